@@ -219,6 +219,11 @@ class ResourceType(object):
         was made so again: asked in a preview that holds something whose effects nobody can tell."""
         return ()
 
+    def needs_refresh(self, state: Any) -> bool:
+        """Whether its own change counts once it is refreshed only: a run that ends before leaves
+        the refresh to the next one."""
+        return False
+
     def accepts_refresh(self, refresh: bool) -> bool:
         """Whether a subscription that fired (``refresh``) has a say in what is done here."""
         return refresh
@@ -464,6 +469,10 @@ class StepStateType(StateType):
     subscription runs ``refresh`` in place of the step of ``ensure``, if that is as desired.
     """
 
+    owes_refresh = False
+    """Whether a run before this one changed what ``needs_refresh`` is about, and did not refresh
+    it."""
+
     def refreshed(self, found: Mapping[str, Any]) -> str:
         """The word for ``refresh_by`` in messages."""
         return "refreshed"
@@ -481,8 +490,8 @@ class StepStateType(StateType):
         return found.get(key), self.desired()[key]
 
     def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
-        """The path, the former and the new text that a change shows a difference of; None for no
-        text there."""
+        """The path, the former and the new ``FileText`` that a change shows a difference of; None
+        for no file there."""
         return None
 
     def opposite(self) -> Mapping[str, Any]:

@@ -204,7 +204,9 @@ class Lifecycle(object):
         self._context.check_cancelled()
         if not resource.read_only:
             self._context.before_change([outcome.item])
-        noted = not resource.read_only and self._refreshes.begin(outcome.item)
+        noted = not resource.read_only and self._refreshes.begin(
+            outcome.item, resource.needs_refresh(state)
+        )
         try:
             for action in actions:
                 self._act(action, outcome, resource.read_only)

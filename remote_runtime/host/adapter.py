@@ -475,6 +475,10 @@ class StepResource(StateResource):
         """See the base class."""
         return refresh and self._type.accepts_refresh()
 
+    def needs_refresh(self, state: Any) -> bool:
+        """See the base class."""
+        return self._type.needs_refresh(state.found)
+
     def unachieved(self, state: Any) -> str:
         """See the base class."""
         left = self.actions(state, False)
@@ -501,6 +505,7 @@ class StepResource(StateResource):
     def _steps(self, found: Mapping[str, Any], refresh: bool, checks: bool = True) -> List[Action]:
         steps = []
         changed = self._type.needs_refresh(found)
+        self._type.owes_refresh = self.context.refreshes.owes_itself(self.item)
         for key in self._type.desired():
             if self._type.differs(found, key):
                 steps.append(self._step_of(key, found))
@@ -519,21 +524,17 @@ class StepResource(StateResource):
 
     def _difference(self, found: Mapping[str, Any], key: str) -> Optional[str]:
         texts = self._type.texts(found, key)
-        if texts is None or not self.context.options.diff or self.item.sensitive:
+        options = self.context.options
+        if texts is None or not options.diff or self.item.sensitive:
             return None
-        from remote_runtime.reporting.difference import unified
-
         path, before, after = texts
-        sides = [
-            None if text is None else text.encode("utf-8", "surrogateescape")
-            for text in (before, after)
-        ]
-        return unified(sides[0], sides[1], path) or None
+        return diff_of(before, after, path, options.diff_private) or None
 
     def _refreshing(self, found: Mapping[str, Any], fired: bool) -> Tuple[str, Step, Change]:
         word = self._type.refreshed(found)
         change = Change("ensure", found["ensure"], word)
-        message = "Would have %s%s" % (word, " via subscribe" if fired else "")
+        subscribed = fired and (bool(self.context.fired) or not self._type.owes_refresh)
+        message = "Would have %s%s" % (word, " via subscribe" if subscribed else "")
         return message, lambda host: self._type.refresh_by(host, found), change
 
     def _acting(self, message: str, step: Step, change: Change, *, checks: bool) -> Action:

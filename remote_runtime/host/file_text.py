@@ -49,18 +49,23 @@ def recorded(value: Any) -> Any:
     return value.record if isinstance(value, FileText) else value
 
 
-def diff_of(before: Optional[FileText], after: FileText, path: str, private: bool) -> Optional[str]:
+def diff_of(
+    before: Optional[FileText], after: Optional[FileText], path: str, private: bool
+) -> Optional[str]:
     """A unified diff of two texts; None where none may be shown. ``private``: any may be.
 
-    ``before`` is None for a file that does not exist.
+    ``before`` and ``after`` are None for a file that does not exist.
     """
     from remote_runtime.reporting import difference
 
     sides = [side for side in (before, after) if side is not None]
-    if not private and any(side.is_private for side in sides):
+    if not sides or (not private and any(side.is_private for side in sides)):
         return None
-    path = after.path or path
+    path = sides[-1].path or path
     if max(len(side.data) for side in sides) <= difference.LARGEST:
-        return difference.unified(None if before is None else before.data, after.data, path)
-    old = None if before is None else (len(before.data), before.record)
-    return difference.summary(old, (len(after.data), after.record))
+        old, new = [None if side is None else side.data for side in (before, after)]
+        return difference.unified(old, new, path)
+    was, is_to_be = [
+        None if side is None else (len(side.data), side.record) for side in (before, after)
+    ]
+    return difference.summary(was, is_to_be)

@@ -1,6 +1,7 @@
 """The pending refreshes of one manifest on this host, so that none is lost (target).
 
-An entry is a reference as a resource subscribes to it, and that resource. It is on disk before
+An entry is a reference as a resource subscribes to it, and that resource, or twice a resource that
+must be refreshed for its own change. It is on disk before
 anything is changed that the reference covers, and is removed once the subscriber succeeded. So
 however a run ends, the record contains at least the pending refreshes. Without a record, there are
 none.
@@ -70,12 +71,16 @@ class PendingRefreshes(Refreshes):
             return ""
         return self._first([pair for pair in self._due if pair[1] == item.id])
 
-    def begin(self, item: Item) -> bool:
+    def owes_itself(self, item: Item) -> bool:
         """See ``Refreshes``."""
-        pairs, self._begun = self._note(item)
+        return (item.id, item.id) in self._before
+
+    def begin(self, item: Item, itself: bool = False) -> bool:
+        """See ``Refreshes``."""
+        pairs, self._begun = self._note(item, itself)
         return bool(pairs)
 
-    def _note(self, item: Item) -> Tuple[List[Pair], List[Pair]]:
+    def _note(self, item: Item, itself: bool = False) -> Tuple[List[Pair], List[Pair]]:
         """Record the refreshes that a change causes: all of them, and those that were not pending
         before.
         """
@@ -83,6 +88,7 @@ class PendingRefreshes(Refreshes):
             self._index(self._plan.items, ())
         of_item = self._stands_for[item.index]
         pairs = [(ref, name) for ref in of_item for name in self._followers.get(ref, ())]
+        pairs += [(item.id, item.id)] * itself
         new = [pair for pair in pairs if pair not in self._due]
         if new:
             at = int(time.time())
@@ -105,7 +111,8 @@ class PendingRefreshes(Refreshes):
         """See ``Refreshes``."""
         if self._due:
             of_item = [pair for pair in self._due if pair[1] == item.id]
-            self._drop([pair for pair in of_item if pair in self._before or pair[0] in fired])
+            refs = (item.id, *fired)
+            self._drop([pair for pair in of_item if pair in self._before or pair[0] in refs])
 
     def released(self, item: Item) -> None:
         """See ``Refreshes``."""
@@ -173,7 +180,8 @@ class PendingRefreshes(Refreshes):
             self._forgo(gone)
 
     def _pairs(self) -> List[Pair]:
-        return [(ref, one.id) for one in each_of(self._plan.items) for ref in one.subscribe]
+        items = each_of(self._plan.items)
+        return [(ref, one.id) for one in items for ref in (one.id, *one.subscribe)]
 
     def _incomplete(self) -> bool:
         """Whether a child manifest is broken, so that what it holds is not in the plan."""

@@ -27,8 +27,13 @@ class Refreshes(object):
         """The same, with what this run has brought about so far."""
         return ""
 
-    def begin(self, item: Item) -> bool:
-        """A resource is about to be changed; whether ``end`` must report the result."""
+    def owes_itself(self, item: Item) -> bool:
+        """Whether an earlier run changed the resource and did not refresh it, as that needs."""
+        return False
+
+    def begin(self, item: Item, itself: bool = False) -> bool:
+        """A resource is about to be changed; whether ``end`` must report the result. ``itself``:
+        it must be refreshed as well."""
         return False
 
     def end(self, changed: bool) -> None:
@@ -69,10 +74,13 @@ class LazyRefreshes(Refreshes):
     def owed(self, item: Item) -> str:
         return self._kept.owed(item)
 
-    def begin(self, item: Item) -> bool:
+    def owes_itself(self, item: Item) -> bool:
+        return self._kept.owes_itself(item)
+
+    def begin(self, item: Item, itself: bool = False) -> bool:
         if self._remember is not None:
             self._kept, self._remember = self._remember(), None
-        return self._kept.begin(item)
+        return self._kept.begin(item, itself)
 
     def end(self, changed: bool) -> None:
         self._kept.end(changed)

@@ -167,6 +167,9 @@ class Script(object):
         if self.behaviour.get("act") is not None:
             raise self.behaviour["act"]
 
+    def needs_refresh(self, state: State) -> bool:
+        return False
+
     def accepts_refresh(self, refresh: bool) -> bool:
         return refresh and not self.behaviour.get("unheeding")
 

@@ -54,8 +54,9 @@ class Resource(StepStateType):
         found = _found(status)
         if found is None:
             return None
-        texts = {key: unit_texts.read(host, each.path) for key, each in self._texts.items()}
-        return dict(found, **texts)
+        read = {key: unit_texts.read(host, each.path) for key, each in self._texts.items()}
+        modes = {key: mode for key, (_, mode) in read.items()}
+        return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
 
     def desired(self) -> Mapping[str, Any]:
         """In the order of the steps: a mask goes first and comes last."""
@@ -107,7 +108,10 @@ class Resource(StepStateType):
     def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
         if key not in TEXTS or found[key] == unit_texts.UNREAD:
             return None
-        return self._texts[key].path, found[key], self._texts[key].text
+        mode = found["modes"][key]
+        before = unit_texts.file_text(found[key], mode)
+        after = unit_texts.file_text(self._texts[key].text, unit_texts.mode_after(mode))
+        return self._texts[key].path, before, after
 
     def done(self, key: str) -> str:
         if key in TEXTS:
@@ -139,8 +143,9 @@ class Resource(StepStateType):
         again(self.name)
 
     def _is_to_reload(self, found: Mapping[str, Any]) -> bool:
-        """Not if its unit changes, which counts once it is restarted only."""
-        return bool(self.properties.get("reload")) and not self.needs_refresh(found)
+        """Not if its unit changes or has changed, which counts once it is restarted only."""
+        changes = self.owes_refresh or self.needs_refresh(found)
+        return bool(self.properties.get("reload")) and not changes
 
     def needs_refresh(self, found: Mapping[str, Any]) -> bool:
         return self.ensure == RUNNING and any(

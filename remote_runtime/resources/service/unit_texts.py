@@ -1,20 +1,24 @@
 """The files of a unit that a service manages: its own, and a drop-in with settings (target)."""
 
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 from remote_runtime.base import Properties
 from remote_runtime.changes import HASHED
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.units.unit import full_name
 
 TEXTS = ("unit", "settings")
 UNREAD = "\0"
 """Stands for a text that is not known; no file of a unit has it."""
+LINKED = "\0symlink"
+"""Stands for a link in the place of the file."""
 
 DIRECTORY = "/etc/systemd/system"
 DROP_IN = "ccm.conf"
+_MODE = 0o644
 _INSTALL = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
 
 
@@ -25,14 +29,17 @@ class Text(NamedTuple):
     text: Optional[str]
 
     def apply(self, host: Host) -> None:
-        """Write or remove it, and make the directory of a drop-in."""
+        """Write or remove it, and make the directory of a drop-in. A link is replaced."""
+        node = host.files.lstat(self.path)
+        linked = node is not None and node.kind == "symlink"
         if self.text is None:
-            host.files.unlink(self.path, kind="file")
+            host.files.unlink(self.path, kind="symlink" if linked else "file")
             return
         above = os.path.dirname(self.path)
         if above != DIRECTORY and host.files.stat(above) is None:
             host.files.mkdir(above, 0o755)
-        host.files.write(self.path, self.text.encode("utf-8"), mode=0o644)
+        mode = _MODE if node is None or linked else mode_after(node.mode)
+        host.files.write(self.path, self.text.encode("utf-8"), mode=mode)
 
 
 def paths(name: str) -> Dict[str, str]:
@@ -67,20 +74,36 @@ def _lines(values: Mapping[str, Any]) -> Iterator[List[str]]:
             yield [key, ("yes" if each else "no") if isinstance(each, bool) else str(each)]
 
 
-def read(host: HostReader, path: str) -> Optional[str]:
-    """The text of a file, None where there is none; a link is replaced, so it is none."""
+def read(host: HostReader, path: str) -> Tuple[Optional[str], int]:
+    """The text of a file, None where there is none, and its mode."""
     node = host.files.lstat(path)
-    if node is None or node.kind == "symlink":
-        return None
+    if node is None:
+        return None, _MODE
+    if node.kind == "symlink":
+        return LINKED, _MODE
     if node.kind != "file":
         raise ResourceError("%s is a %s" % (path, node.kind), kind="resource.file.kind")
-    return host.files.read(path).decode("utf-8", "surrogateescape")
+    return host.files.read(path).decode("utf-8", "surrogateescape"), node.mode
+
+
+def mode_after(mode: int) -> int:
+    """The mode of a file that is written in place of one with ``mode``: never less strict."""
+    return _MODE & mode
+
+
+def file_text(text: Optional[str], mode: int) -> Optional[FileText]:
+    """The side of a diff; None where there is no file."""
+    if text is None or text == LINKED:
+        return None
+    return FileText(text.encode("utf-8", "surrogateescape"), mode)
 
 
 def hashed(text: Optional[str]) -> Optional[str]:
     """What records have of a text."""
     if text is None or text == UNREAD:
         return None
+    if text == LINKED:
+        return "symlink"
     from remote_runtime.lean.digest import sha256
 
     return "%s%s" % (HASHED, sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
@@ -91,6 +114,6 @@ def install(name: str, text: Optional[str]) -> Dict[str, List[str]]:
     from remote_runtime.units.text import UnitText
 
     found = UnitText(full_name(name))
-    found.add(text or "")
+    found.add("" if text is None or text == LINKED else text)
     words = {key: found.words("Install", key) for key in _INSTALL}
     return {key: value for key, value in words.items() if value}

@@ -15,7 +15,9 @@ RUN = "[Service]\nExecStart=/bin/sleep 9\n"
 WANTED = RUN + "[Install]\nWantedBy=multi-user.target\n"
 
 
-class TextsTest(DirectoryTest):
+class EtcTest(DirectoryTest):
+    """An /etc of its own for units."""
+
     def setUp(self) -> None:
         super().setUp()
         for where, name, value in (
@@ -29,6 +31,8 @@ class TextsTest(DirectoryTest):
     def plan(self, name: str = "ccm-daemon", **properties: Any) -> Plan:
         return Plan(RecordedHost(), (name, properties))
 
+
+class TextsTest(EtcTest):
     def records(self, plan: Plan, refresh: bool = False) -> List[Any]:
         (resource,) = plan.resources
         actions = resource.actions(resource.observe(), refresh)
@@ -86,6 +90,37 @@ class TextsTest(DirectoryTest):
         plan.carry_out()
         self.assertEqual(os.listdir(self.path("ccm-daemon.service.d")), ["other.conf"])
         self.assertEqual(self.plan(settings={}).messages(), [""])
+
+    def test_no_settings_in_place_of_a_link(self) -> None:
+        """A link at the place of the drop-in goes, and what it names stays."""
+        os.mkdir(self.path("ccm-daemon.service.d"))
+        self.write("elsewhere.conf", b"[Service]\nNice=5\n")
+        os.symlink(self.path("elsewhere.conf"), self.path("ccm-daemon.service.d/ccm.conf"))
+        plan = self.plan(settings={})
+        self.assertEqual(plan.messages(), ["Would have removed the settings, would have restarted"])
+        self.assertEqual(self.records(plan)[0], ("settings", "symlink", None))
+        plan.carry_out()
+        self.assertEqual(os.listdir(self.path("ccm-daemon.service.d")), [])
+        self.assertTrue(os.path.exists(self.path("elsewhere.conf")))
+        self.assertEqual(self.plan(settings={}).messages(), [""])
+
+    def test_a_private_unit_file(self) -> None:
+        """Its difference is not shown, and it stays private; of others it is shown."""
+        for mode, after, shown in (
+            (0o600, 0o600, False),
+            (0o640, 0o640, False),
+            (0o666, 0o644, True),
+        ):
+            path = self.path("ccm-daemon.service")
+            self.write("ccm-daemon.service", RUN.encode() + b"Environment=TOKEN=hush\n")
+            os.chmod(path, mode)
+            plan = self.plan(unit=RUN)
+            (resource,) = plan.resources
+            change = resource.actions(resource.observe(), False)[0].changes[0]
+            self.assertEqual("hush" in (change.diff or ""), shown, oct(mode))
+            plan.carry_out()
+            self.assertEqual(self.read("ccm-daemon.service").decode(), RUN)
+            self.assertEqual(os.stat(path).st_mode & 0o777, after, oct(mode))
 
     def test_a_unit_that_is_not_there_yet(self) -> None:
         """Its text makes it; whether it can be enabled is in the text."""

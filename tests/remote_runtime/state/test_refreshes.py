@@ -21,7 +21,7 @@ class Kept(Refreshes):
     def owed(self, item: Item) -> str:
         return "owed"
 
-    def begin(self, item: Item) -> bool:
+    def begin(self, item: Item, itself: bool = False) -> bool:
         self.told.append(("begin", item.id))
         return True
 
