@@ -7,10 +7,9 @@ import functools
 from inventory import passwords
 from inventory.checker import Checker, is_null
 from inventory.declaration import Declaration, Layer, SetProperty
-from inventory.names import group_name_fault, host_name_fault
+from inventory.names import group_name_fault, host_name_fault, is_range
 from inventory.nodes import Mapping, Node, Scalar, Sequence, to_plain
 from inventory.properties import PROPERTIES, CheckedValues, RefusedError, check_property
-from inventory.ranges import BadRangeError, expanded, is_range
 
 TOP_LEVEL = ("defaults", "hosts", "groups")
 _LAYER_KEYS = (*PROPERTIES, "vars")
@@ -134,6 +133,8 @@ class _Reader:
         assert isinstance(node, Scalar)
         names, fault = [node.text], None
         if is_range(node.text):
+            from inventory.ranges import BadRangeError, expanded
+
             try:
                 names = expanded(node.text)
             except BadRangeError as error:

@@ -21,6 +21,11 @@ _HOST = re.compile(HOST_NAME.replace("$", r"\Z"))
 _GROUP = re.compile(GROUP_NAME.replace("$", r"\Z"))
 
 
+def is_range(name: str) -> bool:
+    """Whether a host name stands for several, as ``web[01:50]`` does."""
+    return "[" in name or "]" in name
+
+
 def host_name_fault(name: str) -> tuple[str, str] | None:
     """What is wrong with a host's name and what to do; None for a good one."""
     if _HOST.match(name) and name not in RESERVED:

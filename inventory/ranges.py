@@ -23,11 +23,6 @@ class BadRangeError(ValueError):
         self.hint = hint
 
 
-def is_range(name: str) -> bool:
-    """Whether a name stands for several."""
-    return "[" in name or "]" in name
-
-
 def expanded(name: str) -> list[str]:
     """The names that a name with ranges stands for, in order, both ends included; BadRangeError."""
     pieces = _RANGE.split(name)

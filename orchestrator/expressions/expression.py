@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.expressions.plain import Runnable, plain_program
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.template_calls import TemplateCall
-from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
@@ -131,6 +130,8 @@ class Expression:
         if isinstance(error, RecursionError):
             return f"{self.source}: what it reads is nested too deeply"
         text = getattr(error, "message", None) or str(error) or type(error).__name__
+        from orchestrator.language.call_errors import of_call
+
         return f"{self.source}: {of_call(text)}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -64,6 +63,8 @@ class Answers(dict[str, Any]):
 
     def copied(self) -> Answers:
         """One of which a template may change what it reads."""
+        import copy
+
         other = Answers(self._left, self._find)
         dict.update(other, copy.deepcopy(dict(dict.items(self))))
         return other

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from inventory.document import Mapping, Node, Scalar, Sequence, read_document
-from orchestrator.manifest.assertions import KEY as ASSERT
-from orchestrator.manifest.assertions import read_assertions
 from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.checks.resource import warnings
@@ -168,7 +166,11 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
     site.pre_message = _text(ccm.get("pre_message"), "pre_message", problems)
     site.post_message = _text(ccm.get("post_message"), "post_message", problems)
     site.defaults = read_defaults(ccm, site.types, site.defaults, problems)
-    site.assertions = read_assertions(ccm.get(ASSERT), problems)
+    asserted = ccm.get("assert")
+    if asserted is not None:
+        from orchestrator.manifest.assertions import read_assertions
+
+        site.assertions = read_assertions(asserted, problems)
     if "ask" in ccm:
         from orchestrator.manifest.look_ups import read_asks
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from orchestrator.language.errors import NEEDS_ARCHIVE
 from orchestrator.language.files import Directory, is_file_name
-from orchestrator.manifest.assertions import Assertion
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
@@ -22,6 +21,7 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     from orchestrator.expressions import Expression
     from orchestrator.language import jet
+    from orchestrator.manifest.assertions import Assertion
     from orchestrator.manifest.look_ups import Asks
 
 DEEPEST = 10

@@ -24,12 +24,15 @@ from orchestrator.manifest.data_files import DataFiles
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import merge_deep, merge_source
-from orchestrator.planning.explanation import Explainer, Explanation
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
-from orchestrator.planning.partial_data import PartialData, finish_partly
-from orchestrator.planning.remote_data import NotContactedError, UnknownData, fetched, shown
+from orchestrator.planning.partial_data import (
+    NotContactedError,
+    PartialData,
+    UnknownData,
+    finish_partly,
+)
 from orchestrator.planning.site.look_ups import NO_LOOK_UPS, ManifestLookUps
-from orchestrator.sources.address import is_url
+from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
@@ -43,6 +46,7 @@ INHERIT = "inherit_data"
 if TYPE_CHECKING:
     from inventory import Inventory
     from orchestrator.manifest.look_ups import Asks
+    from orchestrator.planning.explanation import Explanation
     from orchestrator.registration.key_value import Buckets, KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
@@ -79,6 +83,10 @@ class RunData:
 
     @staticmethod
     def _fetched(options: PlanOptions, problems: list[Problem]) -> PlanOptions:
+        if not any(is_url(name) for name in options.hiera):
+            return options
+        from orchestrator.planning.remote_data import fetched
+
         try:
             return fetched(options)
         except InputError as error:
@@ -255,6 +263,8 @@ class ManifestData:
         """The origin of each part of a value of a host's data, and its secret texts; ``keys`` lead
         to the value. PlanError.
         """
+        from orchestrator.planning.explanation import Explainer
+
         scope, resolved = self.of(host, facts, by=None, handed={}, look_ups=look_ups)
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)

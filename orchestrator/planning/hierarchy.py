@@ -17,9 +17,9 @@ from orchestrator.planning.data import ManifestData, RunData, plan_error
 from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
-from orchestrator.planning.remote_data import fetched, shown
+from orchestrator.planning.remote_data import fetched
 from orchestrator.planning.site.look_ups import LookUps
-from orchestrator.sources.address import is_url
+from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:

@@ -1,11 +1,17 @@
-"""The data of a host that is not contacted: values that only the host decides are not known
+"""Data that is not known: that of a host or of another machine that is not contacted
 (controller)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
-from orchestrator.language.errors import NEEDS, FactsUnavailableError
+from orchestrator.language.errors import (
+    NEEDS,
+    NEEDS_DATA,
+    NEEDS_STORE,
+    EvaluationError,
+    FactsUnavailableError,
+)
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.deferred import Deferred, DeferredMap, plain, raw_items
 
@@ -43,3 +49,43 @@ def finish_partly(root: DeferredMap) -> PartialData:
                 raise
             reasons[key] = error
     return PartialData(known, reasons)
+
+
+class NotContactedError(FactsUnavailableError):
+    """A template needs another machine, and none may be contacted."""
+
+    default_kind = NEEDS_STORE
+
+    def __init__(self) -> None:
+        EvaluationError.__init__(self, "no other machine is contacted")
+        self.family = "kvGet"
+
+
+class UnreadDataError(FactsUnavailableError):
+    """A template reads data of which a part is on another machine and was not read."""
+
+    default_kind = NEEDS_DATA
+
+    def __init__(self, key: str) -> None:
+        EvaluationError.__init__(self, f"data.{key} is not known: no source of data is contacted")
+        self.family = key
+
+
+class UnknownData(Facts):
+    """The data of a manifest of which a part was not read: reading it raises."""
+
+    are_partial = True
+
+    def __init__(self) -> None:
+        super().__init__({}, {})
+
+    def refuse(self, key: object) -> NoReturn:
+        """Raise UnreadDataError."""
+        raise UnreadDataError(str(key))
+
+    def refuse_any(self) -> NoReturn:
+        """Raise FactsUnavailableError for any member."""
+        self.refuse("data")
+
+    def __getitem__(self, key: str) -> Any:
+        self.refuse(key)

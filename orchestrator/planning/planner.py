@@ -15,10 +15,10 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning.data import RunData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.remote_data import shown
 from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps
 from orchestrator.planning.site.manifests import Part, Parts, Place
 from orchestrator.planning.site.overview import Survey
+from orchestrator.sources.address import shown
 from remote_runtime.errors import InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
@@ -139,7 +139,7 @@ class Planner:
 
     def texts(self) -> Iterator[str]:
         """The texts of the site, as far as they are known: its expressions and local templates."""
-        from orchestrator.planning.site.facts_read import texts_of
+        from orchestrator.planning.site.texts import texts_of
 
         for part in self._all():
             yield from texts_of(part.site)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from orchestrator.registration.bucket_key import Key
 from orchestrator.registration.errors import RegistrationError
 from remote_runtime.errors import CcmError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.registration.bucket_key import Key
 
 MOST_VALUE = 1 << 20
 MOST_OF_RUN = 64 << 20
@@ -91,6 +93,8 @@ class KeyValueLookup:
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """The answer for another process, as JSON."""
+        from orchestrator.registration.bucket_key import Key
+
         answer = self._answer(Key(str(question["bucket"]), str(question["key"])))
         if isinstance(answer, CcmError):
             return {"error": [answer.message, answer.kind, answer.advice]}

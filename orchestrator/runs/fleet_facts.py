@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.expressions.inventory_view import InventoryView
-from orchestrator.fleet.store.fact_cache import MOST_BYTES, FactCache, HostRecord
 from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.planning.facts import merge_host_facts
-from orchestrator.planning.site.facts_read import hosts_read
 from orchestrator.support.state_directory import state_directory
 from remote_runtime.errors import CcmError, UsageError
 from remote_runtime.text import duration
@@ -22,10 +20,10 @@ from remote_runtime.text import duration
 if TYPE_CHECKING:
     from inventory import Host, Inventory
     from orchestrator.fleet.host.host_facts import HostFacts
+    from orchestrator.fleet.store.fact_cache import HostRecord
     from orchestrator.planning import Planner
 
 _MOST_NAMES = 5
-_TOO_LARGE = f"they are larger than {MOST_BYTES >> 20} MiB"
 
 
 def max_age(text: str) -> float:
@@ -72,7 +70,12 @@ def show_hosts(
     for planner in planners:
         planner.see(view)
     texts = [text for planner in planners for text in planner.texts()]
-    names = hosts_read(texts, view.groups, view.hosts) if texts else []
+    if not any("facts" in text for text in texts):
+        return FactReads(view, [], [])
+    from orchestrator.fleet.store.fact_cache import FactCache
+    from orchestrator.planning.site.facts_read import hosts_read
+
+    names = hosts_read(texts, view.groups, view.hosts)
     hosts = [inventory.hosts[name] for name in names]
     store, now, stale = FactCache(state_directory()), time.time(), []
     for host in hosts:
@@ -95,6 +98,8 @@ def take_answers(
     If a host could not be asked, the hosts that read its facts are refused. ``warn`` receives the
     reason why facts cannot be stored.
     """
+    from orchestrator.fleet.store.fact_cache import MOST_BYTES
+
     facts, failed = read.view.facts, dict[str, None]()
     for host in read.stale:
         answer = answers[host.name]
@@ -103,7 +108,7 @@ def take_answers(
             continue
         kept = keep_facts(host, answer, failed)
         if kept is None:
-            facts.reasons[host.name] = _TOO_LARGE
+            facts.reasons[host.name] = f"they are larger than {MOST_BYTES >> 20} MiB"
         else:
             facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
     for text in failed:
@@ -115,6 +120,8 @@ def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> Host
 
     ``failed`` receives the reason why they cannot be stored, which is the same for all hosts.
     """
+    from orchestrator.fleet.store.fact_cache import FactCache, HostRecord
+
     found, _ = merge_host_facts(gathered)
     record = HostRecord(dict(dict.items(found)), time.time(), found.unavailable)
     try:

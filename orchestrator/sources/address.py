@@ -58,6 +58,11 @@ def kept_name(text: str) -> str:
     return f"{before}{query}{PLACEHOLDER if query else ''}{mark}{fragment}"
 
 
+def shown(name: str) -> str:
+    """A data source as positions and reports name it."""
+    return parse_address(name).shown if is_url(name) else name
+
+
 def parse_address(text: str) -> Address:
     """What a URL names; SourceError, which never repeats a password."""
     if len(text) > _LONGEST or not text.isprintable() or " " in text:

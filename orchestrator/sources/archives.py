@@ -9,7 +9,6 @@ from threading import Lock
 from typing import NamedTuple
 
 from orchestrator.sources.address import Address, SourceError, parse_address
-from orchestrator.sources.text import Access, read_bytes
 
 MOST_ARCHIVE = 32 << 20
 NAMES = ("manifest.yaml", "site.yaml")
@@ -82,6 +81,7 @@ def check_archive(url: str) -> Address:
 
 
 def _unpacked(url: str, contact: bool) -> Unpacked | None:
+    from orchestrator.sources.text import Access, read_bytes
     from orchestrator.sources.unpacking import files_of
 
     address = check_archive(url)

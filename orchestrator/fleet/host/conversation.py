@@ -21,7 +21,6 @@ from orchestrator.fleet.host.host_facts import (
     check_hello,
 )
 from orchestrator.fleet.host.host_task import InterruptedRunError
-from orchestrator.fleet.host.lookup_exchange import LookUpExchange
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.notices import Notices
@@ -86,6 +85,8 @@ def greet_and(
                     try:
                         return then(gathered._replace(host_key=link.host_key))
                     except NeedAnswersError as error:
+                        from orchestrator.fleet.host.lookup_exchange import LookUpExchange
+
                         asking, need = LookUpExchange(link, message, hello), error
                         break
         except UnreachableError as error:

@@ -13,7 +13,6 @@ from jinja2 import TemplateError
 
 from orchestrator.language import kinds
 from orchestrator.language.bounds import MAX_TEXT, TooLargeError
-from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.jet import values
 from orchestrator.language.jet.library import Library, Template
@@ -105,8 +104,11 @@ class Run(Operations):
         if isinstance(error, RecursionError):
             return EvaluationError("the template is nested too deeply", where)
         kind = "template.undefined" if isinstance(error, values.MissingError) else ""
-        message = error.message if isinstance(error, CcmError) else of_call(str(error))
-        return EvaluationError(message, where, kind)
+        if isinstance(error, CcmError):
+            return EvaluationError(error.message, where, kind)
+        from orchestrator.language.call_errors import of_call
+
+        return EvaluationError(of_call(str(error)), where, kind)
 
     def _execute(self, template: Template) -> str:
         for part in template.parts():

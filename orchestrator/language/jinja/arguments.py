@@ -8,7 +8,6 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.language.call_errors import of_call
 from orchestrator.language.checks import Found
 
 # The required arguments of functions that exist only for a host.
@@ -55,6 +54,8 @@ def _complaint(function: Callable[..., Any] | None, node: Any) -> str:
     try:
         signature.bind(*passed, *node.args, **{word.key: word for word in node.kwargs or ()})
     except TypeError as error:
+        from orchestrator.language.call_errors import of_call
+
         return of_call(f"{node.name}() {_asked(str(error), signature)}")
     return ""
 

@@ -11,7 +11,6 @@ import jinja2
 from jinja2 import TemplateError, TemplateNotFound
 
 from orchestrator.language import bounds
-from orchestrator.language.call_errors import of_call
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.hash_record import hearing
 from orchestrator.language.jinja.environment import PlacedTemplate
@@ -103,6 +102,8 @@ def _message(error: Exception, template: LoadedTemplate) -> str:
         return template.library.why(error)
     if isinstance(error, RecursionError):
         return "the template is nested too deeply"
+    from orchestrator.language.call_errors import of_call
+
     message = of_call(getattr(error, "message", None) or str(error) or type(error).__name__)
     message = _NOT_EXPORTED.sub(r"\1 has no \2 to import", message)
     if message in _WITHOUT_CONTEXT:

@@ -10,7 +10,6 @@ from inventory.document import Mapping, Node, to_plain
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.manifest.values import compile_node
 from remote_runtime.errors import Problem
-from remote_runtime.validation.command_rules import of_settings, of_words
 
 PATHS = ("exists", "absent")
 COMMAND = "command"
@@ -58,6 +57,8 @@ def complaints(key: str, value: Any) -> list[str]:
     """The problems of a final condition value, or of some settings of its command."""
     if key in PATHS:
         return [] if isinstance(value, str) and _is_path(value) else [_no_path(key, value)]
+    from remote_runtime.validation.command_rules import of_settings, of_words
+
     if isinstance(value, dict):
         command = value.get("command")
         found = of_words(COMMAND, command) + of_settings(COMMAND, value)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from pathlib import Path
-
-from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.site import Site
+from collections.abc import Iterable, Mapping, Sequence
 
 _FACTS = re.compile(r"\.facts\b|\[\s*(['\"])facts\1\s*\]|(['\"])facts\2")
 _HOSTS = re.compile(
@@ -17,11 +12,6 @@ _HOSTS = re.compile(
 _GROUPS = re.compile(
     r"\bGroups\b(?:\.(?P<name>[A-Za-z_]\w*)|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
 )
-_CALL = re.compile(r"\b(?:template|jet|file|readFile)\b")
-_LITERAL = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
-_MOST_FILES = 1000
-_LONGEST = 200
-_MOST_BYTES = 1 << 20
 _OF_MAPS = ("items", "keys", "values", "get")
 
 
@@ -53,63 +43,3 @@ def _literal_names(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[set[
     found = [match["name"] or match["text"] for text in texts for match in pattern.finditer(text)]
     named = {name for name in found if name and name not in _OF_MAPS}
     return named, len([name for name in found if name in named]) < len(found)
-
-
-def texts_of(site: Site) -> Iterator[str]:
-    """The expressions of a manifest and the templates that it may render: every local file whose
-    name is quoted in such an expression or template.
-    """
-    sources = [expression.source for expression in site.source.expressions()]
-    sources += [one.source for assertion in site.assertions for one in assertion.expressions()]
-    sources += [one.source for ask in site.asks.values() for one in ask.expressions()]
-    for declared in site.resources:
-        sources += (expression.source for expression in declared.expressions())
-    template = site.resources_template
-    more = [Path(template.name)] if template is not None else []
-    yield from texts_behind(sources, site.directory.path, site.resources, more)
-
-
-def texts_behind(
-    sources: Sequence[str],
-    directory: Path,
-    resources: Iterable[Declared],
-    more: Iterable[Path] = (),
-) -> Iterator[str]:
-    """These expressions and the templates that they may render: every file of the directory whose
-    name is quoted in one, with the trees of ``resources`` and ``more`` files.
-    """
-    left = list(more)
-    for declared in resources:
-        tree = declared.raw.get(declared.type.tree)
-        if isinstance(tree, str):
-            left += islice((directory / tree).rglob("*"), _MOST_FILES)
-    yield from sources
-    for source in filter(_CALL.search, sources):
-        left += _named(source, directory)
-    seen: set[Path] = set()
-    while left and len(seen) < _MOST_FILES:
-        path = left.pop()
-        if path not in seen:
-            seen.add(path)
-            text = _text(path)
-            yield text
-            left += [*_named(text, directory), *_named(text, path.parent)]
-
-
-def _named(text: str, directory: Path) -> Iterator[Path]:
-    """The files of a directory whose names are quoted in a text."""
-    for match in _LITERAL.finditer(text):
-        name = match[1] or match[2]
-        if len(name) < _LONGEST and not name.startswith("/") and "\0" not in name:
-            path = directory / name
-            if path.is_file():
-                yield path
-
-
-def _text(path: Path) -> str:
-    """The text of a template; users of the file report an unreadable one."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace") if path.is_file() else ""
-    except OSError:
-        return ""

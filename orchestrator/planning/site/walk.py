@@ -11,7 +11,6 @@ from orchestrator.fleet.host.host_facts import NeedAnswersError, Question
 from orchestrator.fleet.outcome import applied_as
 from orchestrator.language.errors import NEEDS
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.assertions import failing
 from orchestrator.manifest.checks.references import Named, check_names
 from orchestrator.manifest.children import MOST_RESOURCES
 from orchestrator.manifest.declared import Declared
@@ -21,8 +20,7 @@ from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.hash_redaction import veil
 from orchestrator.planning.data import INHERIT, plan_error
 from orchestrator.planning.implied_members import masked_texts
-from orchestrator.planning.partial_data import PartialData
-from orchestrator.planning.remote_data import UnknownData
+from orchestrator.planning.partial_data import PartialData, UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.site.duplicates import disagreements
@@ -183,6 +181,8 @@ class Walk:
         self.secrets.update(dict.fromkeys(resolved.secrets))
         problems = resolved.problems + look_ups.problems
         if managed and not problems and place.part.site.assertions:
+            from orchestrator.manifest.assertions import failing
+
             self._problems += failing(place.part.site.assertions, scope)
         if not problems:
             resources, problems = place.part.resources(scope)

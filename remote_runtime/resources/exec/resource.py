@@ -1,14 +1,15 @@
 """The exec type (target; ``check`` on both sides)."""
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import ActionStateType, Properties
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.command import Command, of_command, of_guard
-from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.exec import rules
-from remote_runtime.retries import tries_of
+
+if TYPE_CHECKING:
+    from remote_runtime.host.command import Command
+    from remote_runtime.host.ports import Host, HostReader
 
 GUARDS = {"onlyif": True, "unless": False}
 
@@ -40,33 +41,37 @@ class Resource(ActionStateType):
     def desired(self) -> Mapping[str, Any]:
         return {"command": self._command().text}
 
-    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+    def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         if not self._guards():
             raise ResourceError("an exec has no state to inspect, only conditions for its run")
         return super().read(host)
 
-    def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+    def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         """Whether what it creates is there; what guards say is known at its turn only."""
         path = _creates(self.properties)
         if path:
             return {"created": host.files.exists(path)}
         return None if self._guards() and not self.refresh_only else {}
 
-    def due(self, host: HostReader) -> bool:
+    def due(self, host: "HostReader") -> bool:
         """Whether its conditions let it run; the guards are asked only when all else does."""
         path = _creates(self.properties)
         if path and host.files.is_created(path):
             return False
         for key, guard in self._guards().items():
+            from remote_runtime.host.command import of_guard
+
             command = of_guard(guard, self.properties, self.provider)
             if host.commands.holds(command, key) != GUARDS[key]:
                 return False
         return True
 
-    def require(self, host: HostReader) -> None:
+    def require(self, host: "HostReader") -> None:
         host.commands.require_start(self._command(), "the command")
 
-    def act(self, host: Host) -> None:
+    def act(self, host: "Host") -> None:
+        from remote_runtime.retries import tries_of
+
         host.commands.execute(
             self._command(),
             creates=_creates(self.properties),
@@ -75,7 +80,9 @@ class Resource(ActionStateType):
             tries=tries_of(self.properties),
         )
 
-    def _command(self) -> Command:
+    def _command(self) -> "Command":
+        from remote_runtime.host.command import of_command
+
         return of_command(self.name, self.properties, self.provider)
 
     def _guards(self) -> Dict[str, Any]:

@@ -3,7 +3,6 @@
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.resources.file.modes import parse_mode
-from remote_runtime.resources.file.system_directories import is_of_system
 from remote_runtime.validation import rules
 
 _BELOW = {
@@ -63,6 +62,10 @@ def _of_removal(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
 
 
 def _of_below(name: str, properties: Dict[str, Any]) -> List[Tuple[str, str]]:
+    if not any(properties.get(key) for key in (*_BELOW, "keep")):
+        return []
+    from remote_runtime.resources.file.system_directories import is_of_system
+
     found: List[Tuple[str, str]] = []
     ensure = properties.get("ensure", "present")
     for key, needed in _BELOW.items():
