@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.conversation", "remote_runtime.lean.spawning")
 _LOCK = ("remote_runtime.system.locks", "remote_runtime.system.machine")
+_PORTS = ("remote_runtime.host.adapter", "remote_runtime.host.machine.machine")
 _TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.
 _ROOTS = (
@@ -25,14 +26,15 @@ _ROOTS = (
 
 def together(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are imported together, in this order: modules of every run, of the
-    first command, of a run that may change something, of each type and provider, and single ones.
+    first command, of a run that may change something, of the ports of a state type, of each type
+    and provider, and single ones.
 
     ``members`` has the sources of an image by path.
     """
     sources = {_name(path): source for path, source in members.items() if path.endswith(".py")}
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    for roots in (_COMMAND, _LOCK):
+    for roots in (_COMMAND, _LOCK, _PORTS):
         rows.append([name for name in _behind(sources, roots) if name not in taken])
         taken.update(rows[-1])
     along: dict[str, None] = {}
