@@ -106,12 +106,17 @@ def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, byt
 
 def _sources() -> dict[str, str]:
     """Member name to file, sorted by name."""
-    found = {}
+    found: dict[str, str] = {}
+    left = [(_ROOT.name, str(_ROOT))]
     # Every run looks through them, and Path objects of so many files cost more than the look.
-    for directory, directories, names in os.walk(_ROOT):
-        directories[:] = [name for name in directories if name != "__pycache__"]
-        member = directory.replace(str(_ROOT), _ROOT.name, 1)
-        found.update({f"{member}/{n}": f"{directory}/{n}" for n in names if n.endswith(".py")})
+    for member, directory in left:
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".py"):
+                    found[f"{member}/{name}"] = entry.path
+                elif "." not in name and name != "__pycache__" and entry.is_dir():
+                    left.append((f"{member}/{name}", entry.path))
     return dict(sorted(found.items()))
 
 

@@ -20,10 +20,11 @@ KEPT = 15
 
 def key(files: Mapping[str, str], contents: Mapping[str, bytes]) -> str:
     """A name for the state of the sources: of files their names, sizes and times of change."""
-    digest = sha256(VERSION.encode())
+    states = [VERSION]
     for name, path in files.items():
         found = os.stat(path)
-        digest.update(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+        states.append(f"{name}\0{path}\0{found.st_size}\0{found.st_mtime_ns}\n")
+    digest = sha256("".join(states).encode())
     for name, content in contents.items():
         digest.update(f"{name}\0{len(content)}\n".encode() + content)
     return digest.hexdigest()[:32]

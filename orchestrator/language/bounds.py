@@ -30,9 +30,9 @@ _PER_ENTRY = 4  # characters
 _HOLDERS = (dict, list, tuple, ItemsView, ValuesView)
 """What has the text of all that it holds in its own."""
 
-_WIDTH = re.compile(r"\*|\d{5,}")
-_COMPUTED = re.compile(r"\{[^{}]*:[^{}]*\{")
-_NUMBERS = re.compile(r"\d{1,4}")
+_WIDTH = r"\*|\d{5,}"
+_COMPUTED = r"\{[^{}]*:[^{}]*\{"
+_NUMBERS = r"\d{1,4}"
 _PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs", "to_bytes"}
 
 
@@ -139,9 +139,9 @@ def modulo(left: Any, right: Any) -> Any:
 def check_format(text: str, given: Any = (), sign: str = "{") -> None:
     """Refuse a format text that pads beyond ``MAX_WIDTH``, or that tells too much in all of what it
     is ``given``."""
-    if _WIDTH.search(text) or _COMPUTED.search(text):
+    if re.search(_WIDTH, text) or re.search(_COMPUTED, text):
         raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
-    widest = max(map(int, _NUMBERS.findall(text)), default=0)
+    widest = max(map(int, re.findall(_NUMBERS, text)), default=0)
     size = len(text) + text.count(sign) * (widest + weight(given))
     check_size(size, MAX_TEXT, "the formatted text")
 

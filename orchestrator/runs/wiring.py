@@ -120,6 +120,8 @@ def with_sources(request: RunRequest) -> RunRequest:
 
     InputError.
     """
+    if not any(is_url(name) for name in request.data.hiera):
+        return request
     from orchestrator.planning.remote_data import fetched
 
     return request._replace(data=fetched(request.data))

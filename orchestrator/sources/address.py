@@ -10,9 +10,9 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
 
 SCHEMES = ("https", "http", "kv")
-_HEX = re.compile("[0-9a-fA-F]{64}")
-_BUCKET = re.compile("[A-Za-z0-9_-]+")
-_KEY = re.compile("[-/_=.A-Za-z0-9]+")
+_HEX = "[0-9a-fA-F]{64}"
+_BUCKET = "[A-Za-z0-9_-]+"
+_KEY = "[-/_=.A-Za-z0-9]+"
 _OPTIONS = ("sha256", "manifest")
 _LONGEST = 4096
 
@@ -46,7 +46,7 @@ class Address(NamedTuple):
 
 def is_url(text: str) -> bool:
     """Whether a text names a source on another machine and not a file."""
-    return re.match("[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
+    return "://" in text and re.match("[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
 def kept_name(text: str) -> str:
@@ -99,8 +99,8 @@ def parse_address(text: str) -> Address:
 def is_key(bucket: str, key: str) -> bool:
     """Whether these can name a NATS bucket and a key of it."""
     return bool(
-        _BUCKET.fullmatch(bucket)
-        and _KEY.fullmatch(key)
+        re.fullmatch(_BUCKET, bucket)
+        and re.fullmatch(_KEY, key)
         and not (key.startswith(".") or key.endswith("."))
         and len(bucket) + len(key) < _LONGEST
     )
@@ -120,7 +120,7 @@ def _options(fragment: str, shown: str) -> dict[str, str]:
         what = repr(one_line((unknown or [fragment])[0], 40))
         raise SourceError(f"{shown} has {what} after #", hint="write #sha256=HEX")
     digest = found.get("sha256", "")
-    if "sha256" in found and not _HEX.fullmatch(digest):
+    if "sha256" in found and not re.fullmatch(_HEX, digest):
         hint = "sha256sum FILE prints one"
         raise SourceError(f"{shown}: sha256 must be 64 hexadecimal digits", hint=hint)
     return {"digest": digest.lower(), "manifest": found.get("manifest", "")}

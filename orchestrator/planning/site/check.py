@@ -13,12 +13,12 @@ from orchestrator.language.facts import Facts
 from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
 from orchestrator.planning.site.template_reads import template_reads
-from orchestrator.planning.site.unknown_manifests import Unseen, in_words
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
     from orchestrator.planning.site.manifests import Part
+    from orchestrator.planning.site.unknown_manifests import Unseen
 
 GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 """The families of facts that every host reports."""
@@ -116,7 +116,11 @@ class SiteCheck:
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
         told = ", ".join(words)
-        return f"{told}; not checked: {'; '.join(in_words(self.unseen))}" if self.unseen else told
+        if not self.unseen:
+            return told
+        from orchestrator.planning.site.unknown_manifests import in_words
+
+        return f"{told}; not checked: {'; '.join(in_words(self.unseen))}"
 
 
 def _counted(needs: Counter[str]) -> list[tuple[str, int]]:

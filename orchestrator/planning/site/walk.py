@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import Scope
 from orchestrator.fleet.host.host_facts import NeedAnswersError, Question
@@ -27,10 +27,12 @@ from orchestrator.planning.site.duplicates import disagreements
 from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps, entries
 from orchestrator.planning.site.loops import Groups, at_turn, turns
 from orchestrator.planning.site.manifests import Part, Place, Refusal
-from orchestrator.planning.site.unknown_manifests import Unseen, unseen_in
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 from remote_runtime.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from orchestrator.planning.site.unknown_manifests import Unseen
 
 
 class _Row(NamedTuple):
@@ -191,6 +193,8 @@ class Walk:
             self._lack(problems if managed else [], count)
             self.unread += count
             if managed and problems[0].kind in NEEDS:
+                from orchestrator.planning.site.unknown_manifests import unseen_in
+
                 self.unseen.update(dict.fromkeys(unseen_in(place.part, by, problems[0].kind)))
             return None
         if by and place.denies(resources):
@@ -243,7 +247,7 @@ class Walk:
         scopes, problems = turns(declared, scope)
         self._lack(problems if managed else [])
         if managed and problems and problems[0].kind in NEEDS and declared.type.applies:
-            self.unseen[Unseen(problems[0].kind, declared.id)] = None
+            self._not_seen(problems[0].kind, declared)
         if not scopes:
             self._rows.append(_Row(declared, None, number, is_none=not problems))
         return scopes
@@ -305,7 +309,7 @@ class Walk:
             return entry, own
         kind = self._problems[-1].kind if self._problems else ""
         if managed and kind in NEEDS:
-            self.unseen[Unseen(kind, declared.id)] = None
+            self._not_seen(kind, declared)
         return None, None
 
     def _stands_on(
@@ -342,6 +346,12 @@ class Walk:
         elif entry is None and not names_vary(declared):
             entry = rendering.name_only(index)
         return entry
+
+    def _not_seen(self, kind: str, declared: Declared) -> None:
+        """The child manifest of an apply is not known, as it needs an input of this kind."""
+        from orchestrator.planning.site.unknown_manifests import Unseen
+
+        self.unseen[Unseen(kind, declared.id)] = None
 
     def _lack(self, problems: list[Problem], count: int = 1) -> None:
         """Note problems, of which the first says what so many resources need."""
@@ -426,7 +436,7 @@ class Walk:
         kind = refusal.problems[0].kind
         if self._is_examined and kind in NEEDS:
             if managed:
-                self.unseen[Unseen(kind, declared.id)] = None
+                self._not_seen(kind, declared)
             return entry
         if managed and not refusal.denied:
             self._problems += refusal.problems

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.command import Command
     from remote_runtime.host.ports import Host, HostReader
 
+_SHELL_SIGNS = frozenset("&|;<>")
 GUARDS = {"onlyif": True, "unless": False}
 
 
@@ -25,6 +26,8 @@ class Resource(ActionStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        if _SHELL_SIGNS.isdisjoint(repr((name, properties))):
+            return []
         from remote_runtime.resources.exec.warnings import warnings
 
         return warnings(name, properties)
