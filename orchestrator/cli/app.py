@@ -32,6 +32,7 @@ COMMANDS = (
     "inventory",
     "hosts",
     "init",
+    "fmt",
     "config",
     "registration",
     "worker",

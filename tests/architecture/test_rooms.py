@@ -16,6 +16,7 @@ ROOMS = (
     "workers",
     "fleet",
     "project",
+    "formatter",
     "manifest",
     "templates",
     "expressions",

@@ -1,0 +1,1 @@
+"""The canonical form of YAML files: manifests, inventories and data files (controller)."""
