@@ -347,7 +347,9 @@ class Files(object):
         get the permissions of ``mode``, as the umask leaves them. What fails leaves none."""
         try:
             place = self.walker.place_made(path, mode & 0o777)
-            os.mkdir(place.name, 0o700, dir_fd=place.directory.descriptor)
+            # A run that is cut short here leaves others the access that is wanted, or less.
+            first = 0o700 | mode & 0o055
+            os.mkdir(place.name, first, dir_fd=place.directory.descriptor)
             descriptor = os.open(place.name, _LISTED, dir_fd=place.directory.descriptor)
             try:
                 if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
@@ -467,16 +469,45 @@ class Files(object):
         except OSError as error:
             raise failure("remove", path, error) from error
 
-    def remove_tree(self, path: str) -> None:
-        """Remove a directory with everything in it; symlinks in it are removed, not followed."""
+    def remove_tree(self, path: str, at_once: bool = False) -> None:
+        """Remove a directory with everything in it; symlinks in it are removed, not followed.
+
+        ``at_once``: its name goes first, so that a run that is cut short leaves no half of it.
+        """
         from remote_runtime.system.remove_tree import clear
 
         place = self.place(path, "remove")
-        clear(place)
+        renamed = self._renamed(place) if at_once else place
+        try:
+            clear(renamed)
+        except ResourceError as error:
+            _rename_back(renamed, place)
+            message = error.message.replace(renamed.path, place.path)
+            raise ResourceError(message, kind=error.kind, hint=error.hint) from error
         try:
             self._make_last(place.directory.descriptor)
         except OSError as error:
             raise failure("remove", path, error) from error
+
+    def _renamed(self, place: Place) -> Place:
+        """The directory under a name beside it that the next run removes if this one does not."""
+        from remote_runtime.system.preconditions import mounted_in
+
+        mounted_in(place.path)
+        at = place.directory.descriptor
+        name = ".%s" % self.unfinished.name(place.directory.path)
+        try:
+            opened = os.open(place.name, _LISTED, dir_fd=at)
+            try:
+                self.unfinished.made(opened)
+            finally:
+                os.close(opened)
+            os.rename(place.name, name, src_dir_fd=at, dst_dir_fd=at)
+        except FileNotFoundError:
+            return place  # another process has removed it
+        except OSError as error:
+            raise failure("remove", place.path, error) from error
+        return place._replace(name=name)
 
     def _make_last(self, descriptor: int) -> None:
         """Have a change in an open directory, or of an open file's attributes, survive a power cut
@@ -495,6 +526,16 @@ def _found(place: Place) -> os.stat_result:
         return os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
     except FileNotFoundError:
         return place.directory.found
+
+
+def _rename_back(place: Place, old: Place) -> None:
+    """Give what is left of a directory its name again."""
+    at = place.directory.descriptor
+    try:
+        if place.name != old.name:
+            os.rename(place.name, old.name, src_dir_fd=at, dst_dir_fd=at)
+    except OSError:
+        pass  # the error is the original one, and the next run removes what is left
 
 
 def _replaced(path: str) -> ResourceError:

@@ -228,7 +228,7 @@ class Files(FileReader, ports.Files):
     def _remove_tree(self, path: str) -> None:
         # What would stay keeps the rest: what fails leaves all as it was.
         self._door.obstacles(path).removing(tree=True)
-        self._door.remove_tree(path)
+        self._door.remove_tree(path, at_once=True)
         self._changed.add(path)
 
     def removed_with(self, user: "User", paths: Sequence[str]) -> ContextManager[None]:

@@ -270,6 +270,8 @@ class Resource(StateType):
         host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=self._mode)
 
     def remove(self, host: Host) -> None:
+        if self._installed:  # first: a push that is cut here finds the file and goes on
+            self._remove_key(host, self._installed)
         if self.provider == "apt":
             host.files.unlink(self._path)
         else:
@@ -282,8 +284,6 @@ class Resource(StateType):
                 node = host.files.lstat(self._path)
                 mode = MODE if node is None else node.mode & 0o7777
                 host.files.write(self._path, data, mode=mode)
-        if self._installed:
-            self._remove_key(host, self._installed)
 
     def _remove_key(self, host: Host, path: str) -> None:
         if not conflicts.mentions(host, self.provider, self.name, path):

@@ -35,13 +35,24 @@ def of_scaffold(resource: ResourceType, look: Look, tree: Tree) -> List[Action]:
     if look.unmet and resource.context.files.is_there(look.root) and not look.exists:
         raise look.unmet[0]  # what is at the path itself is no directory
     if not there:
-        return []
+        return _of_empty(resource, look, directories_of(tree) | {""})
     message = wording.REMOVED % len(there)
     staying = [path for path in there if _stays(resource, look.full(path))]
     going = [path for path in there if path not in set(staying)]
     actions = [_removing(resource, look, path, message) for path in going]
     actions.append(_tidying(resource, look, directories_of(tree) | {""}, going))
     return actions + _trying(resource, look, staying, message)
+
+
+def _of_empty(resource: ResourceType, look: Look, directories: Set[str]) -> List[Action]:
+    """Remove the directories that a push has emptied that was cut short."""
+    emptied = _emptied(resource, look, _inner_first(directories), [])
+    changed = resource.context.changed_paths
+    if not emptied or any(path.startswith(look.root + "/") for path in changed):
+        return []  # none is there, or this run has tried
+    action = _tidying(resource, look, set(emptied), [])
+    changes = [Change(shown(path) if path else look.root, "present", "absent") for path in emptied]
+    return [action._replace(message=wording.DIRECTORIES_REMOVED % len(emptied), changes=changes)]
 
 
 def directories_of(tree: Tree) -> Set[str]:
@@ -115,7 +126,7 @@ def _tidying(
     resource: ResourceType, look: Look, directories: Set[str], removed: List[str]
 ) -> Action:
     """Remove those of the directories that are empty once what is ``removed`` is gone."""
-    inner_first = sorted(directories, key=lambda path: (path.count("/"), path), reverse=True)
+    inner_first = _inner_first(directories)
 
     def tidy() -> None:
         for path in inner_first:
@@ -124,6 +135,10 @@ def _tidying(
     emptied = _emptied(resource, look, inner_first, removed)
     effects = [PathEffect(look.full(p) if p else look.root, "absent") for p in emptied]
     return Action("", tidy, effects=effects)
+
+
+def _inner_first(directories: Set[str]) -> List[str]:
+    return sorted(directories, key=lambda path: (path != "", path.count("/"), path), reverse=True)
 
 
 def _emptied(

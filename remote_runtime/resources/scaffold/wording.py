@@ -2,4 +2,5 @@
 
 DIRECTORY_CREATED = "Would have created directory"
 CHANGED = "Would have changed %d scaffold files"
+DIRECTORIES_REMOVED = "Would have removed %d empty scaffold directories"
 REMOVED = "Would have removed %d scaffold files"
