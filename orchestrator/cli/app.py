@@ -33,6 +33,7 @@ COMMANDS = (
     "hosts",
     "init",
     "fmt",
+    "import",
     "config",
     "registration",
     "worker",

@@ -202,12 +202,16 @@ def _project(manifest: str) -> Project:
     return read_project(found)
 
 
+_MODULES = {"import": "import_ansible"}
+"""Commands whose name is a word of Python."""
+
+
 def load_command(name: str) -> Any:
     """A command's module: ``HELP``, ``EXAMPLE``, ``configure(parser)``, ``run(args)``.
 
     It may have ``below(words)`` too, which gives a command of its own by the words that follow.
     """
-    return import_module(f"orchestrator.cli.{name}")
+    return import_module(f"orchestrator.cli.{_MODULES.get(name, name)}")
 
 
 def find_command(words: list[str]) -> tuple[str, Any, list[str]]:

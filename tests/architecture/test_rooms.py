@@ -6,6 +6,7 @@ from tests.architecture.source import ROOT, import_graph
 ROOMS = (
     "cli",
     "runs",
+    "ansible",
     "report",
     "verify",
     "cluster",

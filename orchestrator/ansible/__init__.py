@@ -1,0 +1,1 @@
+"""Converts Ansible projects to manifests (controller). Contacts no host, runs no Ansible."""

@@ -1,0 +1,1 @@
+"""Turns roles and plays into manifests (controller)."""

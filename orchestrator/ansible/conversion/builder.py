@@ -1,0 +1,315 @@
+"""Turns the tasks of one role or play into the resources of one manifest (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from orchestrator.ansible.conversion import handlers, keywords, results
+from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.loops import Loop, read_loop
+from orchestrator.ansible.conversion.statements import STATEMENTS
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.modules import load_mappers
+from orchestrator.ansible.modules.arguments import Arguments, OmitChoice, expression_of
+from orchestrator.ansible.modules.context import MAPPERS, Context
+from orchestrator.ansible.output.entries import (
+    CHECK,
+    KEPT,
+    Comment,
+    Entry,
+    Record,
+)
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
+
+_MOST_OMITTED = 4
+
+
+class Builder(Conversion):
+    """Converts the tasks of a role or play in their order."""
+
+    # --- walking
+
+    def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:
+        """Convert tasks and blocks in their order."""
+        for one in tasks:
+            merged = inherit(one.keywords, outer or {})
+            if isinstance(one, Block):
+                self._block(replace(one, keywords=merged))
+            else:
+                self.task(replace(one, keywords=merged))
+
+    def _block(self, block: Block) -> None:
+        outer = {key: one for key, one in block.keywords.items() if key != "name"}
+        name = block.keywords.get("name")
+        if name and (block.rescue or block.always):
+            self.manifest.items.append(Comment([str(name)]))
+        self.run(block.tasks, outer)
+        if block.rescue:
+            self._rescue(block)
+        if block.always:
+            text = "CHECK: the original runs what follows also after a failure (always)"
+            self.manifest.items.append(Comment([text]))
+            before = len(self.records)
+            self.run(block.always, outer)
+            for one in self.records[before:]:
+                self.mark(one, CHECK, "part of always, which also runs after a failure")
+
+    def _rescue(self, block: Block) -> None:
+        for one in _flat(block.rescue):
+            record = self.record(one)
+            self.mark(record, KEPT, "rescue: ccm has no reaction to a failure")
+        text = "NOT CONVERTED: rescue: ccm has no reaction to a failure"
+        first, last = block.rescue_lines
+        self.manifest.items.append(Comment([text, *self.original(block.path, first, last)]))
+
+    # --- one task
+
+    def task(self, task: Task) -> None:
+        """Convert one task, or keep it as a comment with the reason."""
+        record = self.record(task)
+        before = len(self.manifest.items)
+        try:
+            if task.problem:
+                raise NotConvertible(task.problem)
+            keywords.refuse(task, self.is_root)
+            statement = STATEMENTS.get(task.module)
+            if statement is not None:
+                statement(self, task, record)
+            else:
+                self._resources(task, record)
+        except NotConvertible as error:
+            del self.manifest.items[before:]
+            self.keep(task, record, error.reason)
+
+    def keep(self, task: Task, record: Record, reason: str) -> None:
+        """Leave a task as a comment."""
+        self.mark(record, KEPT, reason)
+        lines = [f"NOT CONVERTED: {reason}", *self.original(task.path, task.line, task.end)]
+        self.manifest.items.append(Comment(lines))
+        name = task.keywords.get("register")
+        if name:
+            self.scope.registers[str(name)] = Register(
+                str(name), "other", task.name,
+                reason=f"the result of “{task.name or task.module}”, which is not converted",
+            )  # fmt: skip
+
+    def _resources(self, task: Task, record: Record) -> None:
+        if results.is_reading(self, task):
+            results.note_reading(self, task, record)
+            return
+        entries = self.convert(task, record)
+        self.place(task, record, entries)
+
+    def place(self, task: Task, record: Record, entries: list[Entry]) -> None:
+        """Append resources with the comments and subscriptions that belong to them."""
+        if entries and task.name:
+            entries[0].comments.insert(0, task.name)
+        elif not entries and record.outcome != KEPT:
+            lines = [*([task.name] if task.name else []), *record.reasons]
+            self.manifest.items.append(Comment(lines or [f"{task.module}: nothing to do"]))
+        for entry in entries:
+            entry.record = record
+        self.manifest.items += entries
+        results.note_change(self, task, entries)
+        self._notify(task, record, entries)
+
+    def convert(
+        self, task: Task, record: Record, extra: dict[str, Any] | None = None
+    ) -> list[Entry]:
+        """The resources of one task with conditions and loops, not yet in the manifest."""
+        scope = self.scope.having(
+            task_vars={**self.scope.task_vars, **keywords.variables(task), **(extra or {})}
+        )
+        loop = read_loop(task, scope, self.files)
+        if loop is None:
+            return self._variant(task, record, scope=scope, loop=None, omits={})
+        if loop.elements is not None:
+            return self._written_out(task, record, scope, loop)
+        sample = {loop.variable: loop.sample}
+        inner = scope.having(renames={**scope.renames}).with_locals({"item": loop.sample})
+        if loop.variable != "item":
+            inner = inner.with_locals(sample)
+            inner.renames[loop.variable] = "item"
+        if loop.index:
+            inner.renames[loop.index] = "index"
+        return self._choices(task, record, scope=inner, loop=loop, omits={})
+
+    def _written_out(self, task: Task, record: Record, scope: Scope, loop: Loop) -> list[Entry]:
+        assert loop.elements is not None
+        found: list[Entry] = []
+        for index, element in enumerate(loop.elements):
+            extra = {loop.variable: element, **({loop.index: index} if loop.index else {})}
+            inner = scope.having(task_vars={**scope.task_vars, **extra})
+            found += self._variant(task, record, scope=inner, loop=None, omits={}, extra=extra)
+        return found
+
+    def _choices(
+        self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
+    ) -> list[Entry]:
+        """The resources of a loop: where elements differ in what they omit, one of each kind."""
+        try:
+            return self._variant(task, record, scope=scope, loop=loop, omits=omits)
+        except OmitChoice as choice:
+            if len(omits) == _MOST_OMITTED:
+                raise NotConvertible(
+                    "a loop that omits many properties for some elements"
+                ) from choice
+            have = self._choices(
+                task, record, scope=scope, loop=loop, omits={**omits, choice.key: True}
+            )
+            lack = self._choices(
+                task, record, scope=scope, loop=loop, omits={**omits, choice.key: False}
+            )
+            return [*have, *lack]
+
+    def _variant(
+        self,
+        task: Task,
+        record: Record,
+        *,
+        scope: Scope,
+        loop: Loop | None,
+        omits: dict[str, bool],
+        extra: dict[str, Any] | None = None,
+    ) -> list[Entry]:
+        conditions = read_conditions(
+            listed(task.keywords.get("when")), scope, self.manifest.entries()
+        )
+        if conditions.never:
+            self.mark(record, record.outcome, "the condition never holds on a host of ccm")
+            return []
+        context = self._context(task, scope, loop, extra)
+        given = Arguments(keywords.arguments(task), scope, omits)
+        mapper = MAPPERS.get(task.module)
+        if mapper is None:
+            raise NotConvertible(f"ccm has no counterpart of the module {task.full_module}")
+        doubts = len(scope.uses.doubts)
+        try:
+            entries = mapper(context, given)
+        except OmitChoice:
+            if loop is None:
+                raise NotConvertible("default(omit) without a loop") from None
+            raise
+        given.finish()
+        if loop is not None:
+            _loop_over(entries, loop, omits, scope)
+        context.checks += conditions.checks + scope.uses.doubts[doubts:]
+        self._finish(task, record, context=context, entries=entries, conditions=conditions)
+        for note in given.notes:
+            context.note(note)
+        if entries:
+            entries[0].comments += context.notes
+        for note in context.notes:
+            self.mark(record, record.outcome, note)
+        self.cache_valid = context.requests.get("cache", self.cache_valid)
+        return entries
+
+    def _context(
+        self, task: Task, scope: Scope, loop: Loop | None, extra: dict[str, Any] | None
+    ) -> Context:
+        context = Context(
+            task, scope, self.files, self.unique, self.directories, looped=loop is not None
+        )
+        user = task.keywords.get("become_user")
+        if user is not None:
+            context.become_user = texts.text(str(user), scope)
+        given = {**self.environment, **(keywords.environment(task) or {})}
+        context.environment = [
+            f"{key}={_env_text(one, scope)}" for key, one in given.items() if one is not None
+        ]
+        context.cache_valid = self.cache_valid
+        words = {**keywords.variables(task), **(extra or {}), **self.scope.task_vars}
+        for name, value in words.items():
+            if not (isinstance(value, str) and value.startswith("$ANSIBLE_VAULT")):
+                try:
+                    context.template_variables[name] = expression_of(
+                        value, scope.having(task_vars={k: v for k, v in words.items() if k != name})
+                    )
+                except NotConvertible:
+                    continue
+        if loop is not None and loop.variable != "item":
+            context.template_variables[loop.variable] = "item"
+        if loop is not None and loop.index:
+            context.template_variables[loop.index] = "index"
+        return context
+
+    def _finish(
+        self,
+        task: Task,
+        record: Record,
+        *,
+        context: Context,
+        entries: list[Entry],
+        conditions: Conditions,
+    ) -> None:
+        keywords.apply(task, context, entries)
+        for entry in entries:
+            entry.conditions += conditions.expressions
+            entry.control.update(conditions.control)
+            if conditions.on_change:
+                handlers.fire(entry, conditions.subscribe)
+            entry.checks += context.checks
+        for text in context.checks:
+            self.mark(record, CHECK, text)
+
+    # --- handlers
+
+    def _notify(self, task: Task, record: Record, entries: list[Entry]) -> None:
+        names = [str(one) for one in listed(task.keywords.get("notify"))]
+        if not names:
+            return
+        if texts.as_bool(task.keywords.get("changed_when")) is False:
+            return
+        references = [self.reference(one) for one in entries if one.changes]
+        for name in names:
+            found = handlers.find(self.handlers, name)
+            if is_template(name) or not found:
+                text = f"the handler “{name}” is not in the role or play"
+                self.mark(record, CHECK, text)
+                if entries:
+                    entries[0].checks.append(text)
+                continue
+            for index in found:
+                self.pending.setdefault(index, []).extend(references)
+
+    def flush(self) -> None:
+        """Append what pending handlers become."""
+        handlers.flush(self)
+
+
+def _env_text(value: Any, scope: Scope) -> str:
+    if isinstance(value, bool):
+        return "True" if value else "False"
+    return texts.text(str(value), scope)
+
+
+def _flat(tasks: list[Task | Block]) -> list[Task]:
+    found: list[Task] = []
+    for one in tasks:
+        if isinstance(one, Block):
+            found += _flat([*one.tasks, *one.rescue, *one.always])
+        else:
+            found.append(one)
+    return found
+
+
+def _loop_over(entries: list[Entry], loop: Loop, omits: dict[str, bool], scope: Scope) -> None:
+    text = loop.foreach
+    for key, present in omits.items():
+        word = "selectattr" if present else "rejectattr"
+        inner = f"({text})" if " if " in text else text
+        text = f"{inner} | {word}('{key}', 'defined') | list"
+    for entry in entries:
+        if entry.foreach:
+            raise NotConvertible("a list in a loop")
+        entry.foreach = text
+        if "{{" not in entry.name:
+            raise NotConvertible(f"a loop that manages {entry.type}#{entry.name} several times")
+
+
+load_mappers()

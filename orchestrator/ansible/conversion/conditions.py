@@ -1,0 +1,313 @@
+"""Conditions of tasks: expressions, conditions on the host, and subscriptions (controller)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.samples import sample_of
+from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.trees import (
+    is_template,
+    names_in,
+    only_expression,
+    parse_expression,
+    path_of,
+)
+from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_CHANGED = frozenset(["changed", "change"])
+_KINDS = {"exists": "-e", "isdir": "-d", "isreg": "-f", "islnk": "-L", "executable": "-x"}
+
+
+@dataclass
+class Conditions:
+    """What a ``when`` becomes."""
+
+    expressions: list[str] = field(default_factory=list)
+    control: dict[str, Any] = field(default_factory=dict)
+    subscribe: list[str] = field(default_factory=list)
+    on_change: bool = False
+    never: bool = False
+    checks: list[str] = field(default_factory=list)
+
+
+def read_conditions(given: list[Any], scope: Scope, entries: list[Entry]) -> Conditions:
+    """The conditions of a task. ``entries`` are the resources before it. NotConvertible."""
+    result = Conditions()
+    for one in given:
+        if isinstance(one, bool):
+            result.never |= not one
+            continue
+        for part in _parts(one):
+            _add(result, part, scope, entries)
+    return result
+
+
+def _parts(given: Any) -> list[nodes.Expr]:
+    if isinstance(given, (int, float)) or given is None:
+        raise NotConvertible(f"the condition {given!r} is no boolean")
+    text = str(given)
+    node = only_expression(text) if is_template(text) else parse_expression(text)
+    if node is None:
+        raise NotConvertible("a condition that is made of several parts")
+    return _split(node)
+
+
+def _split(node: nodes.Expr) -> list[nodes.Expr]:
+    if isinstance(node, nodes.And):
+        return [*_split(node.left), *_split(node.right)]
+    return [node]
+
+
+def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry]) -> None:
+    changed = _changed(node, scope)
+    if changed is not None:
+        result.subscribe += changed
+        result.on_change = True
+        return
+    if _on_host(result, node, scope, entries):
+        return
+    doubts = len(scope.uses.doubts)
+    tree = texts.boolean_tree(node, scope)
+    result.checks += scope.uses.doubts[doubts:]
+    if isinstance(tree, nodes.Const) and isinstance(tree.value, bool):
+        result.never |= not tree.value
+        return
+    result.expressions.append(unparse(tree))
+
+
+def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
+    """The resources of ``a is changed or b.changed``; None for other conditions."""
+    if isinstance(node, nodes.Or):
+        left, right = _changed(node.left, scope), _changed(node.right, scope)
+        return [*left, *right] if left is not None and right is not None else None
+    register = _register_of_change(node, scope)
+    if register is None:
+        return None
+    if register.kind != "change" or not register.references:
+        raise NotConvertible(register.reason or f"whether “{register.task_name}” changed something")
+    return register.references
+
+
+def _register_of_change(node: nodes.Expr, scope: Scope) -> Register | None:
+    if (
+        isinstance(node, nodes.Filter)
+        and node.name in ("bool", *_CHANGED)
+        and node.node is not None
+    ):
+        if node.name in _CHANGED:
+            path = path_of(node.node)
+            return scope.registers.get(path[0]) if path and not path[1] else None
+        return _register_of_change(node.node, scope)
+    if isinstance(node, nodes.Test) and node.name in _CHANGED:
+        path = path_of(node.node)
+        return scope.registers.get(path[0]) if path and not path[1] else None
+    if isinstance(node, nodes.Compare) and len(node.ops) == 1 and node.ops[0].op == "eq":
+        operand = node.ops[0].expr
+        if isinstance(operand, nodes.Const) and operand.value is True:
+            return _register_of_change(node.expr, scope)
+    path = path_of(node)
+    if path is not None and path[1] == ["changed"]:
+        return scope.registers.get(path[0])
+    return None
+
+
+# --- conditions that the host answers when the turn of the resource comes
+
+
+def _on_host(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry]) -> bool:
+    """Whether the condition became one of ``control.exists``, ``absent`` or ``command``."""
+    names = names_in(node) & set(scope.registers)
+    if len(names) != 1:
+        return False
+    register = scope.registers[names.pop()]
+    if register.kind not in ("stat", "command") or register.reason:
+        return False
+    between = [one for one in entries[register.position :] if _touches(one, register)]
+    if register.certain and between:
+        return False  # the answer before the first change is the right one
+    found = _Tests(scope, register).of(node)
+    if found is None:
+        return False
+    word, value = found
+    if word in result.control and word != "command":
+        return False
+    if word == "command" and "command" in result.control:
+        value = _combined(result.control["command"], value)
+    result.control[word] = value
+    if between:
+        result.checks.append(
+            f"this is tested after {between[-1].reference}; the original tests it before"
+        )
+    return True
+
+
+def _combined(first: Any, second: Any) -> Any:
+    texts_ = [one if isinstance(one, str) else one["command"] for one in (first, second)]
+    rest = {k: v for one in (first, second) if isinstance(one, dict) for k, v in one.items()}
+    if any(isinstance(one, dict) and set(one) != {"command"} for one in (first, second)):
+        raise NotConvertible("two conditions on commands with settings of their own")
+    rest["command"] = f"sh -c {single_quoted(' && '.join(f'{{ {one}; }}' for one in texts_))}"
+    return rest["command"]
+
+
+def _touches(entry: Entry, register: Register) -> bool:
+    """Whether a resource may change what a look-up found."""
+    if not entry.changes:
+        return False
+    if entry.type in ("exec", "apply", "package", "repository"):
+        return (
+            entry.type in ("exec", "apply") or register.kind == "command" or _of_package(register)
+        )
+    if register.kind == "command":
+        return entry.type in ("service", "user", "group", "git", "archive", "download", "module")
+    path = str(register.look_up.get("stat", ""))
+    places = [entry.name, str(entry.properties.get("extract_parent", ""))]
+    return (
+        any(
+            place and (path.startswith(place.rstrip("/")) or place.startswith(path.rstrip("/")))
+            for place in places
+        )
+        or "{{" in path
+    )
+
+
+def _of_package(register: Register) -> bool:
+    return str(register.look_up.get("stat", "")).startswith(
+        ("/usr/", "/etc/", "/bin", "/sbin", "/lib")
+    )
+
+
+class _Tests:
+    """A condition on one result as a test on the host."""
+
+    def __init__(self, scope: Scope, register: Register) -> None:
+        self.scope = scope
+        self.register = register
+
+    def of(self, node: nodes.Expr, negative: bool = False) -> tuple[str, Any] | None:
+        if isinstance(node, nodes.Not):
+            return self.of(node.node, not negative)
+        if isinstance(node, nodes.Filter) and node.name == "bool" and node.node is not None:
+            return self.of(node.node, negative)
+        if isinstance(node, nodes.Compare) and len(node.ops) == 1:
+            operand = node.ops[0].expr
+            is_bool = isinstance(operand, nodes.Const) and isinstance(operand.value, bool)
+            if is_bool and node.ops[0].op in ("eq", "ne"):
+                opposite = (operand.value is False) != (node.ops[0].op == "ne")  # type: ignore[attr-defined]  # a constant, as tested above
+                return self.of(node.expr, negative != opposite)
+        if self.register.kind == "stat":
+            return self._stat(node, negative)
+        return self._command(node, negative)
+
+    def _stat(self, node: nodes.Expr, negative: bool) -> tuple[str, Any] | None:
+        path = path_of(node)
+        if path is None or len(path[1]) != 2 or path[1][0] != "stat":
+            return None
+        place = str(self.register.look_up["stat"])
+        if path[1][1] == "exists":
+            return ("absent" if negative else "exists"), place
+        sign = _KINDS.get(str(path[1][1]))
+        if sign is None:
+            return None
+        return "command", f"test {'! ' if negative else ''}{sign} {place}"
+
+    def _command(self, node: nodes.Expr, negative: bool) -> tuple[str, Any] | None:
+        script = self._script(node)
+        if script is None:
+            return None
+        if negative:
+            script = "! " + script if not script.startswith("! ") else script[2:]
+        rest = {key: one for key, one in self.register.look_up.items() if key != "command"}
+        line = self.register.look_up["command"]
+        if script == "RUN":
+            text = line
+        else:
+            text = f"sh -c {single_quoted(script.replace('RUN', _as_shell(line)))}"
+        return "command", {"command": text, **rest} if rest else text
+
+    def _script(self, node: nodes.Expr) -> str | None:
+        """A script with RUN for the command."""
+        if isinstance(node, nodes.Test):
+            path = path_of(node.node)
+            if path is None or path[1]:
+                return None
+            if node.name in ("succeeded", "success", "successful"):
+                return "RUN"
+            return "! RUN >/dev/null" if node.name in ("failed", "failure") else None
+        path = path_of(node)
+        if path is not None and path[1] in (["stdout"], ["stdout_lines"]):
+            return '[ -n "$(RUN)" ]'
+        if isinstance(node, nodes.Compare) and len(node.ops) == 1:
+            return self._compared(node.expr, node.ops[0].op, node.ops[0].expr)
+        return None
+
+    def _compared(self, left: nodes.Expr, operator: str, right: nodes.Expr) -> str | None:
+        path = path_of(left)
+        if path is not None and path[1] == ["rc"]:
+            number = right.value if isinstance(right, nodes.Const) else None
+            if number == 0 and operator in ("eq", "ne", "gt"):
+                return "RUN" if operator == "eq" else "! RUN >/dev/null"
+            if isinstance(number, int) and operator in ("eq", "ne"):
+                test = f"RUN >/dev/null; [ $? -{operator} {number} ]"
+                return test
+            return None
+        length = isinstance(left, nodes.Filter) and left.name in ("length", "count")
+        inner = left.node if isinstance(left, nodes.Filter) and length else left
+        path = path_of(inner) if inner is not None else None
+        if path is not None and path[1] in (["stdout"], ["stdout_lines"]):
+            return _of_output(operator, right, length, self._shell(right))
+        return self._contained(left, operator, right)
+
+    def _contained(self, left: nodes.Expr, operator: str, right: nodes.Expr) -> str | None:
+        path = path_of(right)
+        if path is None or operator not in ("in", "notin") or names_in(left) & {path[0]}:
+            return None
+        if path[1] not in (["stdout"], ["stdout_lines"]):
+            return None
+        word = self._shell(left)
+        if word is None:
+            return None
+        sign = "-qxF" if path[1] == ["stdout_lines"] else "-qF"
+        return f"{'! ' if operator == 'notin' else ''}RUN | grep {sign} -- {word}"
+
+    def _shell(self, node: nodes.Expr) -> str | None:
+        if isinstance(node, nodes.Const) and isinstance(node.value, (str, int)):
+            text = str(node.value)
+            return None if "\n" in text else shlex.quote(texts.plain_text(text))
+        kinds = sample_of(node, self.scope).all_kinds()
+        if kinds & {"list", "map", "bool"}:
+            return None
+        return '"{{ ' + unparse(translate(node, self.scope)) + ' }}"'
+
+
+def _of_output(operator: str, right: nodes.Expr, length: bool, word: str | None) -> str | None:
+    if not isinstance(right, nodes.Const) and length:
+        return None
+    value = right.value if isinstance(right, nodes.Const) else None
+    if length:
+        if (operator, value) in (("gt", 0), ("ne", 0), ("gteq", 1)):
+            return '[ -n "$(RUN)" ]'
+        return '[ -z "$(RUN)" ]' if (operator, value) in (("eq", 0), ("lt", 1)) else None
+    if value == "" and operator in ("eq", "ne"):
+        return '[ -z "$(RUN)" ]' if operator == "eq" else '[ -n "$(RUN)" ]'
+    if word is None or operator not in ("eq", "ne"):
+        return None
+    return f'[ "$(RUN)" {"=" if operator == "eq" else "!="} {word} ]'
+
+
+def _as_shell(line: str) -> str:
+    match = re.fullmatch(r"sh -c '((?:[^']|'\"'\"')*)'", line)
+    if match is None:
+        return line
+    return "{ " + match.group(1).replace("'\"'\"'", "'").strip() + "; }"

@@ -1,0 +1,154 @@
+"""What the conversion of one manifest knows, and what its parts ask of it (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.modules.context import Files
+from orchestrator.ansible.output.entries import CHECK, Entry, Manifest, Record, slug
+from orchestrator.ansible.source.tasks import Block, Task
+from orchestrator.ansible.source.yaml_reader import Map
+
+
+@dataclass
+class Handler:
+    """A handler with the names that notify it."""
+
+    task: Task
+    role: str = ""
+    topics: set[str] = field(default_factory=set)
+    base: Any = None  # the files of its role
+
+
+@dataclass
+class Choice:
+    """Files of variables of which a host gets the first that there is.
+
+    ``order`` is the entry of the hierarchy; ``files`` maps the entry that it gives to the values.
+    """
+
+    order: str
+    files: dict[str, Map] = field(default_factory=dict)
+
+
+class Roles(Protocol):
+    """What knows the roles of the project."""
+
+    def role_entry(
+        self, builder: Any, name: str, tasks_from: str, variables: dict[str, Any]
+    ) -> Entry:
+        """The resource that applies a role. NotConvertible."""
+
+
+@dataclass
+class Conversion:
+    """The conversion of one manifest. ``sources`` has the text of all its files of tasks."""
+
+    manifest: Manifest
+    scope: Scope
+    files: Files
+    project: Roles
+    role: str = ""
+    first: bool = True  # nothing of the site comes before
+    is_root: bool = True
+    sources: str = ""
+    records: list[Record] = field(default_factory=list)
+    handlers: list[Handler] = field(default_factory=list)
+    pending: dict[int, list[str]] = field(default_factory=dict)
+    cache_valid: str = ""
+    facts: dict[str, list[tuple[Any, list[Any], Task]]] = field(default_factory=dict)
+    includes: list[Choice] = field(default_factory=list)
+    stack: list[str] = field(default_factory=list)
+    environment: dict[str, Any] = field(default_factory=dict)
+    tasks: dict[tuple[str, int], Task] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
+    directories: set[str] = field(default_factory=set)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:
+        """Convert tasks and blocks in their order."""
+        raise NotImplementedError
+
+    def convert(
+        self, task: Task, record: Record, extra: dict[str, Any] | None = None
+    ) -> list[Entry]:
+        """The resources of one task with conditions and loops, not yet in the manifest."""
+        raise NotImplementedError
+
+    def place(self, task: Task, record: Record, entries: list[Entry]) -> None:
+        """Append resources with the comments and subscriptions that belong to them."""
+        raise NotImplementedError
+
+    def flush(self) -> None:
+        """Append what pending handlers become."""
+        raise NotImplementedError
+
+    def original(self, path: str, line: int, end: int) -> list[str]:
+        """Lines of a file of the original, without their common indentation."""
+        if path not in self.lines:
+            try:
+                text = Path(path).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                text = ""
+            self.lines[path] = text.split("\n")
+        found = self.lines[path][line - 1 : end]
+        while found and (not found[-1].strip() or found[-1].strip().startswith("#")):
+            found.pop()
+        blanks = min((len(o) - len(o.lstrip()) for o in found if o.strip()), default=0)
+        return ["  " + one[blanks:] for one in found]
+
+    def record(self, task: Task) -> Record:
+        """The record of a task, which counts in the report."""
+        record = Record(
+            task.module,
+            task.name,
+            task.path,
+            task.line,
+            manifest=self.manifest.path,
+            role=self.role,
+        )
+        self.records.append(record)
+        self.tasks[task.path, task.line] = task
+        return record
+
+    def mark(self, record: Record, outcome: str, reason: str) -> None:
+        """Note a reason, and an outcome that is worse than the one before."""
+        order = ("converted", CHECK, "not converted")
+        if order.index(outcome) > order.index(record.outcome):
+            record.outcome = outcome
+        if reason not in record.reasons:
+            record.reasons.append(reason)
+
+    def task_file(self, name: str) -> Path | None:
+        """The path of a file of tasks, beside the including one or in the role."""
+        beside = Path(self.stack[-1]).parent if self.stack else self.files.base / "tasks"
+        for place in (beside, self.files.base / "tasks", self.files.base):
+            for ending in ("", ".yml", ".yaml"):
+                path = place / (name + ending)
+                if path.is_file():
+                    return path
+        return None
+
+    def unique(self, name: str) -> str:
+        """A name for an exec that no other one of the manifest has."""
+        found, number = name, 1
+        while found in self.names:
+            number += 1
+            found = f"{name} ({number})"
+        self.names.add(found)
+        return found
+
+    def reference(self, entry: Entry) -> str:
+        """How to name a resource in ``subscribe``; it gets an alias if its name is computed."""
+        if not entry.is_literal and not entry.alias:
+            base = slug(entry.comments[0] if entry.comments else entry.name)
+            entry.alias, number = base, 1
+            while f"{entry.type}#{entry.alias}" in self.aliases:
+                number += 1
+                entry.alias = f"{base}-{number}"
+            self.aliases.add(f"{entry.type}#{entry.alias}")
+        return entry.reference

@@ -1,0 +1,135 @@
+"""Resources of the same name, which a manifest may hold once (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.output.entries import KEPT, Comment, Entry, both, either
+
+
+def resolve_duplicates(builder: Conversion) -> None:
+    """Merge resources of one name, make them exclusive, or keep the later ones as comments."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry in builder.manifest.entries():
+        if entry.type not in ("exec", "wait", "reboot"):
+            groups.setdefault((entry.type, entry.name), []).append(entry)
+    for entries in groups.values():
+        if len(entries) < 2:
+            continue
+        if "{{" not in entries[0].name:
+            _merge(builder, entries)
+
+
+def _merge(builder: Conversion, entries: list[Entry]) -> None:
+    kept = [entries[0]]
+    for entry in entries[1:]:
+        same = next((one for one in kept if _same(one, entry)), None)
+        if same is not None:
+            _join(builder, same, entry)
+        elif entry.type == "service" and _serves(kept[0], entry):
+            _join_service(builder, kept[0], entry)
+        else:
+            kept.append(entry)
+    if len(kept) < 2:
+        return
+    if all(one.conditions and not one.foreach for one in kept) and _are_literal(kept):
+        for one in kept:
+            _exclusive(builder, one)
+        return
+    for one in kept[1:]:
+        _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
+
+
+def _same(one: Entry, other: Entry) -> bool:
+    return (
+        one.properties == other.properties
+        and one.control == other.control
+        and one.foreach == other.foreach
+        and not one.subscribe
+        and not other.subscribe
+    )
+
+
+def _replace(builder: Conversion, entry: Entry, new: list[Any]) -> None:
+    position = next(i for i, one in enumerate(builder.manifest.items) if one is entry)
+    builder.manifest.items[position : position + 1] = new
+
+
+def _join(builder: Conversion, one: Entry, other: Entry) -> None:
+    """The same properties: one resource where either condition holds."""
+    if one.conditions and other.conditions:
+        first, second = both(one.conditions), both(other.conditions)
+        one.conditions = [first] if first == second else [either([first, second])]
+    else:
+        one.conditions = []
+    one.tags = list(dict.fromkeys([*one.tags, *other.tags])) if one.tags and other.tags else []
+    one.checks += [text for text in other.checks if text not in one.checks]
+    _replace_references(builder, other, one)
+    comments = [*other.comments, f"(with {one.type}#{one.name} above)"]
+    _replace(builder, other, [Comment(comments)])
+
+
+def _serves(one: Entry, other: Entry) -> bool:
+    """Whether two tasks about one service can be one resource: started, then enabled."""
+    shared = set(one.properties) & set(other.properties)
+    agree = all(one.properties[name] == other.properties[name] for name in shared)
+    return agree and one.conditions == other.conditions and one.control == other.control
+
+
+def _join_service(builder: Conversion, one: Entry, other: Entry) -> None:
+    other.properties = {**one.properties, **other.properties}
+    other.comments = [*one.comments, *other.comments]
+    other.checks = [*one.checks, *other.checks]
+    one.properties.update(other.properties)
+    one.subscribe += other.subscribe
+    if other.subscribe:
+        # What it subscribes to may come between the two.
+        one.subscribe = []
+        _replace(builder, one, [])
+        return
+    _replace_references(builder, other, one)
+    _replace(builder, other, [])
+
+
+def _replace_references(builder: Conversion, old: Entry, new: Entry) -> None:
+    for entry in builder.manifest.entries():
+        entry.subscribe = [
+            builder.reference(new) if one == old.reference else one for one in entry.subscribe
+        ]
+
+
+def _are_literal(entries: list[Entry]) -> bool:
+    return all("item" not in repr(one.properties) for one in entries)
+
+
+def _exclusive(builder: Conversion, entry: Entry) -> None:
+    """Exists only where its condition holds: a list of one name, or of none."""
+    condition = both(entry.conditions)
+    entry.foreach = f"[{literal(entry.name)}] if {condition} else []"
+    name = entry.name
+    old = entry.reference
+    entry.name = "{{ item }}"
+    entry.conditions = []
+    entry.comments.append(f"{name}, where the condition holds")
+    new = builder.reference(entry)
+    for other in builder.manifest.entries():
+        other.subscribe = [new if one == old else one for one in other.subscribe]
+
+
+def _keep(builder: Conversion, entry: Entry, reason: str) -> None:
+    record = entry.record
+    lines = [f"NOT CONVERTED: {reason}"]
+    if record is not None:
+        builder.mark(record, KEPT, reason)
+        task = builder.tasks.get((record.path, record.line))
+        if task is not None:
+            lines += builder.original(task.path, task.line, task.end)
+    for other in builder.manifest.entries():
+        if entry.reference in other.subscribe:
+            other.subscribe.remove(entry.reference)
+            other.checks.append(
+                f"the original also does this after “{record.name if record else ''}”"
+            )
+    _replace(builder, entry, [Comment(lines)])

@@ -1,0 +1,134 @@
+"""Handlers: what a task notifies becomes a resource that subscribes to it (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.conversion.core import Conversion, Handler
+from orchestrator.ansible.output.entries import KEPT, Comment, Entry
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
+
+_MOST_ROUNDS = 10
+
+
+def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
+    """The handlers of a file, those in blocks included."""
+    found: list[Handler] = []
+    for one in tasks:
+        if isinstance(one, Block):
+            for inner in one.tasks:
+                if isinstance(inner, Task):
+                    inner.keywords = inherit(inner.keywords, one.keywords)
+            found += read(one.tasks, role, base)
+            continue
+        topics = {str(name) for name in listed(one.keywords.get("listen"))}
+        found.append(Handler(one, role, topics, base))
+    return found
+
+
+def find(handlers: list[Handler], name: str) -> list[int]:
+    """The positions of the handlers that a name notifies: one of that name, all that listen."""
+    found: list[int] = []
+    for index, one in enumerate(handlers):
+        names = {one.task.name, f"{one.role} : {one.task.name}" if one.role else ""}
+        if (
+            name in names and not any(handlers[i].task.name == one.task.name for i in found)
+        ) or name in one.topics:
+            found.append(index)
+    return found
+
+
+def fire(entry: Entry, references: list[str]) -> None:
+    """Make a resource act on a change of others only. NotConvertible."""
+    if entry.type == "exec":
+        if any(name in entry.properties for name in ("creates", "onlyif", "unless")):
+            raise NotConvertible("a command with creates or removes that runs after a change")
+        entry.properties["refresh_only"] = True
+    elif entry.type == "reboot":
+        entry.properties.pop("onlyif", None)
+    elif entry.type != "wait":
+        raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
+    if entry.type != "wait":
+        entry.subscribe += references
+
+
+def flush(builder: Conversion) -> None:
+    """Append the pending handlers in their order; those that they notify follow."""
+    for _ in range(_MOST_ROUNDS):
+        if not builder.pending:
+            return
+        index = min(builder.pending)
+        references = list(dict.fromkeys(builder.pending.pop(index)))
+        if references:
+            _convert(builder, builder.handlers[index], references)
+
+
+def _convert(builder: Conversion, handler: Handler, references: list[str]) -> None:
+    task = handler.task
+    record = next(
+        (one for one in builder.records if (one.path, one.line) == (task.path, task.line)), None
+    )
+    if record is None:
+        record = builder.record(task)
+    try:
+        if task.problem:
+            raise NotConvertible(task.problem)
+        entries = _entries(builder, task, record, references)
+    except NotConvertible as error:
+        builder.mark(record, KEPT, error.reason)
+        names = ", ".join(references)
+        lines = [f"NOT CONVERTED: {error.reason}", f"(to run after a change of {names})"]
+        lines += builder.original(task.path, task.line, task.end)
+        builder.manifest.items.append(Comment(lines))
+        return
+    if entries or not references:
+        builder.place(task, record, entries)
+
+
+def _entries(builder: Conversion, task: Task, record: Any, references: list[str]) -> list[Entry]:
+    if task.module in ("debug", "meta", "setup"):
+        return []
+    if task.module in ("include_tasks", "import_tasks", "include_role", "import_role", "set_fact"):
+        raise NotConvertible(f"a handler with {task.module}")
+    from orchestrator.ansible.conversion import keywords
+
+    keywords.refuse(task, builder.is_root)
+    entries = builder.convert(task, record)
+    result: list[Entry] = []
+    for entry in entries:
+        if entry.foreach and entry.type != "exec":
+            raise NotConvertible("a handler with a loop")
+        if entry.restarts is not None and _joined(builder, entry, references):
+            continue
+        fire(entry, references)
+        result.append(entry)
+    if not result and entries:
+        record.reasons.append("the resource of the service subscribes")
+    return result
+
+
+def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:
+    """Whether a resource of the service, after all that notify, could subscribe itself."""
+    assert entry.restarts is not None
+    word, name = entry.restarts
+    entries = builder.manifest.entries()
+    for position, one in enumerate(entries):
+        if one.type != "service" or one.name != name or one.foreach:
+            continue
+        later = {o.reference for o in entries[position + 1 :]}
+        starts = one.properties.get("ensure", "running") == "running"
+        same = one.conditions == entry.conditions and one.control == entry.control
+        if not starts or not same or later & set(references):
+            return False
+        if one.reference in references:
+            return False
+        if one.subscribe and bool(one.properties.get("reload")) != (word == "reload"):
+            return False
+        one.subscribe += [ref for ref in references if ref not in one.subscribe]
+        if word == "reload":
+            one.properties["reload"] = True
+        if one.record is not None and entry.comments:
+            one.comments.append(entry.comments[0])
+        return True
+    return False

@@ -1,0 +1,365 @@
+"""``include_vars`` and ``set_fact``, and files whose names depend on facts (controller)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.conversion import keywords
+from orchestrator.ansible.conversion.core import Choice, Conversion
+from orchestrator.ansible.jinja import fact_names, texts
+from orchestrator.ansible.jinja.trees import (
+    is_template,
+    names_in,
+    only_expression,
+    outputs,
+    path_of,
+    tree_of,
+)
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.output.entries import Comment, Record, both, slug
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task, listed
+from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+
+_NEVER = ("FreeBSD", "OpenBSD", "NetBSD", "Darwin", "Windows", "SunOS", "Solaris", "Gentoo-never")
+
+
+@dataclass
+class Candidate:
+    """A name of a file with the values of the facts in it."""
+
+    path: Path
+    name: str
+    facts: tuple[tuple[str, str], ...]  # the words of the fact, and its value for Ansible
+
+
+def include_vars(builder: Conversion, task: Task, record: Record) -> None:
+    """Files of variables: entries of the hierarchy."""
+    if task.args.get("dir") is not None or task.args.get("name") is not None:
+        raise NotConvertible("include_vars with dir or name")
+    names, first_found = _names(builder, task)
+    conditions = _conditions(builder, task)
+    if conditions == ["false"]:
+        record.reasons.append("the condition never holds on a host of ccm")
+        return
+    if all(not is_template(one) for one in names):
+        _literal_file(builder, names, conditions)
+    else:
+        _by_facts(builder, names, conditions, first_found)
+    text = "in overrides, by the hierarchy" if conditions or is_template(names[0]) else "in data"
+    builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
+    record.reasons.append(text)
+
+
+def _names(builder: Conversion, task: Task) -> tuple[list[str], bool]:
+    """The names of the files in their order, and whether a missing one is no error."""
+    name = task.free_form or task.args.get("file") or task.args.get("_raw_params")
+    if name is None and len(task.args) == 1:
+        name = next(iter(task.args.values()))
+    if not isinstance(name, str):
+        raise NotConvertible("include_vars without a file")
+    if task.loop is not None:
+        word, value = task.loop
+        if word.rsplit("_", 2)[-2:] != ["first", "found"] or "item" not in name:
+            raise NotConvertible(f"include_vars with {word}")
+        return _found_names(value), True
+    looked = _first_found_of(name, task)
+    return (looked, True) if looked is not None else ([name], False)
+
+
+def _found_names(value: Any) -> list[str]:
+    """The files of ``with_first_found``."""
+    found: list[str] = []
+    for one in listed(value):
+        if isinstance(one, dict):
+            paths = [str(path) for path in listed(one.get("paths"))]
+            if any(not _is_vars(path) for path in paths):
+                raise NotConvertible("first_found with paths of its own")
+            found += [str(name) for name in listed(one.get("files"))]
+        else:
+            found.append(str(one))
+    if not found:
+        raise NotConvertible("first_found without files")
+    return found
+
+
+def _is_vars(path: str) -> bool:
+    return path.rstrip("/").rsplit("/", 1)[-1] in ("vars", "defaults") or path in ("", ".")
+
+
+def _first_found_of(name: str, task: Task) -> list[str] | None:
+    """The files of ``{{ lookup('first_found', params) }}``; None for other names."""
+    node = only_expression(name) if is_template(name) else None
+    if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name):
+        return None
+    if node.node.name not in ("lookup", "query", "q") or not node.args:
+        return None
+    first = node.args[0]
+    if not isinstance(first, nodes.Const) or not str(first.value).endswith("first_found"):
+        return None
+    variables = keywords.variables(task)
+    path = path_of(node.args[1]) if len(node.args) > 1 else None
+    value = variables.get(path[0]) if path is not None and not path[1] else None
+    if value is None:
+        raise NotConvertible("first_found with computed files")
+    return _found_names(value)
+
+
+def _conditions(builder: Conversion, task: Task) -> list[str]:
+    from orchestrator.ansible.conversion.conditions import read_conditions
+
+    scope = builder.scope.having(no_data=True)
+    found = read_conditions(listed(task.keywords.get("when")), scope, builder.manifest.entries())
+    if found.control or found.on_change:
+        raise NotConvertible("variables that depend on what earlier tasks did")
+    return ["false"] if found.never else found.expressions
+
+
+def _literal_file(builder: Conversion, names: list[str], conditions: list[str]) -> None:
+    for name in names:
+        path = _vars_file(builder, name)
+        if path is not None:
+            entry = f"vars:{slug(Path(name).stem)}"
+            order = entry
+            if conditions:
+                word = literal(slug(Path(name).stem))
+                order = "vars:{{ " + f"{word} if {both(conditions)} else ''" + " }}"
+            builder.includes.append(Choice(order, {entry: _read(path)}))
+            return
+    raise NotConvertible(f"the file {names[0]} is not in the project")
+
+
+def _read(path: Path) -> Map:
+    try:
+        return read_map(path)
+    except VaultFile as error:
+        raise NotConvertible(f"{path.name} is encrypted with ansible-vault") from error
+
+
+def _vars_file(builder: Conversion, name: str) -> Path | None:
+    base = builder.files.base
+    for folder in ("vars", "", "defaults", "tasks"):
+        for ending in ("", ".yml", ".yaml"):
+            path = base / folder / (name + ending)
+            if path.is_file():
+                return path
+    return None
+
+
+def _by_facts(
+    builder: Conversion, names: list[str], conditions: list[str], first_found: bool
+) -> None:
+    """An entry of the hierarchy that is the first name for which there is a file."""
+    words: list[str] = []
+    files: dict[str, Map] = {}
+    for name in names:
+        if not is_template(name):
+            path = _vars_file(builder, name)
+            if path is not None:
+                key = slug(Path(name).stem)
+                files[f"vars:{key}"] = _read(path)
+                words.append(literal(key))
+            continue
+        found = _candidates(builder, name, "vars")
+        if not found:
+            continue
+        for one in found:
+            for key in _own_words(one):
+                files.setdefault(f"vars:{key}", _read(one.path))
+        words.append(_own_expression(name))
+    if not files:
+        raise NotConvertible(f"no file matches {names[0]}")
+    known = [one.removeprefix("vars:") for one in files]
+    if len(words) == 1 and not conditions:
+        order = "vars:{{ " + words[0] + " }}"
+    else:
+        choice = f"[{', '.join(words)}] | select('in', {literal(known)}) | first | default('')"
+        if conditions:
+            choice = f"({choice}) if {both(conditions)} else ''"
+        order = "vars:{{ " + choice + " }}"
+    builder.includes.append(Choice(order, files))
+    if not (first_found and any(not is_template(one) for one in names)) and not conditions:
+        tests = [f"{one} in {literal(known)}" for one in words if not one.startswith("'")]
+        message = f"the original has no variables for this host ({', '.join(names)})"
+        builder.manifest.assertions.append(
+            {"that": " or ".join(tests), "message": texts.plain_text(_plain(message))}
+        )
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\{\{\s*(.*?)\s*\}\}", r"\1", text)
+
+
+_WORDS = {
+    "os_family": ("Facts.host.info.platformFamily", fact_names.FAMILIES),
+    "distribution": ("Facts.host.info.platform", fact_names.DISTRIBUTIONS),
+    "pkg_mgr": ("Facts.host.info.platformFamily", fact_names.MANAGERS),
+    "distribution_major_version": ("Facts.host.info.platformVersion.split('.')[0]", None),
+    "distribution_version": ("Facts.host.info.platformVersion", None),
+    "distribution_release": (None, None),
+    "system": ("'Linux'", {"Linux": "Linux"}),
+    "architecture": ("Facts.host.info.kernelArch", None),
+    "service_mgr": ("'systemd'", {"systemd": "systemd"}),
+}
+
+
+def _parts(name: str) -> list[tuple[str, str]]:
+    """A name of a file as plain texts and facts: ``("text", "-")``, ``("fact", "os_family")``."""
+    parts = outputs(name)
+    if parts is None:
+        raise NotConvertible("a name of a file with statements")
+    flat: list[Any] = []
+    for one in parts:
+        flat += one.nodes if isinstance(one, nodes.Concat) else [one]
+    found: list[tuple[str, str]] = []
+    for one in flat:
+        lower = isinstance(one, nodes.Filter) and one.name == "lower"
+        inner = one.node if lower else one
+        if isinstance(inner, (nodes.TemplateData, nodes.Const)):
+            text = inner.data if isinstance(inner, nodes.TemplateData) else str(inner.value)
+            found.append(("text", text))
+            continue
+        path = path_of(inner)
+        fact = _fact(path) if path is not None else ""
+        if fact == "role_path":
+            continue
+        if fact not in _WORDS or _WORDS[fact][0] is None:
+            raise NotConvertible(f"a file whose name depends on more than known facts: {name}")
+        found.append(("lower" if lower else "fact", fact))
+    return found
+
+
+def _fact(path: tuple[str, list[Any]]) -> str:
+    name, keys = path
+    if name == "role_path" and not keys:
+        return "role_path"
+    if name == "ansible_facts" and len(keys) == 1:
+        return str(keys[0]).removeprefix("ansible_")
+    return name.removeprefix("ansible_") if name.startswith("ansible_") and not keys else ""
+
+
+def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
+    """The files of the role that a name with facts can stand for."""
+    pattern, facts = "", []
+    for kind, text in _parts(name):
+        if kind == "text":
+            pattern += re.escape(text.lstrip("/") if not pattern else text)
+        else:
+            facts.append((kind, text))
+            pattern += r"([^/]+?)"
+    found: list[Candidate] = []
+    base = builder.files.base
+    for place in (folder, ""):
+        directory = base / place
+        files = sorted(directory.rglob("*")) if place else sorted(base.glob("*/*"))
+        for path in files:
+            relative = path.relative_to(directory).as_posix()
+            match = re.fullmatch(pattern + (r"(?:\.ya?ml)?"), relative)
+            if match is None or not path.is_file():
+                continue
+            values = tuple(
+                (f"{kind}:{fact}", one)
+                for (kind, fact), one in zip(facts, match.groups(), strict=True)
+            )
+            found.append(Candidate(path, relative, values))
+        if found:
+            break
+    return found
+
+
+def _own_values(kind: str, value: str) -> list[str]:
+    """The values of ccm for which Ansible's fact has a value."""
+    how, fact = kind.split(":")
+    table = _WORDS[fact][1]
+    if table is None:
+        return [value]
+    return [
+        own for own, other in table.items() if (other.lower() if how == "lower" else other) == value
+    ]
+
+
+def _own_words(candidate: Candidate) -> list[str]:
+    """The entries that stand for a file: facts in the values of ccm, joined by dashes."""
+    words = [""]
+    for kind, value in candidate.facts:
+        own = _own_values(kind, value)
+        words = [f"{begun}-{one}" if begun else one for begun in words for one in own]
+    return [one for one in words if one]
+
+
+def _own_expression(name: str) -> str:
+    words = [_WORDS[fact][0] for kind, fact in _parts(name) if kind != "text"]
+    return " ~ '-' ~ ".join(str(one) for one in words)
+
+
+def candidates(
+    builder: Conversion, task: Task, name: str, folder: str
+) -> list[tuple[str, list[str]]]:
+    """The files that a computed name can stand for, each with the conditions of Ansible."""
+    looked = _first_found_of(name, task)
+    if looked is not None:
+        return _first_of(builder, looked, folder)
+    scope = builder.scope
+    node = only_expression(name)
+    if node is not None:
+        from orchestrator.ansible.jinja.samples import sample_of
+
+        sample = sample_of(node, scope)
+        if sample.values and not sample.open and not sample.kinds:
+            texts_ = sorted({str(one) for one in sample.values})
+            if len(texts_) == 1:
+                return [(texts_[0], [])]
+    found = _candidates(builder, name, folder)
+    if not found:
+        raise NotConvertible(f"no file matches {name}")
+    return [(one.name, [_test_of(name, one)]) for one in found if _own_words(one)]
+
+
+def _test_of(name: str, candidate: Candidate) -> str:
+    tests = []
+    for kind, value in candidate.facts:
+        how, fact = kind.split(":")
+        word = f"ansible_{fact} | lower" if how == "lower" else f"ansible_{fact}"
+        tests.append(f"{word} == {literal(value)}")
+    return " and ".join(tests)
+
+
+def _first_of(builder: Conversion, names: list[str], folder: str) -> list[tuple[str, list[str]]]:
+    found: list[tuple[str, list[str]]] = []
+    earlier: list[str] = []
+    for name in names:
+        if not is_template(name):
+            if builder.task_file(name) is not None:
+                return [*found, (name, [f"not ({one})" for one in earlier])]
+            continue
+        for one in _candidates(builder, name, folder):
+            if not _own_words(one):
+                continue
+            test = _test_of(name, one)
+            found.append((one.name, [test, *(f"not ({o})" for o in earlier)]))
+        earlier += [_test_of(name, one) for one in _candidates(builder, name, folder)]
+    if not found:
+        raise NotConvertible(f"no file matches {names[0]}")
+    return found
+
+
+# --- set_fact
+
+
+def check_fact(
+    builder: Conversion, task: Task, *, name: str, value: Any, variables: dict[str, Any]
+) -> None:
+    """NotConvertible where a fact reads itself, or what cannot be known."""
+    tree = tree_of(value) if not is_template(value) or only_expression(value) else None
+    if tree is not None and name in names_in(tree):
+        raise NotConvertible(f"{name} is made of its own earlier value")
+    scope = builder.scope.having(task_vars=variables)
+    texts.value(value, scope)
+    for one in listed(task.keywords.get("when")):
+        if not isinstance(one, bool):
+            texts.condition(one, scope)

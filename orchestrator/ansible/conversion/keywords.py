@@ -1,0 +1,211 @@
+"""What the keywords of a task mean for its resources (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.modules.context import Context
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task, listed
+
+_RETRIED = ("exec", "download", "archive", "package")
+
+
+def refuse(task: Task, is_root: bool) -> None:
+    """NotConvertible where a keyword has no counterpart."""
+    words = task.keywords
+    if words.get("delegate_to") is not None:
+        raise NotConvertible(f"delegate_to: {words['delegate_to']}")
+    if words.get("run_once") and texts.as_bool(words["run_once"]) is not False:
+        raise NotConvertible("run_once")
+    for word in ("connection", "remote_user", "port", "become_method", "debugger"):
+        if words.get(word) is not None and words[word] != "sudo":
+            raise NotConvertible(f"the keyword {word}")
+    if str(words.get("poll", "")) == "0":
+        raise NotConvertible("poll: 0")
+    if texts.as_bool(words.get("become")) is False and is_root:
+        raise NotConvertible("become: false, while the host is managed as root")
+    if "never" in [str(one).strip() for tag in listed(words.get("tags"))
+                   for one in str(tag).split(",")]:  # fmt: skip
+        raise NotConvertible("the tag never: ccm runs all that no --tags leaves out")
+
+
+def variables(task: Task) -> dict[str, Any]:
+    """The variables of the task."""
+    found = task.keywords.get("vars")
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def environment(task: Task) -> dict[str, Any] | None:
+    """The environment of the task. NotConvertible where it is a template."""
+    found = task.keywords.get("environment")
+    if found is None or found == {}:
+        return None
+    result: dict[str, Any] = {}
+    for one in listed(found):
+        if not isinstance(one, dict):
+            raise NotConvertible("environment is a template")
+        result.update(one)
+    return result
+
+
+def arguments(task: Task) -> dict[str, Any]:
+    """The arguments of the task with the defaults that ``module_defaults`` gives."""
+    defaults = task.keywords.get("module_defaults")
+    found: dict[str, Any] = {}
+    for one in listed(defaults):
+        if not isinstance(one, dict):
+            raise NotConvertible("module_defaults is a template")
+        for name in (task.module, f"ansible.builtin.{task.module}", task.full_module):
+            found.update(one.get(name) or {})
+    return {**found, **task.args}
+
+
+def apply(task: Task, context: Context, entries: list[Entry]) -> None:
+    """Write what keywords say into the resources of a task."""
+    words = task.keywords
+    tags = [part.strip() for one in listed(words.get("tags")) for part in str(one).split(",")]
+    for entry in entries:
+        entry.tags += [one for one in tags if one and one != "always"]
+        if words.get("no_log") is not None and texts.as_bool(words["no_log"]) is not False:
+            entry.sensitive = True
+    _environment(task, context, entries)
+    _failures(task, context, entries)
+    _changes(task, context, entries)
+    _tries(task, context, entries)
+    seconds = words.get("timeout")
+    for entry in entries if isinstance(seconds, int) and seconds else []:
+        if entry.type == "exec":
+            entry.properties["timeout"] = f"{seconds}s"
+    if context.become_user not in (None, "root"):
+        _user(task, context, entries)
+
+
+def _environment(task: Task, context: Context, entries: list[Entry]) -> None:
+    if not context.environment or task.keywords.get("environment") in (None, {}):
+        return
+    for entry in entries:
+        if entry.type == "exec":
+            known = entry.properties.get("environment", [])
+            entry.properties["environment"] = list(dict.fromkeys([*context.environment, *known]))
+        else:
+            context.check("the environment of the task is not passed on")
+
+
+def _user(task: Task, context: Context, entries: list[Entry]) -> None:
+    for entry in entries:
+        if entry.type == "exec":
+            entry.properties.setdefault("user", context.become_user)
+        elif entry.type in ("git", "file", "download"):
+            entry.properties.setdefault("owner", context.become_user)
+        elif entry.type not in ("wait", "link"):
+            raise NotConvertible(f"become_user for the module {task.module}")
+
+
+def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
+    failed, ignored = task.keywords.get("failed_when"), task.keywords.get("ignore_errors")
+    tolerant = texts.as_bool(failed) is False
+    if ignored is not None and texts.as_bool(ignored) is not False:
+        if is_template(ignored):
+            context.check(f"the original ignores failures if {ignored}")
+        else:
+            tolerant = True
+    elif failed is not None and not tolerant:
+        codes = exit_codes(failed, str(task.keywords.get("register", "")))
+        if codes is None or any(one.type != "exec" for one in entries):
+            raise NotConvertible(f"failed_when: {_shown(failed)}")
+        for entry in entries:
+            entry.properties["returns"] = codes
+    if not tolerant:
+        return
+    for entry in entries:
+        if entry.type == "exec" and "interpreter" not in entry.properties:
+            _never_fails(entry)
+        else:
+            context.check("the original goes on if this fails; here, a failure ends the run")
+
+
+def _never_fails(entry: Entry) -> None:
+    line = str(entry.properties["command"])
+    if entry.properties.get("provider") == "shell":
+        entry.properties["command"] = (
+            f"({line}) || true" if "\n" not in line else f"(\n{line.rstrip()}\n) || true"
+        )
+        return
+    entry.properties["command"] = f"sh -c {single_quoted(line + ' || true')}"
+
+
+def exit_codes(condition: Any, register: str) -> list[int] | None:
+    """The exit codes that are no failure; None for other conditions."""
+    parts = [str(one) for one in listed(condition)]
+    text = " and ".join(parts).strip()
+    name = re.escape(register)
+    match = re.fullmatch(rf"{name}\.rc not in \[([\d, ]+)\]", text)
+    if match:
+        return [int(one) for one in match.group(1).split(",") if one.strip()]
+    match = re.fullmatch(rf"{name}\.rc > (\d+)", text)
+    if match:
+        return list(range(int(match.group(1)) + 1))
+    found = re.findall(rf"{name}\.rc != (\d+)", text)
+    if found and re.fullmatch(rf"(?:{name}\.rc != \d+)(?: and {name}\.rc != \d+)*", text):
+        return [int(one) for one in found]
+    return None
+
+
+def _changes(task: Task, context: Context, entries: list[Entry]) -> None:
+    changed = task.keywords.get("changed_when")
+    if changed is None or texts.as_bool(changed) is True:
+        return
+    if texts.as_bool(changed) is False:
+        if any(one.type == "exec" for one in entries):
+            context.note("ccm counts each run of the command as a change")
+        return
+    used = task.keywords.get("notify") is not None or task.keywords.get("register") is not None
+    text = f"the original counts it as a change only if {_shown(changed)}"
+    if task.keywords.get("notify") is not None:
+        context.check(text)
+    elif used:
+        context.note(text)
+
+
+def _shown(value: Any) -> str:
+    return " and ".join(" ".join(str(one).split()) for one in listed(value))
+
+
+def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
+    words = task.keywords
+    if words.get("until") is None and words.get("retries") is None:
+        return
+    register = str(words.get("register", ""))
+    shown = _shown(words.get("until"))
+    plain = (
+        f"{register} is succeeded", f"{register} is success", f"{register}.rc == 0",
+        f"{register} is not failed", f"not {register}.failed", f"not {register} is failed",
+        f"{register} is successful", f"{register}.failed == false", f"{register} is not failure",
+        f"{register} | success", f"{register}|success", f"{register}.rc==0",
+    )  # fmt: skip
+    if words.get("until") is not None and shown not in plain:
+        raise NotConvertible(f"until: {shown}")
+    retries, delay = words.get("retries", 3), words.get("delay", 5)
+    for entry in entries:
+        if entry.type not in _RETRIED:
+            context.check("the original tries again if this fails")
+            continue
+        entry.properties["tries"] = _number(retries, context, 1)
+        entry.properties["try_sleep"] = f"{_number(delay, context, 0)}s"
+    if any(one.type == "package" for one in entries):
+        context.note("only downloads are tried again")
+
+
+def _number(value: Any, context: Context, more: int) -> Any:
+    if isinstance(value, int) or (isinstance(value, str) and value.isdigit()):
+        return int(value) + more
+    text = texts.text(str(value), context.scope)
+    if more and text.startswith("{{"):
+        return "{{ " + f"({text[2:-2].strip()}) | int + {more}" + " }}"
+    return text

@@ -1,0 +1,243 @@
+"""Loops of tasks: a ``foreach``, or one resource for each written element (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.ansible.conversion.sequences import sequence
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.samples import elements, resolve, sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.trees import is_template, tree_of
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.values import OPEN, Sample
+from orchestrator.ansible.modules.arguments import expression_of
+from orchestrator.ansible.modules.context import Files
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task
+
+_MOST_WRITTEN_OUT = 40
+
+
+@dataclass
+class Loop:
+    """``elements`` where they are written out, else the expression of ``foreach``."""
+
+    variable: str = "item"
+    index: str = ""
+    foreach: str = ""
+    elements: list[Any] | None = None
+    sample: Sample = field(default_factory=lambda: OPEN)
+
+
+def read_loop(task: Task, scope: Scope, files: Files) -> Loop | None:
+    """The loop of a task, None where it has none. NotConvertible."""
+    if task.loop is None:
+        return None
+    word, value = task.loop
+    loop = Loop()
+    _control(task, loop)
+    kind = word.removeprefix("with_").rsplit(".", 1)[-1]
+    reader = _READERS.get(kind)
+    if reader is None:
+        raise NotConvertible(f"the loop {word}")
+    reader(loop, value, scope, files)
+    return loop
+
+
+def _control(task: Task, loop: Loop) -> None:
+    control = task.keywords.get("loop_control") or {}
+    if not isinstance(control, dict):
+        raise NotConvertible("loop_control is a template")
+    loop.variable = str(control.get("loop_var", "item"))
+    loop.index = str(control.get("index_var", "") or "")
+    if texts.as_bool(control.get("extended", False)):
+        raise NotConvertible("loop_control.extended")
+
+
+def _plain(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    if isinstance(value, list):
+        _literal(loop, value, scope)
+    else:
+        _expression(loop, value, scope)
+
+
+def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
+    if len(value) <= _MOST_WRITTEN_OUT:
+        loop.elements = value
+        return
+    loop.foreach = expression_of(value, scope)
+    loop.sample = Sample(list(value))
+
+
+def _expression(loop: Loop, value: Any, scope: Scope) -> None:
+    if not is_template(value):
+        raise NotConvertible(f"a loop over {value!r}")
+    loop.foreach = expression_of(value, scope)
+    sample = resolve(value, scope)
+    loop.sample = elements(sample)
+    kinds = sample.all_kinds()
+    if "map" in kinds:
+        raise NotConvertible("a loop over a map")
+    _unique(loop, sample)
+
+
+def _unique(loop: Loop, sample: Sample) -> None:
+    """ccm refuses the same element twice; a second time makes no difference in a state."""
+    for one in sample.values:
+        if isinstance(one, list):
+            written = [repr(element) for element in one]
+            if len(set(written)) < len(written):
+                loop.foreach = f"{_grouped(loop.foreach)} | unique | list"
+                return
+
+
+def _grouped(text: str) -> str:
+    return f"({text})" if " if " in text or " + " in text or " or " in text else text
+
+
+def _items(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    """``with_items`` flattens one level."""
+    if isinstance(value, list):
+        flat: list[Any] = []
+        for one in value:
+            if isinstance(one, list):
+                flat += one
+            elif is_template(one):
+                kinds = resolve(one, scope).all_kinds()
+                if not kinds or not kinds <= {"text", "number", "bool", "map"}:
+                    _flattened(loop, value, scope)
+                    return
+                flat.append(one)
+            else:
+                flat.append(one)
+        _literal(loop, flat, scope)
+        return
+    sample = resolve(value, scope)
+    if is_template(value) and sample.all_kinds() == {"list"}:
+        inner = elements(sample)
+        if not inner.all_kinds() & {"list"}:
+            _expression(loop, value, scope)
+            return
+    _flattened(loop, [value], scope)
+
+
+def _flattened(loop: Loop, value: list[Any], scope: Scope) -> None:
+    samples = [resolve(one, scope) for one in value]
+    found = Sample()
+    for one in samples:
+        for each in one.values:
+            found.values += each if isinstance(each, list) else [each]
+        found.open |= one.open or bool(one.kinds)
+    if len(value) == 1 and samples[0].all_kinds() == {"list"} and not samples[0].open:
+        loop.foreach = f"{_grouped(expression_of(value[0], scope))} | flatten(levels=1)"
+    elif len(value) == 1:
+        loop.foreach = f"[{expression_of(value[0], scope)}] | flatten(levels=2)"
+    else:
+        inner = ", ".join(expression_of(one, scope) for one in value)
+        loop.foreach = f"[{inner}] | flatten(levels=1)"
+    loop.sample = found
+    written = [repr(one) for one in found.values]
+    if len(set(written)) < len(written):
+        loop.foreach += " | unique | list"
+
+
+def _dict(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    if isinstance(value, dict):
+        loop.elements = [{"key": key, "value": one} for key, one in value.items()]
+        return
+    sample = resolve(value, scope)
+    loop.foreach = f"{_grouped(expression_of(value, scope))} | dict2items"
+    pairs = [
+        {"key": key, "value": one}
+        for each in sample.values
+        if isinstance(each, dict)
+        for key, one in each.items()
+    ]
+    loop.sample = Sample(pairs, set(), sample.open or bool(sample.kinds))
+
+
+def _nested(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    if not isinstance(value, list) or len(value) < 2:
+        raise NotConvertible("a nested loop that is no list of lists")
+    if all(isinstance(one, list) for one in value):
+        made: list[list[Any]] = [[]]
+        for one in value:
+            made = [[*begun, element] for begun in made for element in one]
+        if len(made) <= _MOST_WRITTEN_OUT:
+            loop.elements = made
+            return
+    words = [_grouped(expression_of(one, scope)) for one in value]
+    loop.foreach = f"{words[0]} | product({', '.join(words[1:])}) | list"
+
+
+def _together(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    if not isinstance(value, list) or len(value) < 2:
+        raise NotConvertible("with_together of anything but lists")
+    words = [_grouped(expression_of(one, scope)) for one in value]
+    loop.foreach = f"{words[0]} | zip({', '.join(words[1:])}) | list"
+
+
+def _sequence(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    loop.elements = list(sequence(value))
+    if len(loop.elements) > _MOST_WRITTEN_OUT:
+        loop.foreach, loop.elements = literal(loop.elements), None
+
+
+def _indexed(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    if not isinstance(value, list) or any(is_template(one) for one in value):
+        raise NotConvertible("with_indexed_items of a variable")
+    loop.elements = [[index, one] for index, one in enumerate(value)]
+
+
+def _fileglob(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    patterns = value if isinstance(value, list) else [value]
+    found: list[Any] = []
+    for one in patterns:
+        if is_template(one) or str(one).startswith(("/", "~")) or ".." in str(one):
+            raise NotConvertible(f"files that match {one}")
+        for folder in ("files", ""):
+            names = sorted(p for p in (files.base / folder).glob(str(one)) if p.is_file())
+            found += [p.relative_to(files.base / folder).as_posix() for p in names]
+            if names:
+                break
+    loop.elements = found
+
+
+def _subelements(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    if not isinstance(value, list) or len(value) < 2 or not isinstance(value[1], str):
+        raise NotConvertible("with_subelements in another form")
+    skip = isinstance(value[2], dict) if len(value) > 2 else False
+    listed = tree_of(value[0])
+    sample = sample_of(listed, scope)
+    text = expression_of(value[0], scope)
+    key = value[1]
+    pairs: list[Any] = []
+    for one in sample.values:
+        for element in one if isinstance(one, list) else []:
+            if isinstance(element, dict):
+                pairs += [[element, each] for each in element.get(key) or []]
+    access = f"one.{key} | default([])" if skip else f"one.{key}"
+    body = (
+        f"[{{% for one in {text} %}}{{% for each in {access} %}}"
+        "{{ [one, each] | to_json }},{% endfor %}{% endfor %}]"
+    )
+    loop.foreach = f"template({literal(body)}) | from_yaml"
+    loop.sample = Sample(pairs, set(), sample.open or bool(sample.kinds))
+
+
+_READERS = {
+    "loop": _plain,
+    "list": _plain,
+    "items": _items,
+    "flattened": _items,
+    "dict": _dict,
+    "nested": _nested,
+    "cartesian": _nested,
+    "together": _together,
+    "sequence": _sequence,
+    "indexed_items": _indexed,
+    "fileglob": _fileglob,
+    "subelements": _subelements,
+}

@@ -1,0 +1,230 @@
+"""Plays: each becomes a manifest that applies its roles (controller)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from orchestrator.ansible.conversion import handlers
+from orchestrator.ansible.conversion.builder import Builder
+from orchestrator.ansible.conversion.project import (
+    Project,
+    file_word,
+    parameters,
+    role_name,
+    tags_of,
+)
+from orchestrator.ansible.conversion.variables import DataPlan, write_data
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.modules.context import Files
+from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, Record
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.playbooks import Play
+from orchestrator.ansible.source.tasks import Block, Task, listed
+from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+
+_LOCAL = frozenset(["localhost", "127.0.0.1"])
+_ROLLOUT = ("serial", "max_fail_percentage", "any_errors_fatal", "strategy", "order", "throttle")
+
+
+def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -> None:
+    """Write site.yaml, and one manifest more for each play that needs its own."""
+    site = Manifest("site.yaml", [title])
+    single = len(plays) == 1 and plays[0].hosts.strip() in ("all", "*") and not plays[0].when
+    for play in plays:
+        if set(play.hosts.replace(",", ":").split(":")) <= _LOCAL:
+            _keep_play(project, site, play, "it runs on the controller, not on hosts")
+            continue
+        try:
+            condition = host_condition(play.hosts, project)
+        except NotConvertible as error:
+            _keep_play(project, site, play, error.reason)
+            continue
+        if single:
+            site.title += _comments(play)
+            _convert_play(project, play, base, site)
+            return
+        name = _unused(project, file_word(play.name or play.hosts).lower())
+        manifest = Manifest(f"{name}.yaml", [play.name or f"Hosts {play.hosts}", *_comments(play)])
+        _convert_play(project, play, base, manifest)
+        entry = Entry("apply", manifest.path, comments=[play.name] if play.name else [])
+        entry.conditions = [condition] if condition else []
+        entry.tags = tags_of(play.keywords.get("tags"))
+        site.items.append(entry)
+    project.manifests.append(site)
+
+
+def _unused(project: Project, name: str) -> str:
+    known = {one.path for one in project.manifests} | {"site.yaml", "hosts.yaml", "ccm.yaml"}
+    found, number = name, 1
+    while f"{found}.yaml" in known:
+        number += 1
+        found = f"{name}-{number}"
+    return found
+
+
+def _comments(play: Play) -> list[str]:
+    found = []
+    for word in _ROLLOUT:
+        if word in play.keywords:
+            shown = play.keywords[word]
+            found.append(
+                f"CHECK: {word}: {shown} of the play is an option of ccm push; see rollouts"
+            )
+    if play.keywords.get("vars_prompt"):
+        names = [str(one.get("name")) for one in listed(play.keywords["vars_prompt"])]
+        found.append(f"NOT CONVERTED: the original prompts for {', '.join(names)}; use --data")
+    return found
+
+
+def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> None:
+    shown = play.name or play.hosts
+    builder = Builder(site, Scope(), Files(play.path.parent, ""), project)
+    lines = [f"NOT CONVERTED: the play “{shown}”: {reason}"]
+    site.items.append(Comment([*lines, *builder.original(str(play.path), play.line, play.end)]))
+    for task in _all_tasks([*play.pre_tasks, *play.tasks, *play.post_tasks]):
+        project.records.append(
+            Record(task.module, task.name, task.path, task.line, KEPT, [reason], site.path)
+        )
+    project.notes.append(f"the play “{shown}”: {reason}")
+
+
+def _all_tasks(tasks: list[Task | Block]) -> list[Task]:
+    found: list[Task] = []
+    for one in tasks:
+        if isinstance(one, Block):
+            found += _all_tasks([*one.tasks, *one.rescue, *one.always])
+        else:
+            found.append(one)
+    return found
+
+
+def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) -> None:
+    project.play_vars = _play_vars(project, play, base)
+    project.in_play = [role_name(one) for one in play.roles]
+    become = texts.as_bool(play.keywords.get("become", True))
+    project.is_root = become is not False
+    project.play_handlers = handlers.read(play.handlers, "", play.path.parent)
+    environment = play.keywords.get("environment")
+    project.environment = dict(environment) if isinstance(environment, dict) else {}
+    plan = DataPlan(layers=project.layers, others=project.plan_of(None).others)
+    plan.own = project.play_vars
+    values = plan.values()
+    sources = play.path.read_text(encoding="utf-8", errors="replace")
+    files = Files(play.path.parent, "")
+    builder = Builder(
+        manifest, Scope(values, files="files", templates="templates"), files, project,
+        first=not project.started, is_root=project.is_root, sources=sources,
+    )  # fmt: skip
+    builder.environment = project.environment
+    builder.handlers = list(project.play_handlers)
+    for name in project.in_play:
+        role = project.role(name)
+        if role is not None:
+            builder.handlers += handlers.read(role.handlers, name, role.path)
+    builder.stack = [str(play.path)]
+    inherited = ("become_user", "no_log", "ignore_errors")
+    outer: dict[str, Any] = {key: play.keywords[key] for key in inherited if key in play.keywords}
+    if play.when:
+        outer["when"] = play.when
+    builder.run(play.pre_tasks, outer)
+    builder.flush()
+    for one in play.roles:
+        _role(project, builder, one, play)
+    builder.run(play.tasks, outer)
+    builder.flush()
+    builder.run(play.post_tasks, outer)
+    builder.flush()
+    project.finish(builder, plan)
+    _note_missing(project, builder, write_data(builder, plan, project.notes))
+    project.started = True
+
+
+def _note_missing(project: Project, builder: Builder, missing: set[str]) -> None:
+    if missing:
+        names = ", ".join(sorted(missing))
+        project.notes.append(f"{builder.manifest.path}: nothing sets {names}")
+
+
+def _play_vars(project: Project, play: Play, base: Path) -> Map:
+    found = Map()
+    given = play.keywords.get("vars")
+    for one in listed(given):
+        if isinstance(one, dict):
+            found.update(one)
+    if isinstance(given, Map):
+        found.path, found.lines = given.path, dict(given.lines)
+    for name in listed(play.keywords.get("vars_files")):
+        if not isinstance(name, str) or is_template(name):
+            project.notes.append(f"vars_files with a computed name is not converted: {name}")
+            continue
+        path = play.path.parent / name
+        try:
+            if path.is_file():
+                found.update(read_map(path))
+            else:
+                project.notes.append(f"the file of variables {name} is not in the project")
+        except VaultFile:
+            project.notes.append(f"{name}: encrypted with ansible-vault; it is not converted")
+    return found
+
+
+def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
+    name = role_name(value)
+    given = dict(value) if isinstance(value, dict) else {}
+    try:
+        for word in ("delegate_to", "run_once", "become_user", "connection"):
+            if word in given:
+                raise NotConvertible(f"the keyword {word} of a role")
+        entry = project.role_entry(builder, name, "main", parameters(given))
+        conditions = [*play.when, *listed(given.get("when"))]
+        entry.conditions = [texts.condition(one, builder.scope) for one in conditions]
+        entry.tags = tags_of(given.get("tags"))
+    except NotConvertible as error:
+        builder.manifest.items.append(
+            Comment([f"NOT CONVERTED: the role {name}: {error.reason}", f"  {value}"])
+        )
+        project.notes.append(f"{builder.manifest.path}: the role {name}: {error.reason}")
+        return
+    builder.manifest.items.append(entry)
+
+
+def host_condition(pattern: str, project: Project) -> str:
+    """The hosts of a play as a condition, empty for all. NotConvertible."""
+    parts = [one.strip() for one in re.split(r"[:,]", pattern) if one.strip()]
+    wanted: list[str] = []
+    needed: list[str] = []
+    for part in parts:
+        sign, word = (part[0], part[1:]) if part[0] in "!&" else ("", part)
+        if is_template(word) or word.startswith("~"):
+            raise NotConvertible(f"the hosts {pattern}")
+        test = _member(word, project)
+        if sign == "!":
+            needed.append(f"not {test}" if " in " not in test else test.replace(" in ", " not in "))
+        elif sign == "&":
+            needed.append(test)
+        elif word in ("all", "*"):
+            wanted = ["true"]
+        else:
+            wanted.append(test)
+    if "true" in wanted:
+        wanted = []
+    either = " or ".join(wanted)
+    if needed and len(wanted) > 1:
+        either = f"({either})"
+    return " and ".join([*([either] if either else []), *needed])
+
+
+def _member(word: str, project: Project) -> str:
+    if "*" in word or "?" in word or "[" in word:
+        pattern = re.escape(word).replace(r"\*", ".*").replace(r"\?", ".")
+        if "[" in word:
+            raise NotConvertible(f"the hosts {word}")
+        return f"Host.name is match({literal(pattern + '$')})"
+    if word in project.hosts.names() and word not in project.hosts.groups:
+        return f"Host.name == {literal(word)}"
+    return f"{literal(word)} in Host.groups"

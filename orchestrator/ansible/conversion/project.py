@@ -1,0 +1,303 @@
+"""The conversion of a whole project: roles, plays, inventory, data files (controller)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.ansible.conversion import handlers
+from orchestrator.ansible.conversion.builder import Builder
+from orchestrator.ansible.conversion.core import Handler
+from orchestrator.ansible.conversion.duplicates import resolve_duplicates
+from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.modules.context import Files
+from orchestrator.ansible.output.entries import Comment, Entry, Manifest, Record
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.inventories import Hosts
+from orchestrator.ansible.source.roles import Role, find_role, main_file, read_role
+from orchestrator.ansible.source.tasks import Block, Task, listed
+from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+
+_MOST_NESTED = 9
+
+
+@dataclass
+class RoleManifest:
+    """A converted role, and what its manifest takes from who applies it."""
+
+    path: str
+    builder: Builder
+    plan: DataPlan
+    missing: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Project:
+    """What is read, and what is written. ``directories`` has the roles."""
+
+    directories: list[Path]
+    hosts: Hosts = field(default_factory=Hosts)
+    layers: list[Layer] = field(default_factory=list)
+    play_vars: Map = field(default_factory=Map)
+    manifests: list[Manifest] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    files: dict[str, Path] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    play_handlers: list[Handler] = field(default_factory=list)
+    in_play: list[str] = field(default_factory=list)
+    is_root: bool = True
+    started: bool = False
+    environment: dict[str, Any] = field(default_factory=dict)
+    _roles: dict[str, Role | None] = field(default_factory=dict)
+    _converted: dict[tuple[str, str], RoleManifest] = field(default_factory=dict)
+    _active: list[tuple[str, str]] = field(default_factory=list)
+
+    def role(self, name: str) -> Role | None:
+        """A role by its name, None where the project does not have it."""
+        if name not in self._roles:
+            path = find_role(name, self.directories)
+            self._roles[name] = read_role(path, name) if path is not None else None
+            role = self._roles[name]
+            if role is not None:
+                self.notes += role.problems
+        return self._roles[name]
+
+    # --- roles
+
+    def role_manifest(self, name: str, entry: str = "main") -> RoleManifest:
+        """The manifest of a role. NotConvertible where it is missing or contains itself."""
+        key = (name, entry)
+        if key in self._converted:
+            return self._converted[key]
+        if key in self._active or len(self._active) >= _MOST_NESTED:
+            raise NotConvertible(f"the role {name} contains itself, or is nested too deeply")
+        role = self.role(name)
+        if role is None:
+            raise NotConvertible(f"the role {name} is not in the project")
+        tasks, path = role.tasks(entry)
+        if path is None and entry != "main":
+            raise NotConvertible(f"the role {name} has no tasks/{entry}.yml")
+        self._active.append(key)
+        try:
+            self._converted[key] = self._convert_role(role, entry, tasks, path)
+        finally:
+            self._active.pop()
+        return self._converted[key]
+
+    def _convert_role(
+        self, role: Role, entry: str, tasks: list[Task | Block], path: Path | None
+    ) -> RoleManifest:
+        word = file_word(role.name)
+        name = word if entry == "main" else f"{word}-{file_word(entry)}"
+        manifest = Manifest(f"roles/{name}.yaml", [f"The role {role.name}"])
+        files = Files(role.path, word)
+        plan = self.plan_of(role)
+        values = plan.values()
+        for one in (role.path / "vars").glob("*.y*ml") if (role.path / "vars").is_dir() else ():
+            if one.stem != "main":
+                _add_values(values, one)
+        _add_facts(values, tasks, role.path)
+        builder = Builder(
+            manifest, Scope(values, role=role.name, files=f"{word}/files",
+                            templates=f"{word}/templates"),
+            files, self, role.name, not self.started, self.is_root, role.sources(),
+        )  # fmt: skip
+        builder.environment = self.environment
+        builder.handlers = self._handlers(role)
+        builder.stack = [str(path)] if path is not None else []
+        for one in role.dependencies if entry == "main" else ():
+            self._dependency(builder, one)
+        self.started = True
+        builder.run(tasks)
+        builder.flush()
+        self.finish(builder, plan)
+        missing = write_data(builder, plan, self.notes)
+        return RoleManifest(manifest.path, builder, plan, missing)
+
+    def plan_of(self, role: Role | None) -> DataPlan:
+        """Where the data of a role, or of a play, comes from."""
+        others: dict[str, tuple[str, Any]] = {}
+        for name in self.in_play:
+            other = self.role(name)
+            if other is None or other is role:
+                continue
+            for source in (other.defaults, other.variables):
+                for key, value in source.items():
+                    others[key] = (other.name, value)
+        plan = DataPlan(layers=self.layers, passed=self.play_vars, others=others)
+        if role is not None:
+            plan.defaults, plan.own = role.defaults, role.variables
+        return plan
+
+    def _handlers(self, role: Role) -> list[Handler]:
+        found = handlers.read(role.handlers, role.name, role.path)
+        for name in [*(self._names_of_dependencies(role)), *self.in_play]:
+            other = self.role(name)
+            if other is not None and other is not role:
+                found += handlers.read(other.handlers, other.name, other.path)
+        return [*found, *self.play_handlers]
+
+    def _names_of_dependencies(self, role: Role) -> list[str]:
+        return [name for one in role.dependencies if (name := role_name(one))]
+
+    def _dependency(self, builder: Builder, value: Any) -> None:
+        name = role_name(value)
+        given = dict(value) if isinstance(value, dict) else {}
+        variables = _parameters(given)
+        try:
+            entry = self.role_entry(builder, name, "main", variables)
+        except NotConvertible as error:
+            builder.manifest.items.append(
+                Comment([f"NOT CONVERTED: the dependency {name}: {error.reason}"])
+            )
+            self.notes.append(f"{builder.manifest.path}: the dependency {name}: {error.reason}")
+            return
+        entry.comments.append("a dependency")
+        builder.manifest.items.append(entry)
+
+    def role_entry(
+        self, builder: Builder, name: str, tasks_from: str, variables: dict[str, Any]
+    ) -> Entry:
+        """The resource that applies a role. NotConvertible."""
+        found = self.role_manifest(name, tasks_from)
+        path = found.path
+        if builder.manifest.path.startswith("roles/"):
+            path = path.removeprefix("roles/")
+        properties: dict[str, Any] = {}
+        inherited = self._inherited(found, variables)
+        builder.scope.uses.data |= set(inherited)
+        if inherited:
+            properties["inherit_data"] = inherited
+        data = {key: texts.value(one, builder.scope) for key, one in variables.items()}
+        if data:
+            properties["data"] = data
+        known = {one.name for one in builder.manifest.entries() if one.type == "apply"}
+        title = path
+        if path in known:
+            number = 2
+            while f"{name} ({number})" in known:
+                number += 1
+            title = f"{name} ({number})"
+            properties = {"manifest": path, **properties}
+        return Entry("apply", title, properties)
+
+    def _inherited(self, found: RoleManifest, variables: dict[str, Any]) -> list[str]:
+        """The variables of the play that the role reads, and that nothing of the role overrides."""
+        stronger = set(found.plan.own) | set(found.builder.facts)
+        stronger |= {k for c in found.builder.includes for m in c.files.values() for k in m}
+        read = found.builder.scope.uses.data | set(found.builder.manifest.data)
+        return [
+            key
+            for key in self.play_vars
+            if key in read and key not in stronger and key not in variables
+        ]
+
+    # --- what every manifest has
+
+    def finish(self, builder: Builder, plan: DataPlan) -> None:
+        """Resolve duplicates, and take the files and records of a manifest."""
+        resolve_duplicates(builder)
+        builder.manifest.asks = dict(builder.scope.uses.asks)
+        for entry in builder.manifest.entries():
+            if entry.record is not None:
+                entry.record.resources.append(entry.reference)
+        prefix = "roles/" if builder.manifest.path.startswith("roles/") else ""
+        for written, original in builder.files.used.items():
+            self.files[prefix + written] = original
+        for written, text in builder.files.texts.items():
+            self.texts[prefix + written] = text
+        self.records += builder.records
+        self.manifests.append(builder.manifest)
+
+
+def role_name(value: Any) -> str:
+    """The name of a role in a list of roles."""
+    if isinstance(value, dict):
+        found = value.get("role") or value.get("name") or value.get("src") or ""
+        return str(found)
+    return str(value)
+
+
+_ROLE_WORDS = frozenset(
+    [
+        "role",
+        "name",
+        "src",
+        "version",
+        "scm",
+        "become",
+        "become_user",
+        "tags",
+        "when",
+        "vars",
+        "any_errors_fatal",
+        "delegate_to",
+        "environment",
+        "ignore_errors",
+        "no_log",
+        "run_once",
+        "collections",
+        "connection",
+        "become_method",
+    ]
+)
+
+
+def _parameters(value: dict[str, Any]) -> dict[str, Any]:
+    """The variables that an entry of a list of roles gives."""
+    rest = {key: one for key, one in value.items() if key not in _ROLE_WORDS}
+    given = value.get("vars")
+    return {**rest, **(given if isinstance(given, dict) else {})}
+
+
+parameters = _parameters
+
+
+def file_word(text: str) -> str:
+    """A name as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.") or "role"
+
+
+def _add_values(values: dict[str, list[Any]], path: Path) -> None:
+    try:
+        found = read_map(path)
+    except (VaultFile, Exception):
+        return
+    for key, value in found.items():
+        values.setdefault(key, []).append(value)
+
+
+def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Path) -> None:
+    """What ``set_fact`` gives counts as a value, too."""
+    from orchestrator.ansible.source.tasks import read_tasks
+    from orchestrator.ansible.source.yaml_reader import read
+
+    found: list[Task | Block] = list(tasks)
+    for one in sorted((base / "tasks").rglob("*.y*ml")):
+        if one.is_file() and one != main_file(base / "tasks"):
+            try:
+                found += read_tasks(read(one), str(one))
+            except (VaultFile, Exception):
+                continue
+    while found:
+        item = found.pop()
+        if isinstance(item, Block):
+            found += [*item.tasks, *item.rescue, *item.always]
+        elif item.module == "set_fact":
+            for key, value in item.args.items():
+                values.setdefault(key, []).append(value)
+
+
+def tags_of(value: Any) -> list[str]:
+    """The words of a ``tags`` keyword."""
+    return [
+        part.strip()
+        for one in listed(value)
+        for part in str(one).split(",")
+        if part.strip() and part.strip() != "always"
+    ]

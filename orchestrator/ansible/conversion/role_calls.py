@@ -1,0 +1,82 @@
+"""``include_role`` and ``import_role``, and files of tasks in a loop (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.conversion import keywords
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.task_files import include_file
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.output.entries import Entry, Record
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task
+
+_IGNORED = ("public", "allow_duplicates", "rolespec_validate", "handlers_from")
+
+
+def include_role(builder: Conversion, task: Task, record: Record) -> None:
+    """A role: its manifest is applied."""
+    given = dict(task.args)
+    for name in _IGNORED:
+        given.pop(name, None)
+    role = given.pop("name", None) or given.pop("role", None)
+    tasks_from = given.pop("tasks_from", "main")
+    if given:
+        raise NotConvertible(f"the parameter {next(iter(given))}")
+    if not isinstance(role, str) or is_template(role) or is_template(tasks_from):
+        raise NotConvertible("a role with a computed name")
+    if task.loop is not None:
+        raise NotConvertible("a role in a loop")
+    entry = builder.project.role_entry(
+        builder, role, str(tasks_from).removesuffix(".yml"), keywords.variables(task)
+    )
+    _place(builder, task, record, entry)
+
+
+def _place(builder: Conversion, task: Task, record: Record, entry: Entry) -> None:
+    from orchestrator.ansible.conversion.conditions import read_conditions
+    from orchestrator.ansible.source.tasks import listed
+
+    conditions = read_conditions(
+        listed(task.keywords.get("when")), builder.scope, builder.manifest.entries()
+    )
+    if conditions.on_change:
+        raise NotConvertible("a role that runs after a change only")
+    if conditions.never:
+        record.reasons.append("the condition never holds on a host of ccm")
+        builder.place(task, record, [])
+        return
+    entry.conditions += conditions.expressions
+    entry.control.update(conditions.control)
+    entry.tags += [str(one) for one in listed(task.keywords.get("tags")) if one != "always"]
+    builder.place(task, record, [entry])
+
+
+def include_in_loop(
+    builder: Conversion, task: Task, *, record: Record, name: str, outer: dict[str, Any]
+) -> None:
+    """A file of tasks in a loop: with elements that are written out, once for each."""
+    from orchestrator.ansible.conversion.loops import read_loop
+
+    loop = read_loop(task, builder.scope, builder.files)
+    if loop is None or loop.elements is None:
+        raise NotConvertible("a file of tasks in a loop over a variable")
+    if is_template(name) and loop.variable not in name:
+        raise NotConvertible("a file of tasks in a loop with a computed name")
+    for index, element in enumerate(loop.elements):
+        variables = dict(outer.get("vars") or {})
+        variables[loop.variable] = element
+        if loop.index:
+            variables[loop.index] = index
+        merged = {**outer, "vars": variables}
+        scope = builder.scope.having(task_vars={**builder.scope.task_vars, **variables})
+        file_name = name
+        if is_template(name):
+            file_name = texts.text(name, scope)
+            if "{{ '" in file_name:
+                file_name = file_name.replace("{{ '", "").replace("' }}", "")
+        if "{{" in file_name:
+            raise NotConvertible("a file of tasks with a computed name")
+        include_file(builder, file_name, merged)

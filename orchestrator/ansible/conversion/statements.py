@@ -1,0 +1,185 @@
+"""Tasks that manage nothing themselves: includes, facts, assertions, messages (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.conversion import included_vars, keywords, results, role_calls
+from orchestrator.ansible.conversion.conditions import read_conditions
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.task_files import include_file
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.trees import is_template, parse_expression
+from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.output.entries import Comment, Record, both, needs_parentheses
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task, inherit, listed
+
+Statement = Callable[[Conversion, Task, Record], None]
+
+_MOST_NESTED = 12
+
+
+def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
+    builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
+    record.reasons.append(text)
+
+
+def debug(builder: Conversion, task: Task, record: Record) -> None:
+    """``debug``: a message changes nothing."""
+    _note(builder, task, record, "debug: ccm has no messages of its own between resources")
+
+
+def setup(builder: Conversion, task: Task, record: Record) -> None:
+    """``setup``: ccm always gathers facts."""
+    _note(builder, task, record, "not needed: ccm always gathers facts")
+
+
+def meta(builder: Conversion, task: Task, record: Record) -> None:
+    """``meta``: handlers at this point."""
+    words = str(task.args.get("_raw_params") or task.free_form or "").split()
+    words = words or [str(one) for one in task.args.values()]
+    action = words[0] if words else str(task.args)
+    if action == "flush_handlers":
+        if listed(task.keywords.get("when")):
+            raise NotConvertible("meta: flush_handlers under a condition")
+        builder.flush()
+    elif action not in ("noop", "clear_host_errors"):
+        raise NotConvertible(f"meta: {action}")
+
+
+def assertion(builder: Conversion, task: Task, record: Record) -> None:
+    """``assert``: conditions that must hold before the first change."""
+    given = dict(keywords.arguments(task))
+    if task.loop is not None:
+        raise NotConvertible("an assertion in a loop")
+    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    when = _expressions(builder, task, scope)
+    message = given.pop("fail_msg", None) or given.pop("msg", None) or task.name
+    if isinstance(message, list):
+        message = " ".join(str(one) for one in message)
+    for name in ("success_msg", "quiet"):
+        given.pop(name, None)
+    that = listed(given.pop("that", None))
+    if given or not that:
+        raise NotConvertible("assert with other parameters")
+    written = _message(message or "the assertion does not hold", scope)
+    made = []
+    for one in that:
+        condition = texts.condition(one, scope)
+        if when:
+            condition = f"not ({both(when)}) or {_group(condition)}"
+        made.append({"that": condition, "message": written})
+    builder.manifest.assertions += made
+    _note(builder, task, record, "checked by ccm.assert, before the first change")
+
+
+def _group(condition: str) -> str:
+    return f"({condition})" if needs_parentheses(condition) else condition
+
+
+def _message(message: Any, scope: Any) -> str:
+    try:
+        return texts.text(str(message), scope)
+    except NotConvertible:
+        return texts.plain_text(str(message).replace("{{", "(").replace("}}", ")"))
+
+
+def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
+    found = read_conditions(listed(task.keywords.get("when")), scope, builder.manifest.entries())
+    if found.control or found.on_change:
+        raise NotConvertible("an assertion about what earlier tasks did")
+    return ["false"] if found.never else found.expressions
+
+
+def fail(builder: Conversion, task: Task, record: Record) -> None:
+    """``fail``: an assertion of the opposite."""
+    if task.loop is not None:
+        raise NotConvertible("fail in a loop")
+    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    when = _expressions(builder, task, scope)
+    if when == ["false"]:
+        _note(builder, task, record, "the condition never holds on a host of ccm")
+        return
+    message = task.args.get("msg") or task.name or "the original fails here"
+    that = f"not ({both(when)})" if when else "false"
+    if len(when) == 1:
+        that = unparse(nodes.Not(parse_expression(when[0])))
+    builder.manifest.assertions.append({"that": that, "message": _message(message, scope)})
+    _note(builder, task, record, "checked by ccm.assert, before the first change")
+
+
+def set_fact(builder: Conversion, task: Task, record: Record) -> None:
+    """``set_fact``: data that reads data."""
+    given = {key: one for key, one in task.args.items() if key != "cacheable"}
+    if task.loop is not None:
+        raise NotConvertible("set_fact in a loop")
+    if not given:
+        raise NotConvertible("set_fact without a name")
+    variables = {**builder.scope.task_vars, **keywords.variables(task)}
+    for name, value in given.items():
+        if is_template(name):
+            raise NotConvertible("set_fact with a computed name")
+        included_vars.check_fact(builder, task, name=name, value=value, variables=variables)
+    for name, value in given.items():
+        builder.facts.setdefault(name, []).append(
+            (value, listed(task.keywords.get("when")), replace(task, keywords=dict(task.keywords)))
+        )
+    _note(builder, task, record, f"in data: {', '.join(given)}")
+
+
+def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
+    """Tasks of another file, in its place."""
+    name = _file_name(task)
+    if len(builder.stack) > _MOST_NESTED:
+        raise NotConvertible("files of tasks that include each other")
+    outer = {key: one for key, one in task.keywords.items() if key not in ("name", "register")}
+    applied = task.args.get("apply")
+    if isinstance(applied, dict):
+        outer = inherit(applied, outer)
+    if task.loop is not None:
+        role_calls.include_in_loop(builder, task, record=record, name=name, outer=outer)
+        return
+    if not is_template(name):
+        include_file(builder, name, outer)
+        return
+    for file_name, conditions in included_vars.candidates(builder, task, name, "tasks"):
+        merged = inherit({"when": conditions} if conditions else {}, outer)
+        include_file(builder, file_name, merged)
+
+
+def _file_name(task: Task) -> str:
+    name = task.free_form or task.args.get("file") or task.args.get("_raw_params")
+    if name is None and len(task.args) == 1:
+        name = next(iter(task.args.values()))
+    if not isinstance(name, str) or not name:
+        raise NotConvertible("the name of the file of tasks is missing")
+    return name
+
+
+def unknown_wait(builder: Conversion, task: Task, record: Record) -> None:
+    """``pause`` for a person."""
+    raise NotConvertible("ccm does not prompt during a run")
+
+
+STATEMENTS: dict[str, Statement] = {
+    "debug": debug,
+    "setup": setup,
+    "gather_facts": setup,
+    "meta": meta,
+    "assert": assertion,
+    "fail": fail,
+    "set_fact": set_fact,
+    "include_tasks": include_tasks,
+    "import_tasks": include_tasks,
+    "include": include_tasks,
+    "include_vars": included_vars.include_vars,
+    "include_role": role_calls.include_role,
+    "import_role": role_calls.include_role,
+    "stat": results.stat,
+    "slurp": results.slurp,
+}

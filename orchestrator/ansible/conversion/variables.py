@@ -1,0 +1,352 @@
+"""The data of a manifest: variables of Ansible with their precedence (controller).
+
+Ansible's order, from the weakest: defaults of the role, group_vars, host_vars, variables of the
+play, vars of the role, include_vars, set_fact, parameters of the role. In a manifest these are
+``data``, data files, the data of an ``apply`` and overrides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.ansible.conversion.core import Choice, Conversion
+from orchestrator.ansible.jinja import fact_names, texts
+from orchestrator.ansible.jinja.samples import resolve
+from orchestrator.ansible.jinja.trees import names_in, only_expression, parse_expression, path_of
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.output.entries import CHECK, Datum, both
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task
+from orchestrator.ansible.source.yaml_reader import Map, Vaulted
+
+OWN, FACTS = "vars:role", "vars:facts"
+
+
+@dataclass
+class Layer:
+    """Variables that only some hosts have: a group's or a host's. ``order`` is its entry."""
+
+    name: str
+    order: str
+    values: Map
+    entry: str = ""  # its key of overrides, or the data file
+
+
+@dataclass
+class DataPlan:
+    """Where the values of one manifest come from, from the weakest."""
+
+    defaults: Map = field(default_factory=Map)
+    layers: list[Layer] = field(default_factory=list)
+    passed: Map = field(default_factory=Map)  # variables of the play
+    own: Map = field(default_factory=Map)  # vars of the role
+    others: dict[str, tuple[str, Any]] = field(default_factory=dict)  # of other roles of the play
+
+    def values(self) -> dict[str, list[Any]]:
+        """All values of each variable, for what they can be."""
+        found: dict[str, list[Any]] = {}
+        sources = [self.defaults, *(one.values for one in self.layers), self.passed, self.own]
+        for source in sources:
+            for key, value in source.items():
+                found.setdefault(key, []).append(value)
+        for key, (_, value) in self.others.items():
+            found.setdefault(key, [value])
+        return found
+
+
+def write_data(builder: Conversion, plan: DataPlan, notes: list[str]) -> set[str]:
+    """Write the data of a manifest; return the names that nothing sets."""
+    return _Writer(builder, plan, notes).run()
+
+
+class _Writer:
+    def __init__(self, builder: Conversion, plan: DataPlan, notes: list[str]) -> None:
+        self.builder, self.plan, self.notes = builder, plan, notes
+        self.manifest = builder.manifest
+        self.scope = builder.scope.having(task_vars={}, locals={}, renames={}, whole=False)
+        self.uses = builder.scope.uses
+        self.layered = {key for layer in plan.layers for key in layer.values}
+        self.included = {k for c in builder.includes for m in c.files.values() for k in m}
+
+    def run(self) -> set[str]:
+        own: dict[str, Any] = {}
+        for key, value in self.plan.defaults.items():
+            self._datum(key, value, self.comments(self.plan.defaults, key))
+        for key, value in self.plan.own.items():
+            if key in self.layered or key in self.plan.passed:
+                self._value(own, key, value)
+            else:
+                self._datum(key, value, self.comments(self.plan.own, key))
+        overrides: dict[str, dict[str, Any]] = {}
+        for choice in self.builder.includes:
+            for entry, values in choice.files.items():
+                target = overrides.setdefault(entry, {})
+                for key, value in values.items():
+                    self._value(target, key, value)
+        facts = self._facts()
+        missing = self._close()
+        self._tables()
+        self._order(own, facts, overrides)
+        return missing
+
+    def comments(self, source: Map, key: str) -> list[str]:
+        """The comment lines above a key of a file."""
+        line = source.lines.get(key, 0)
+        if not line or not source.path:
+            return []
+        found: list[str] = []
+        lines = self.builder.original(source.path, 1, line)[:-1]
+        for text in reversed(lines):
+            stripped = text.strip()
+            if not stripped.startswith("#"):
+                break
+            found.insert(0, stripped.lstrip("#").strip())
+        return [one.replace("@", "(at)") for one in found if one]
+
+    def _datum(self, key: str, value: Any, comments: list[str]) -> None:
+        try:
+            self.manifest.data[key] = Datum(texts.value(value, self.scope), comments)
+        except NotConvertible as error:
+            self._kept(key, value, error.reason, comments)
+
+    def _value(self, target: dict[str, Any], key: str, value: Any) -> None:
+        try:
+            target[key] = texts.value(value, self.scope)
+        except NotConvertible as error:
+            self._kept(key, value, error.reason, [])
+
+    def _kept(self, key: str, value: Any, reason: str, comments: list[str]) -> None:
+        """A variable that cannot be converted: reading it refuses the host."""
+        shown = "a vaulted value" if _is_vaulted(value) else repr(value)
+        self.notes.append(f"{self.manifest.path}: the variable {key}: {reason}")
+        name = f"not_converted_{key}"
+        self.manifest.data[name] = Datum(
+            None, [*comments, f"NOT CONVERTED: {reason}", f"{key}: {shown}"]
+        )
+
+    # --- facts
+
+    def _facts(self) -> dict[str, Any]:
+        """What ``set_fact`` sets: a default, or a value that wins over the others."""
+        overriding: dict[str, Any] = {}
+        for name, settings in self.builder.facts.items():
+            try:
+                self._fact(name, settings, overriding)
+            except NotConvertible as error:
+                for _, _, task in settings:
+                    self._mark(task, error.reason)
+        return overriding
+
+    def _fact(
+        self, name: str, settings: list[tuple[Any, list[Any], Task]], overriding: dict[str, Any]
+    ) -> None:
+        known = (
+            name in self.plan.defaults or name in self.plan.own or name in self.layered
+            or name in self.plan.passed or name in self.included
+        )  # fmt: skip
+        plain = [
+            (value, [one for one in when if one is not True], task)
+            for value, when, task in settings
+        ]
+        before = len(self.uses.doubts)
+        result: Any = None
+        if len(plain) == 1 and _is_default(name, plain[0][1]):
+            value = self._of(plain[0])
+            if known:
+                if name not in self.manifest.data:
+                    self.manifest.data[name] = Datum(value, ["set where nothing else sets it"])
+                return
+            result = value
+        elif all(not when for _, when, _ in plain):
+            result = self._of(plain[-1])
+        else:
+            result = self._chain(name, plain, known)
+        if known:
+            overriding[name] = result
+        else:
+            self.manifest.data[name] = Datum(result, ["from set_fact"])
+        for text in self.uses.doubts[before:]:
+            self._check(plain[-1][2], text)
+
+    def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
+        value, _, task = setting
+        given = task.keywords.get("vars")
+        scope = self.scope.having(task_vars=dict(given) if isinstance(given, dict) else {})
+        return texts.value(value, scope)
+
+    def _chain(self, name: str, settings: list[tuple[Any, list[Any], Task]], known: bool) -> Any:
+        """Several values under conditions as one expression; the last one that holds wins."""
+        lower = self.manifest.data.get(name)
+        if known and (lower is None or name in self.layered or name in self.plan.passed):
+            raise NotConvertible(f"{name} is set under a condition, over values of several places")
+        text = "''"
+        if lower is not None:
+            text = _inner(lower.value)
+        last = True
+        for value, when, task in settings:
+            conditions = [self._condition(one, task) for one in when if not _defines(name, one)]
+            inner = _inner(self._of((value, when, task)))
+            if not conditions:
+                text = inner
+                continue
+            text = f"{_group(inner)} if {both(conditions)} else {text}"
+        if lower is None and last:
+            self._check(
+                settings[-1][2], f"{name} is empty, not undefined, where no condition holds"
+            )
+        if lower is not None:
+            del self.manifest.data[name]
+        return "{{ " + text + " }}"
+
+    def _condition(self, one: Any, task: Task) -> str:
+        given = task.keywords.get("vars")
+        scope = self.scope.having(task_vars=dict(given) if isinstance(given, dict) else {})
+        return texts.condition(one, scope)
+
+    def _mark(self, task: Task, reason: str) -> None:
+        for record in self.builder.records:
+            if (record.path, record.line) == (task.path, task.line):
+                self.builder.mark(record, "not converted", reason)
+        lines = [f"NOT CONVERTED: {reason}"]
+        self.manifest.title += [*lines, *self.builder.original(task.path, task.line, task.end)]
+
+    def _check(self, task: Task, reason: str) -> None:
+        for record in self.builder.records:
+            if (record.path, record.line) == (task.path, task.line):
+                self.builder.mark(record, CHECK, reason)
+        for name in task.args:
+            if name in self.manifest.data:
+                self.manifest.data[name].comments.append(f"CHECK: {reason}")
+
+    # --- names that are read
+
+    def _close(self) -> set[str]:
+        """Names that nothing of the manifest sets: of other roles, else missing."""
+        missing: set[str] = set()
+        seen: set[str] = set()
+        while left := self.uses.data - seen:
+            for name in sorted(left):
+                seen.add(name)
+                self._need(name, missing)
+        return missing
+
+    def _need(self, name: str, missing: set[str]) -> None:
+        if name in self.manifest.data or name in self.builder.facts:
+            return
+        if name == "ansible_managed":
+            self.manifest.data[name] = Datum("Ansible managed", ["as the templates print it"])
+            return
+        known = self.layered | set(self.plan.passed) | self.included | set(self.plan.own)
+        if name in self.layered:
+            self._layer_names(name)
+        if name in known:
+            return
+        if name in self.plan.others:
+            role, value = self.plan.others[name]
+            self._datum(name, value, [f"from the role {role}"])
+        elif not name.startswith("not_converted_"):
+            missing.add(name)
+
+    def _layer_names(self, name: str) -> None:
+        for layer in self.plan.layers:
+            if name in layer.values:
+                try:
+                    texts.value(layer.values[name], self.scope)
+                except NotConvertible:
+                    continue
+
+    def _tables(self) -> None:
+        for name in sorted(self.uses.tables):
+            fact, table = fact_names.TABLES[name]
+            value = "{{ " + f"{literal(table)}.get({fact}, {fact})" + " }}"
+            self.manifest.data[f"ansible_{name}"] = Datum(value, ["in the words of Ansible"])
+
+    # --- the hierarchy
+
+    def _order(
+        self, own: dict[str, Any], facts: dict[str, Any], overrides: dict[str, dict[str, Any]]
+    ) -> None:
+        order: list[str] = []
+        kept: dict[str, dict[str, Any]] = {}
+        first: set[str] = set()
+        if facts:
+            order.append(FACTS)
+            kept[FACTS] = facts
+        for choice in reversed(self.builder.includes):
+            _add_choice(choice, order, kept, overrides)
+        if own:
+            order.append(OWN)
+            kept[OWN] = own
+        needed = self.uses.data | set(self.manifest.data)
+        for layer in reversed(self.plan.layers):
+            keys = needed & set(layer.values)
+            if keys:
+                order.append(layer.order)
+                first |= keys
+        first |= {key for values in kept.values() for key in values}
+        first |= set(set(self.manifest.data) & (set(self.plan.passed) | self._collections()))
+        self.manifest.order = list(dict.fromkeys(order))
+        self.manifest.overrides = kept
+        self.manifest.first_keys = sorted(first)
+
+    def _collections(self) -> set[str]:
+        """Keys whose lists and maps a later source replaces, where ccm would join them."""
+        found = set()
+        for key, one in self.manifest.data.items():
+            kinds = resolve(self.plan.defaults.get(key, one.value), self.scope).all_kinds()
+            if kinds & {"list", "map"}:
+                found.add(key)
+        return found
+
+
+def _add_choice(
+    choice: Choice,
+    order: list[str],
+    kept: dict[str, dict[str, Any]],
+    overrides: dict[str, dict[str, Any]],
+) -> None:
+    order.append(choice.order)
+    for entry in choice.files:
+        kept[entry] = overrides[entry]
+
+
+def _is_vaulted(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_is_vaulted(one) for one in value.values())
+    if isinstance(value, list):
+        return any(_is_vaulted(one) for one in value)
+    return isinstance(value, Vaulted)
+
+
+def _is_default(name: str, when: list[Any]) -> bool:
+    return len(when) == 1 and _defines(name, when[0])
+
+
+def _defines(name: str, condition: Any) -> bool:
+    """Whether a condition is ``NAME is not defined``."""
+    try:
+        node: Any = parse_expression(str(condition))
+    except NotConvertible:
+        return False
+    negative = type(node).__name__ == "Not"
+    test = node.node if negative else node
+    if type(test).__name__ != "Test" or path_of(test.node) != (name, []):
+        return False
+    return bool(test.name == ("defined" if negative else "undefined"))
+
+
+def _inner(value: Any) -> str:
+    """A value as an expression without braces."""
+    if isinstance(value, str) and ("{{" in value or "${" in value):
+        node = only_expression(value)
+        if node is None or names_in(node) is None:
+            raise NotConvertible("a computed text under a condition")
+        from orchestrator.ansible.jinja.unparse import unparse
+
+        return unparse(node)
+    return literal(value)
+
+
+def _group(text: str) -> str:
+    return f"({text})" if " if " in text else text

@@ -1,0 +1,1 @@
+"""Rewrites Ansible's expressions and templates to the names of ccm (controller)."""

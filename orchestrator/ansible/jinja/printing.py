@@ -1,0 +1,62 @@
+"""Writes expressions as they stand in a text (controller)."""
+
+from __future__ import annotations
+
+import re
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.samples import sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.problems import NotConvertible
+
+_ACTIVE = re.compile(r"\{\{|\$\{(?=\s)")
+
+
+def plain_text(text: str) -> str:
+    """A text that is no template, for a property that is rendered."""
+    return _ACTIVE.sub(lambda match: "{{ '" + match.group() + "' }}", text)
+
+
+def folded(node: nodes.Expr) -> nodes.Expr:
+    """Texts that are joined, as one where they are constant."""
+    if not isinstance(node, nodes.Concat):
+        return node
+    result: list[nodes.Expr] = []
+    for one in node.nodes:
+        inner = folded(one)
+        for part in inner.nodes if isinstance(inner, nodes.Concat) else [inner]:
+            last = result[-1] if result else None
+            if _is_text(part) and _is_text(last):
+                result[-1] = nodes.Const(str(last.value) + str(part.value))  # type: ignore[union-attr, attr-defined]  # constants, as tested above
+            else:
+                result.append(part)
+    return result[0] if len(result) == 1 else nodes.Concat(result)
+
+
+def _is_text(node: nodes.Expr | None) -> bool:
+    return isinstance(node, nodes.Const) and type(node.value) in (str, int)
+
+
+def printed(node: nodes.Expr, scope: Scope) -> str:
+    """An expression within a text, written as Ansible writes its value there. NotConvertible."""
+    result = unparse(translate(node, scope))
+    kinds = sample_of(node, scope).all_kinds()
+    plain = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem))
+    if plain and len(kinds) == 1 and kinds & {"list", "map"}:
+        raise NotConvertible(
+            "a list or map in a text: ccm writes JSON there, Ansible the form of Python"
+        )
+    if kinds == {"bool"}:
+        return f"'True' if {grouped(result, node)} else 'False'"
+    if "bool" in kinds:
+        inner = grouped(result, node)
+        return f"{inner} | string | capitalize if {inner} is boolean else {inner}"
+    return result
+
+
+def grouped(text: str, node: nodes.Expr) -> str:
+    simple = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem, nodes.Call))
+    return text if simple else f"({text})"

@@ -1,0 +1,270 @@
+"""Tells which values an expression can have, from what the project holds (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja import fact_names
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
+from orchestrator.ansible.jinja.values import OPEN, Sample
+from orchestrator.ansible.problems import NotConvertible
+
+_TEXTS = frozenset(
+    [
+        "lower",
+        "upper",
+        "capitalize",
+        "title",
+        "trim",
+        "replace",
+        "join",
+        "regex_replace",
+        "regex_escape",
+        "basename",
+        "dirname",
+        "quote",
+        "to_json",
+        "to_nice_json",
+        "to_yaml",
+        "to_nice_yaml",
+        "b64encode",
+        "b64decode",
+        "hash",
+        "password_hash",
+        "comment",
+        "string",
+        "indent",
+        "center",
+        "wordwrap",
+        "truncate",
+        "escape",
+        "e",
+        "urlencode",
+        "ipwrap",
+        "checksum",
+        "sha1",
+        "md5",
+    ]
+)
+_BOOLS = frozenset(["bool"])
+_NUMBERS = frozenset(["int", "float", "length", "count", "sum", "abs", "round", "wordcount"])
+_LISTS = frozenset(
+    [
+        "list",
+        "map",
+        "select",
+        "reject",
+        "selectattr",
+        "rejectattr",
+        "sort",
+        "unique",
+        "flatten",
+        "union",
+        "difference",
+        "intersect",
+        "symmetric_difference",
+        "dict2items",
+        "split",
+        "regex_findall",
+        "zip",
+        "product",
+        "batch",
+        "slice",
+        "reverse",
+    ]
+)
+_MAPS = frozenset(["combine", "items2dict", "from_json", "from_yaml"])
+_SAME_ELEMENTS = frozenset(
+    [
+        "list",
+        "select",
+        "reject",
+        "selectattr",
+        "rejectattr",
+        "sort",
+        "unique",
+        "union",
+        "difference",
+        "reverse",
+    ]
+)
+
+
+_OF_KIND = (
+    ((nodes.Compare, nodes.Test, nodes.Not), "bool"),
+    ((nodes.Concat, nodes.TemplateData), "text"),
+)
+
+
+def _joined(*samples: Sample) -> Sample:
+    result = Sample()
+    for one in samples:
+        result.values += one.values
+        result.kinds |= one.kinds
+        result.open |= one.open
+    return result
+
+
+def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
+    """What an expression can give, as far as it is known."""
+    if depth > 20:
+        return OPEN
+    path = path_of(node)
+    if path is not None:
+        return _of_path(path[0], path[1], scope, depth)
+    if isinstance(node, nodes.Const):
+        return Sample([node.value])
+    for kinds, kind in _OF_KIND:
+        if isinstance(node, kinds):
+            return Sample(kinds={kind})
+    if isinstance(node, nodes.CondExpr):
+        other = sample_of(node.expr2, scope, depth) if node.expr2 is not None else Sample([""])
+        return _joined(sample_of(node.expr1, scope, depth), other)
+    if isinstance(node, (nodes.List, nodes.Tuple)):
+        return _of_list(node, scope, depth)
+    if isinstance(node, nodes.Dict):
+        return _of_map(node, scope, depth)
+    if isinstance(node, nodes.Filter):
+        return _of_filter(node, scope, depth)
+    if isinstance(node, (nodes.And, nodes.Or, nodes.Add)):
+        return _joined(sample_of(node.left, scope, depth), sample_of(node.right, scope, depth))
+    return _of_part(node, scope, depth)
+
+
+def _of_part(node: nodes.Node, scope: Scope, depth: int) -> Sample:
+    if isinstance(node, (nodes.BinExpr, nodes.Neg, nodes.Pos)):
+        return Sample(kinds={"number"})
+    if isinstance(node, nodes.Getitem):
+        return elements(sample_of(node.node, scope, depth + 1))
+    return OPEN
+
+
+def _of_list(node: Any, scope: Scope, depth: int) -> Sample:
+    inner = [sample_of(one, scope, depth + 1) for one in node.items]
+    if any(one.open or one.kinds for one in inner):
+        return Sample(kinds={"list"}, open=any(one.open for one in inner))
+    return Sample([[value for one in inner for value in one.values]])
+
+
+def _of_map(node: nodes.Dict, scope: Scope, depth: int) -> Sample:
+    pairs = [(p.key, sample_of(p.value, scope, depth + 1)) for p in node.items]
+    if all(isinstance(key, nodes.Const) and len(one.values) == 1 for key, one in pairs):
+        return Sample([{key.value: one.values[0] for key, one in pairs}])  # type: ignore[attr-defined]  # a Const, as tested above
+    return Sample(kinds={"map"})
+
+
+def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
+    if name in ("ansible_facts", "vars") and keys:
+        prefix = "ansible_" if name == "ansible_facts" else ""
+        name, keys = f"{prefix}{keys[0]}", keys[1:]
+    if name in scope.locals:
+        return _below(scope.locals[name], keys)
+    if name in scope.task_vars:
+        return _below(resolve(scope.task_vars[name], scope, depth), keys)
+    if name in scope.registers:
+        last = str(keys[-1]) if keys else ""
+        kind = {"rc": "number", "stdout_lines": "list", "changed": "bool", "exists": "bool"}
+        return Sample(kinds={kind.get(last, "text")}) if keys else Sample(kinds={"map"})
+    if name in scope.values:
+        found = [resolve(one, scope, depth) for one in scope.values[name]]
+        return _below(_joined(*found), keys)
+    if name.startswith("ansible_"):
+        fact = name[8:]
+        number = fact in fact_names.NUMBERS
+        return Sample(
+            kinds={"number" if number else "list" if fact in fact_names.LISTS else "text"}
+        )
+    if name in ("inventory_hostname", "inventory_hostname_short", "role_name", "playbook_dir"):
+        return Sample(kinds={"text"})
+    if name in ("group_names", "groups"):
+        return Sample(kinds={"list"})
+    return OPEN
+
+
+def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:
+    """What a value of YAML can be, once its template is rendered."""
+    if is_template(value):
+        try:
+            whole = only_expression(value)
+        except NotConvertible:
+            return OPEN
+        return sample_of(whole, scope, depth + 1) if whole is not None else Sample(kinds={"text"})
+    return Sample([value])
+
+
+def _below(sample: Sample, keys: list[Any]) -> Sample:
+    for key in keys:
+        found: list[Any] = []
+        rendered = False
+        for value in sample.values:
+            if (isinstance(value, dict) and key in value) or (
+                isinstance(value, (list, tuple)) and isinstance(key, int) and key < len(value)
+            ):
+                found.append(value[key])
+        found, rendered = _plain(found)
+        is_open = sample.open or bool(sample.kinds & {"list", "map"}) or rendered
+        sample = Sample(found, set(), is_open or not found)
+    return sample
+
+
+def _plain(values: list[Any]) -> tuple[list[Any], bool]:
+    plain = [one for one in values if not is_template(one)]
+    return plain, len(plain) < len(values)
+
+
+def elements(sample: Sample) -> Sample:
+    """What the elements of a list, or the keys of a map, can be."""
+    found: list[Any] = []
+    for value in sample.values:
+        if isinstance(value, (list, tuple, dict)):
+            found += list(value)
+    found, rendered = _plain(found)
+    return Sample(found, set(), sample.open or bool(sample.kinds) or rendered)
+
+
+def map_values(sample: Sample) -> Sample:
+    """What the values of a map can be."""
+    found = [one for value in sample.values if isinstance(value, dict) for one in value.values()]
+    found, rendered = _plain(found)
+    return Sample(found, set(), sample.open or bool(sample.kinds) or rendered)
+
+
+def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
+    name = node.name.rsplit(".", 1)[-1]
+    inner = sample_of(node.node, scope, depth + 1) if node.node is not None else OPEN
+    if name in ("default", "d"):
+        given = [sample_of(one, scope, depth + 1) for one in node.args[:1]] or [Sample([""])]
+        if isinstance(node.node, (nodes.Name, nodes.Getattr, nodes.Getitem)) and not inner.values:
+            inner = Sample(inner.values, inner.kinds, inner.open)
+        return _joined(inner, *given)
+    if name == "ternary":
+        return _joined(*(sample_of(one, scope, depth + 1) for one in node.args))
+    if name in _TEXTS:
+        return Sample(kinds={"text"})
+    if name in _BOOLS:
+        return Sample(kinds={"bool"})
+    if name in _NUMBERS:
+        return Sample(kinds={"number"})
+    if name in ("first", "last", "min", "max", "random"):
+        return elements(inner)
+    if name == "dict2items":
+        return _pairs(inner)
+    if name in _SAME_ELEMENTS and not inner.kinds and name not in ("union", "list"):
+        return Sample(inner.values, set(), inner.open)
+    if name == "list":
+        return inner
+    if name in _LISTS:
+        return Sample(kinds={"list"}, open=True)
+    return Sample(kinds={"map"}, open=True) if name in _MAPS else OPEN
+
+
+def _pairs(sample: Sample) -> Sample:
+    found = [
+        [{"key": key, "value": one} for key, one in value.items()]
+        for value in sample.values
+        if isinstance(value, dict)
+    ]
+    return Sample(list(found), set(), sample.open or bool(sample.kinds))

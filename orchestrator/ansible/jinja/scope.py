@@ -1,0 +1,62 @@
+"""What the names of an expression mean at one place of a project (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from orchestrator.ansible.jinja.values import Sample
+
+
+@dataclass
+class Register:
+    """What a task left under the name of its ``register``."""
+
+    name: str
+    kind: str  # command, stat, file, change, or other
+    task_name: str
+    look_up: dict[str, Any] = field(default_factory=dict)
+    references: list[str] = field(default_factory=list)  # the resources that it became
+    position: int = 0  # how many resources of the manifest came before
+    reason: str = ""  # why the result cannot be read
+    certain: bool = True  # whether the answer is the same before the first change
+
+
+@dataclass
+class Uses:
+    """What the expressions of one manifest read."""
+
+    data: set[str] = field(default_factory=set)
+    tables: set[str] = field(default_factory=set)
+    asks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Scope:
+    """The names that an expression can read.
+
+    ``values``: what the project gives a variable, one for each source. ``locals``: names of loops
+    and of ``{% set %}``. ``task_vars``: variables of the task, which are put in place of the name.
+    """
+
+    values: Mapping[str, list[Any]] = field(default_factory=dict)
+    locals: dict[str, Sample] = field(default_factory=dict)
+    renames: dict[str, str] = field(default_factory=dict)
+    task_vars: dict[str, Any] = field(default_factory=dict)
+    registers: dict[str, Register] = field(default_factory=dict)
+    uses: Uses = field(default_factory=Uses)
+    role: str = ""
+    files: str = ""  # where `lookup('file')` reads, relative to the manifest
+    templates: str = ""
+    no_data: bool = False  # an entry of a hierarchy, which cannot read data
+    whole: bool = False  # a whole template
+
+    def having(self, **changes: Any) -> Scope:
+        """The same scope with changes."""
+        return replace(self, **changes)
+
+    def with_locals(self, names: Mapping[str, Sample]) -> Scope:
+        """The same scope with further local names."""
+        return replace(self, locals={**self.locals, **names})

@@ -1,0 +1,304 @@
+"""Rewrites whole templates: what is between the tags stays as it is (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.printing import printed
+from orchestrator.ansible.jinja.samples import elements, map_values, sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.trees import parse_expression, parse_template
+from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.jinja.values import OPEN, Sample
+from orchestrator.ansible.problems import NotConvertible
+
+_TAG = re.compile(r"\{\{|\{%|\{#")
+_RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
+_HEADER = re.compile(r"#jinja2:[^\n]*\n")
+_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+
+
+@dataclass
+class Piece:
+    """A part of a template: plain text, an expression, a statement or a comment."""
+
+    kind: str
+    text: str
+    before: str = ""  # the tag's beginning with its sign and blanks
+    after: str = ""
+    line: int = 1
+
+
+@dataclass
+class Rewritten:
+    """A template in the words of ccm, and what could not be rewritten, by line."""
+
+    text: str
+    problems: list[tuple[int, str]] = field(default_factory=list)
+    includes: list[str] = field(default_factory=list)
+
+
+def pieces(text: str) -> list[Piece]:
+    """The parts of a template; NotConvertible where a tag has no end."""
+    found: list[Piece] = []
+    position = 0
+    while True:
+        match = _TAG.search(text, position)
+        if match is None:
+            break
+        start = match.start()
+        found.append(Piece("text", text[position:start]))
+        line = text.count("\n", 0, start) + 1
+        end = _end(text, start)
+        found.append(_tag(text[start:end], line))
+        position = end
+        if found[-1].kind == "statement" and found[-1].text == "raw":
+            close = _RAW_END.search(text, position)
+            if close is None:
+                raise NotConvertible("{% raw %} without {% endraw %}")
+            found.append(Piece("text", text[position : close.end()]))
+            position = close.end()
+    found.append(Piece("text", text[position:]))
+    return found
+
+
+def _end(text: str, start: int) -> int:
+    close = {"{{": "}}", "{%": "%}", "{#": "#}"}[text[start : start + 2]]
+    position, depth = start + 2, 0
+    while position < len(text):
+        if close != "#}":
+            quoted = _LITERAL.match(text, position)
+            if quoted:
+                position = quoted.end()
+                continue
+            depth += text[position] == "{"
+            if text[position] == "}" and depth:
+                depth -= 1
+                position += 1
+                continue
+        if text.startswith(close, position):
+            return position + 2
+        position += 1
+    raise NotConvertible("a tag without its end")
+
+
+def _tag(text: str, line: int) -> Piece:
+    if text.startswith("{#"):
+        return Piece("comment", text, line=line)
+    inner = text[2:-2]
+    before, after = text[:2], text[-2:]
+    if inner[:1] in "-+" and inner:
+        before, inner = before + inner[0], inner[1:]
+    if inner[-1:] in ("-", "+"):
+        after, inner = inner[-1] + after, inner[:-1]
+    body = inner.strip()
+    left = inner[: len(inner) - len(inner.lstrip())]
+    right = inner[len(inner.rstrip()) :] if body else ""
+    kind = "expression" if text.startswith("{{") else "statement"
+    return Piece(kind, body, before + left, right + after, line)
+
+
+def template_text(text: str, scope: Scope) -> str:
+    """A text with statements in the words of ccm. NotConvertible."""
+    result = rewrite(text, scope)
+    if result.problems:
+        raise NotConvertible(result.problems[0][1])
+    return result.text
+
+
+def rewrite(text: str, scope: Scope, path: str = "") -> Rewritten:
+    """A whole template in the words of ccm. ``path`` is relative to the templates of its role."""
+    header = _HEADER.match(text)
+    result = Rewritten("")
+    if header and re.search(r"(variable|block|comment)_(start|end)_string", header.group()):
+        result.text = text
+        result.problems.append((1, "a template with delimiters of its own"))
+        return result
+    parse_template(text)
+    writer = _Writer(scope.having(whole=True), path, result)
+    result.text = "".join(writer.piece(one) for one in pieces(text))
+    return result
+
+
+class _Writer:
+    def __init__(self, scope: Scope, path: str, result: Rewritten) -> None:
+        self.scopes = [scope]
+        self.folder = posixpath.dirname(path)
+        self.result = result
+
+    @property
+    def scope(self) -> Scope:
+        return self.scopes[-1]
+
+    def piece(self, piece: Piece) -> str:
+        if piece.kind in ("text", "comment"):
+            return piece.before + piece.text + piece.after
+        try:
+            if piece.kind == "expression":
+                body = self._expression(piece.text)
+            else:
+                body = self._statement(piece.text)
+        except NotConvertible as error:
+            self.result.problems.append((piece.line, error.reason))
+            body = piece.text
+            if piece.kind == "statement":
+                self._keep_nesting(piece.text)
+        return piece.before + body + piece.after
+
+    def _expression(self, text: str) -> str:
+        tree = parse_expression(text)
+        new = printed(tree, self.scope)
+        return text if new == unparse(tree) else new
+
+    def _written(self, text: str) -> tuple[Any, str]:
+        tree = parse_expression(text)
+        new = unparse(translate(tree, self.scope))
+        return tree, (text if new == unparse(tree) else new)
+
+    def _keep_nesting(self, text: str) -> None:
+        word = text.split(None, 1)[0] if text else ""
+        if word in ("for", "macro", "call"):
+            self.scopes.append(self.scope)
+
+    def _statement(self, text: str) -> str:
+        word, _, rest = text.partition(" ")
+        word = word.strip()
+        method = getattr(self, f"_{word}_tag", None)
+        if word in ("if", "elif"):
+            return f"{word} {self._written(rest.strip())[1]}"
+        if method is not None:
+            found: str = method(rest.strip())
+            return found
+        if word in ("endfor", "endmacro", "endcall"):
+            self.scopes.pop()
+            return text
+        if word in ("else", "endif", "endset", "raw", "endraw", "endfilter", "block", "endblock",
+                    "endwith", "break", "continue"):  # fmt: skip
+            if word in ("break", "continue"):
+                raise NotConvertible(f"ccm has no {{% {word} %}}")
+            return text
+        raise NotConvertible(f"the statement {word}")
+
+    def _for_tag(self, rest: str) -> str:
+        tree = parse_template("{% for " + rest + " %}{% endfor %}").body[0]
+        assert isinstance(tree, nodes.For)
+        assert isinstance(tree.iter, nodes.Expr)
+        outer = self.scope
+        whole = sample_of(tree.iter, outer)
+        sample = elements(whole)
+        names: dict[str, Sample] = {"loop": OPEN}
+        if isinstance(tree.target, nodes.Name):
+            names[tree.target.name] = sample
+        else:
+            words = [one.name for one in tree.target.find_all(nodes.Name)]
+            pair = _of_items(tree.iter, outer) if len(words) == 2 else None
+            for index, name in enumerate(words):
+                names[name] = pair[index] if pair else OPEN
+        iterated = unparse(translate(tree.iter, outer))
+        self.scopes.append(outer.with_locals(names))
+        text = f"for {unparse(tree.target).strip('()')} in {iterated}"
+        if isinstance(tree.test, nodes.Expr):
+            text += f" if {unparse(translate(tree.test, self.scope))}"
+        return text + (" recursive" if tree.recursive else "")
+
+    def _set_tag(self, rest: str) -> str:
+        name, sign, expression = rest.partition("=")
+        names = [one.strip() for one in name.split(",")]
+        if not sign:
+            self.scopes[-1] = self.scope.with_locals({names[0].split("|")[0].strip(): OPEN})
+            return f"set {rest}"
+        tree, new = self._written(expression.strip())
+        sample = sample_of(tree, self.scope)
+        if "." not in name:
+            for one in names:
+                self._define(one, sample if len(names) == 1 else OPEN)
+        return f"set {name.strip()} = {new}"
+
+    def _define(self, name: str, sample: Sample) -> None:
+        self.scopes[-1] = self.scope.with_locals({name: sample})
+
+    def _macro_tag(self, rest: str) -> str:
+        tree = parse_template("{% macro " + rest + " %}{% endmacro %}").body[0]
+        assert isinstance(tree, nodes.Macro)
+        names = {one.name: OPEN for one in tree.args}
+        self._define(tree.name, OPEN)
+        words = [one.name for one in tree.args]
+        first = len(words) - len(tree.defaults)
+        for index, default in enumerate(tree.defaults):
+            words[first + index] += f"={unparse(translate(default, self.scope))}"
+        extra = {"varargs": OPEN, "kwargs": OPEN, "caller": OPEN}
+        self.scopes.append(self.scope.with_locals({**names, **extra}))
+        return f"macro {tree.name}({', '.join(words)})"
+
+    def _call_tag(self, rest: str) -> str:
+        if rest.startswith("("):
+            raise NotConvertible("{% call %} with arguments")
+        _, new = self._written(rest)
+        self.scopes.append(self.scope)
+        return f"call {new}"
+
+    def _filter_tag(self, rest: str) -> str:
+        self._written(f"'' | {rest}")
+        return f"filter {rest}"
+
+    def _do_tag(self, rest: str) -> str:
+        raise NotConvertible("{% do %}, which changes a value")
+
+    def _with_tag(self, rest: str) -> str:
+        raise NotConvertible("{% with %}")
+
+    def _include_tag(self, rest: str) -> str:
+        match = re.match(r"(['\"])(.+?)\1(.*)$", rest, re.DOTALL)
+        if match is None:
+            raise NotConvertible("{% include %} of a computed path")
+        self.result.includes.append(match.group(2))
+        return f"include {self._path(match.group(2))}{match.group(3)}"
+
+    def _extends_tag(self, rest: str) -> str:
+        match = re.match(r"(['\"])(.+?)\1$", rest)
+        if match is None:
+            raise NotConvertible("{% extends %} of a computed path")
+        self.result.includes.append(match.group(2))
+        return f"extends {self._path(match.group(2))}"
+
+    def _import_tag(self, rest: str) -> str:
+        match = re.match(r"(['\"])(.+?)\1\s+as\s+(\w+)(.*)$", rest)
+        if match is None:
+            raise NotConvertible("{% import %} of a computed path")
+        self._define(match.group(3), OPEN)
+        self.result.includes.append(match.group(2))
+        with_context = match.group(4) or " with context"
+        return f"import {self._path(match.group(2))} as {match.group(3)}{with_context}"
+
+    def _from_tag(self, rest: str) -> str:
+        match = re.match(r"(['\"])(.+?)\1\s+import\s+(.+?)(\s+with(?:out)? context)?$", rest)
+        if match is None:
+            raise NotConvertible("{% from %} of a computed path")
+        for word in match.group(3).split(","):
+            self._define(word.split(" as ")[-1].strip(), OPEN)
+        self.result.includes.append(match.group(2))
+        context = match.group(4) or " with context"
+        return f"from {self._path(match.group(2))} import {match.group(3)}{context}"
+
+    def _path(self, path: str) -> str:
+        """Ansible's paths start at the templates of the role, ccm's at the template's directory."""
+        return literal(posixpath.relpath(path, self.folder) if self.folder else path)
+
+
+def _of_items(node: Any, scope: Scope) -> tuple[Sample, Sample] | None:
+    """The keys and values of ``x.items()`` or ``x | dictsort``; None for other loops."""
+    inner: Any = None
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+        inner = node.node.node if node.node.attr in ("items", "iteritems") else None
+    elif isinstance(node, nodes.Filter) and node.name == "dictsort":
+        inner = node.node
+    if inner is None:
+        return None
+    found = sample_of(inner, scope)
+    return elements(found), map_values(found)

@@ -1,0 +1,224 @@
+"""Rewrites texts of YAML values: their braces, and what only ccm would read (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.printing import folded, grouped, printed
+from orchestrator.ansible.jinja.printing import plain_text as plain_text
+from orchestrator.ansible.jinja.samples import sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.template_files import template_text
+from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.trees import (
+    is_template,
+    only_expression,
+    outputs,
+    parse_expression,
+    parse_template,
+)
+from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.jinja.values import kind_of
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
+
+
+def expression_text(text: str, scope: Scope) -> str:
+    """An expression of Ansible without braces in the words of ccm; NotConvertible."""
+    return unparse(translate(parse_expression(text), scope))
+
+
+def value(given: Any, scope: Scope) -> Any:
+    """A value of YAML, its texts in the words of ccm. NotConvertible."""
+    if isinstance(given, dict):
+        return {plain_key(key, scope): value(one, scope) for key, one in given.items()}
+    if isinstance(given, list):
+        return [value(one, scope) for one in given]
+    return text(given, scope) if isinstance(given, str) else given
+
+
+def plain_key(key: Any, scope: Scope) -> Any:
+    """A key of a map, which Ansible does not render."""
+    return plain_text(key) if isinstance(key, str) else key
+
+
+def text(given: str, scope: Scope) -> str:
+    """A text in the words of ccm. NotConvertible."""
+    if isinstance(given, Vaulted):
+        raise NotConvertible("a vaulted value at this place; move it to a variable")
+    if isinstance(given, Unsafe) or not is_template(given):
+        return plain_text(str(given))
+    whole = only_expression(given)
+    if whole is not None and given.strip().startswith("{{"):
+        return _braces(folded(translate(whole, scope)))
+    parts = outputs(given)
+    if parts is not None:
+        return "".join(_part(one, scope) for one in parts)
+    chosen = _choice(given, scope)
+    if chosen is not None:
+        return chosen
+    body = template_text(given, scope.having(whole=True))
+    return f"{{{{ template({literal(body)}) }}}}"
+
+
+def _part(node: nodes.Expr, scope: Scope) -> str:
+    if isinstance(node, nodes.TemplateData):
+        return plain_text(node.data)
+    constant = folded(translate(node, scope))
+    if isinstance(constant, nodes.Const) and isinstance(constant.value, (str, int)):
+        return plain_text(str(constant.value))
+    return f"{{{{ {printed(node, scope)} }}}}"
+
+
+def _braces(node: nodes.Expr) -> str:
+    """A text that is one expression; a constant text stands without braces."""
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        return plain_text(node.value)
+    if isinstance(node, nodes.Concat):
+        parts = [_braces(one) for one in node.nodes]
+        if any("{{" not in one for one in parts):
+            return "".join(parts)
+    return f"{{{{ {unparse(node)} }}}}"
+
+
+def _choice(given: str, scope: Scope) -> str | None:
+    """``{% if a %}x{% else %}y{% endif %}`` on one line as an expression; None for other texts."""
+    if "\n" in given.strip():
+        return None
+    pieces: list[str] = []
+    for one in parse_template(given).body:
+        if isinstance(one, nodes.Output):
+            pieces += [_part(part, scope) for part in one.nodes]
+            continue
+        tree = _conditional(one) if isinstance(one, nodes.If) else None
+        if tree is None:
+            return None
+        pieces.append(f"{{{{ {unparse(translate(tree, scope))} }}}}")
+    return "".join(pieces)
+
+
+def _conditional(node: nodes.If) -> nodes.Expr | None:
+    this = _joined(node.body)
+    if node.elif_:
+        rest = nodes.If(node.elif_[0].test, node.elif_[0].body, node.elif_[1:], node.else_)
+        other = _conditional(rest)
+    else:
+        other = _joined(node.else_)
+    if this is None or other is None:
+        return None
+    return nodes.CondExpr(node.test, this, other)
+
+
+def _joined(body: list[Any]) -> nodes.Expr | None:
+    parts: list[nodes.Expr] = []
+    for one in body:
+        if not isinstance(one, nodes.Output):
+            return None
+        parts += [
+            nodes.Const(part.data) if isinstance(part, nodes.TemplateData) else part
+            for part in one.nodes
+        ]
+    if not parts:
+        return nodes.Const("")
+    return parts[0] if len(parts) == 1 else nodes.Concat(parts)
+
+
+def boolean(given: Any, scope: Scope) -> Any:
+    """A value that is to be true or false: a constant, or an expression in braces."""
+    found = as_bool(given)
+    if found is not None:
+        return found
+    if not is_template(given):
+        raise NotConvertible(f"expected a boolean, not {given!r}")
+    node = only_expression(given)
+    if node is None:
+        raise NotConvertible("a boolean that is made of several parts")
+    kinds = sample_of(node, scope).all_kinds()
+    result = unparse(translate(node, scope))
+    if kinds == {"bool"} or (isinstance(node, nodes.Filter) and node.name == "bool"):
+        return f"{{{{ {result} }}}}"
+    return f"{{{{ {grouped(result, node)} | bool }}}}"
+
+
+def as_bool(given: Any) -> bool | None:
+    """What Ansible's modules read as a boolean; None for anything else."""
+    if isinstance(given, bool):
+        return given
+    if isinstance(given, (int, float)) and given in (0, 1):
+        return bool(given)
+    if isinstance(given, str) and not is_template(given):
+        word = given.strip().lower()
+        if word in ("yes", "on", "y", "t", "true", "1"):
+            return True
+        if word in ("no", "off", "n", "f", "false", "0"):
+            return False
+    return None
+
+
+def condition(given: Any, scope: Scope) -> str:
+    """One condition of ``when`` as an expression that gives a boolean. NotConvertible."""
+    if isinstance(given, bool):
+        return literal(given)
+    if isinstance(given, (int, float)) or given is None:
+        raise NotConvertible(f"the condition {given!r} is no boolean")
+    written = str(given)
+    if is_template(written):
+        node = only_expression(written)
+        if node is None:
+            raise NotConvertible("a condition that is made of several parts")
+    else:
+        node = parse_expression(written)
+    return condition_of(node, scope)
+
+
+def condition_of(node: nodes.Expr, scope: Scope) -> str:
+    """The same of a tree."""
+    return unparse(boolean_tree(node, scope))
+
+
+def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
+    """A translated tree that gives true or false wherever the original counts as such."""
+    if isinstance(node, (nodes.And, nodes.Or)):
+        left, right = boolean_tree(node.left, scope), boolean_tree(node.right, scope)
+        return _simplified(type(node), left, right)
+    if isinstance(node, nodes.Not):
+        inner = boolean_tree(node.node, scope)
+        if isinstance(inner, nodes.Const) and isinstance(inner.value, bool):
+            return nodes.Const(not inner.value)
+        return nodes.Not(inner)
+    result = translate(node, scope)
+    if isinstance(node, (nodes.Compare, nodes.Test)):
+        return result
+    if isinstance(node, nodes.Filter) and node.name.rsplit(".", 1)[-1] == "bool":
+        return result
+    sample = sample_of(node, scope)
+    kinds = sample.all_kinds()
+    if isinstance(node, nodes.Const) and kind_of(node.value) == "bool":
+        return result
+    if kinds and kinds <= {"bool"} and not sample.open:
+        return result
+    if kinds and kinds <= {"list", "map"}:
+        length = nodes.Filter(result, "length", [], [], None, None)
+        return nodes.Compare(length, [nodes.Operand("gt", nodes.Const(0))])
+    if kinds and "text" not in kinds and kinds != {"bool"}:
+        return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
+    return _of_text(node, result, kinds, sample.values)
+
+
+def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
+    """Ansible takes a variable that holds ``yes`` as it is; ``bool`` reads such words."""
+    words = [one for one in values if isinstance(one, str)]
+    if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
+        return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
+    return result if kinds <= {"bool"} else nodes.Filter(result, "bool", [], [], None, None)
+
+
+def _simplified(kind: Any, left: Any, right: Any) -> Any:
+    """``and`` and ``or`` without sides that are constants."""
+    neutral = kind is nodes.And
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, nodes.Const) and isinstance(one.value, bool):
+            return other if one.value is neutral else nodes.Const(not neutral)
+    return kind(left, right)

@@ -1,0 +1,383 @@
+"""Rewrites the tree of an expression to the names of ccm (controller)."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja import fact_names
+from orchestrator.ansible.jinja.calls import filter_of, look_up, test_of
+from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.trees import members, parse_expression, path_of, tree_of
+from orchestrator.ansible.problems import NotConvertible
+
+_GLOBALS = frozenset(
+    ["range", "dict", "namespace", "cycler", "joiner", "loop", "caller", "varargs"]
+)
+_MAGIC = {
+    "inventory_hostname": "Host.name",
+    "inventory_hostname_short": "Host.name.split('.')[0]",
+    "group_names": "Host.groups",
+    "groups": "Groups",
+    "ansible_host": "Host.address",
+    "ansible_managed": "Data.ansible_managed",
+    "ansible_check_mode": "false",
+}
+_UNKNOWN = frozenset(
+    [
+        "ansible_play_hosts",
+        "ansible_play_batch",
+        "ansible_play_hosts_all",
+        "play_hosts",
+        "ansible_play_name",
+        "ansible_run_tags",
+        "ansible_skip_tags",
+        "ansible_version",
+        "ansible_loop",
+        "ansible_parent_role_names",
+        "ansible_role_names",
+        "inventory_dir",
+        "inventory_file",
+        "playbook_dir",
+        "role_path",
+        "omit",
+        "ansible_search_path",
+        "ansible_user",
+        "ansible_ssh_user",
+        "ansible_connection",
+        "ansible_become",
+        "ansible_failed_result",
+        "ansible_failed_task",
+        "ansible_env",
+        "ansible_date_time",
+        "ansible_local",
+        "ansible_config_file",
+    ]
+)
+_SUCCESS = {
+    "changed": "changed", "change": "changed", "failed": "failed", "failure": "failed",
+    "succeeded": "succeeded", "success": "succeeded", "successful": "succeeded",
+    "skipped": "skipped", "skip": "skipped",
+}  # fmt: skip
+
+
+def translate(node: nodes.Expr, scope: Scope) -> nodes.Expr:
+    """The expression in the words of ccm. NotConvertible."""
+    found: nodes.Expr = _Translator(scope).of(node)
+    return found
+
+
+@cache
+def expression(text: str) -> nodes.Expr:
+    """An expression of ccm as a tree; it is never changed."""
+    return parse_expression(text)
+
+
+class _Translator:
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def of(self, node: Any) -> Any:
+        if isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
+            return self._path(node)
+        if isinstance(node, nodes.Compare):
+            return self._compare(node)
+        if isinstance(node, nodes.Test):
+            return self._test(node)
+        if isinstance(node, nodes.Filter):
+            return self._filter(node)
+        if isinstance(node, nodes.Call):
+            return self._call(node)
+        return self._children(node)
+
+    def _children(self, node: Any) -> Any:
+        changes = {}
+        for name, value in node.iter_fields():
+            if isinstance(value, nodes.Node):
+                changes[name] = self.of(value)
+            elif isinstance(value, list):
+                changes[name] = [
+                    self.of(one) if isinstance(one, nodes.Node) else one for one in value
+                ]
+            else:
+                changes[name] = value
+        return type(node)(*(changes[name] for name in node.fields), lineno=node.lineno)
+
+    # --- names
+
+    def _path(self, node: Any) -> Any:
+        path = path_of(node)
+        if path is None:
+            base, keys = self._other_base(node)
+            if base is not None:
+                return self._hostvars(base, keys)
+            return self._children(node)
+        name, keys = path
+        scope = self.scope
+        if name == "ansible_facts" and keys and isinstance(keys[0], str):
+            first = keys[0] if keys[0].startswith("ansible_") else f"ansible_{keys[0]}"
+            name, keys = first, keys[1:]
+        elif name == "vars" and keys and isinstance(keys[0], str):
+            name, keys = keys[0], keys[1:]
+        elif name == "hostvars" and keys:
+            return self._hostvars(nodes.Const(keys[0]), keys[1:])
+        if name in scope.renames:
+            return members(expression(scope.renames[name]), keys)
+        if name in scope.locals:
+            return members(nodes.Name(name, "load"), keys)
+        if name in scope.task_vars:
+            return self._task_variable(name, keys)
+        if name in scope.registers:
+            return self._registered(scope.registers[name], keys)
+        if name in _GLOBALS:
+            return members(nodes.Name(name, "load"), keys)
+        return self._global(name, keys)
+
+    def _task_variable(self, name: str, keys: list[Any]) -> Any:
+        inner = {key: one for key, one in self.scope.task_vars.items() if key != name}
+        tree = tree_of(self.scope.task_vars[name])
+        return members(translate(tree, self.scope.having(task_vars=inner)), keys)
+
+    def _global(self, name: str, keys: list[Any]) -> Any:
+        scope = self.scope
+        if name in scope.values:
+            return self._data(name, keys)
+        if name in _MAGIC:
+            if name == "ansible_managed":
+                scope.uses.data.add(name)
+            return members(expression(_MAGIC[name]), keys)
+        if name in _UNKNOWN:
+            raise NotConvertible(f"ccm has no counterpart of {name}")
+        if name == "role_name":
+            return nodes.Const(scope.role)
+        if name.startswith("ansible_"):
+            return self._fact(name, keys)
+        return self._data(name, keys)
+
+    def _data(self, name: str, keys: list[Any]) -> Any:
+        if self.scope.no_data:
+            raise NotConvertible(f"the order of a hierarchy cannot read the variable {name}")
+        self.scope.uses.data.add(name)
+        return members(nodes.Name("Data", "load"), [name, *keys])
+
+    def _fact(self, name: str, keys: list[Any]) -> Any:
+        words = (name[8:], *(str(one) for one in keys))
+        if words[0] in fact_names.TABLES:
+            fact, table = fact_names.TABLES[words[0]]
+            if self.scope.no_data:
+                return expression(f"{table!r}.get({fact}, {fact})")
+            self.scope.uses.tables.add(words[0])
+            return members(expression(f"Data.ansible_{words[0]}"), keys)
+        for size in range(len(words), 0, -1):
+            rest = list(keys[size - 1 :])
+            if words[:size] in fact_names.SIMPLE:
+                return members(expression(fact_names.SIMPLE[words[:size]]), rest)
+            if words[:size] in fact_names.LOOK_UPS:
+                ask, question, text = fact_names.LOOK_UPS[words[:size]]
+                self.scope.uses.asks[ask] = dict(question)
+                return members(expression(text), rest)
+        raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
+
+    def _other_base(self, node: Any) -> tuple[Any, list[Any]]:
+        """The host and the keys of ``hostvars[HOST].a.b``."""
+        keys: list[Any] = []
+        while True:
+            if isinstance(node, nodes.Getattr):
+                keys.append(node.attr)
+                node = node.node
+                continue
+            if not isinstance(node, nodes.Getitem):
+                return None, []
+            if isinstance(node.node, nodes.Name) and node.node.name == "hostvars":
+                return node.arg, keys[::-1]
+            if not isinstance(node.arg, nodes.Const):
+                return None, []
+            keys.append(node.arg.value)
+            node = node.node
+
+    def _hostvars(self, host: Any, keys: list[Any]) -> Any:
+        if isinstance(host, nodes.Name) and host.name == "inventory_hostname" and keys:
+            return self._path(members(nodes.Name(str(keys[0]), "load"), keys[1:]))
+        if not keys:
+            raise NotConvertible("hostvars of a host as a whole")
+        if keys[0] == "ansible_facts":
+            keys = [f"ansible_{keys[1]}", *keys[2:]] if len(keys) > 1 else keys
+        base = nodes.Getitem(nodes.Name("Hosts", "load"), self.of(host), "load")
+        if keys[0] in ("inventory_hostname", "ansible_host"):
+            word = "name" if keys[0] == "inventory_hostname" else "address"
+            return members(nodes.Getattr(base, word, "load"), keys[1:])
+        words = tuple(str(one).removeprefix("ansible_") for one in keys)
+        text = fact_names.SIMPLE.get(words, "")
+        plain = path_of(expression(text)) if text else None
+        if plain is not None and plain[0] == "Facts" and str(keys[0]).startswith("ansible_"):
+            return members(nodes.Getattr(base, "facts", "load"), plain[1])
+        raise NotConvertible(f"the variable {keys[0]} of another host")
+
+    # --- results of tasks
+
+    def _registered(self, register: Register, keys: list[Any]) -> Any:
+        if not keys:
+            raise NotConvertible(f"the whole result of “{register.task_name}”")
+        if register.reason:
+            raise NotConvertible(register.reason)
+        answer = nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load")
+        found = None
+        if register.kind == "command":
+            found = _command_answer(answer, keys)
+        elif register.kind == "stat" and keys[0] == "stat" and len(keys) == 2:
+            found = _stat_answer(answer, str(keys[1]))
+        elif register.kind == "file" and keys == ["content"]:
+            raise NotConvertible("content of slurp without b64decode")
+        if found is None:
+            raise NotConvertible(
+                f"{'.'.join(str(one) for one in keys)} of the result of “{register.task_name}”"
+            )
+        self._ask(register)
+        return found
+
+    def _ask(self, register: Register) -> None:
+        if self.scope.no_data:
+            raise NotConvertible("the order of a hierarchy with the result of a task")
+        self.scope.uses.asks[register.name] = register.look_up
+        if not register.certain:
+            self.scope.uses.doubts.append(
+                f"Asked.{register.name} is answered before the first change of a push; "
+                "the original asks at this point"
+            )
+
+    # --- operators, filters, tests and calls
+
+    def _compare(self, node: nodes.Compare) -> Any:
+        if len(node.ops) == 1:
+            found = self._compared_fact(node.expr, node.ops[0].op, node.ops[0].expr)
+            if found is None and node.ops[0].op in ("eq", "ne"):
+                found = self._compared_fact(node.ops[0].expr, node.ops[0].op, node.expr)
+            if found is not None:
+                return found
+        return self._children(node)
+
+    def _compared_fact(self, left: Any, operator: str, right: Any) -> Any:
+        """``os_family == 'Debian'`` in the values of ccm; None for other comparisons."""
+        lower = isinstance(left, nodes.Filter) and left.name == "lower" and left.node is not None
+        path = path_of(left.node if lower else left)
+        name = _fact_of(path) if path is not None else ""
+        values = _constants(right)
+        if name not in fact_names.TABLES or values is None or path is None:
+            return None
+        if path[0] in self.scope.locals or path[0] in self.scope.values:
+            return None
+        if operator not in ("eq", "ne", "in", "notin"):
+            return None
+        if (operator in ("in", "notin")) != isinstance(right, (nodes.List, nodes.Tuple)):
+            return None
+        fact, table = fact_names.TABLES[name]
+        own = [
+            key
+            for value in values
+            for key, other in table.items()
+            if (other.lower() if lower else other) == value
+        ]
+        negative = operator in ("ne", "notin")
+        if not own:
+            return nodes.Const(negative)
+        if len(own) == 1:
+            operand = nodes.Operand("ne" if negative else "eq", nodes.Const(own[0]))
+        else:
+            items: list[nodes.Expr] = [nodes.Const(one) for one in dict.fromkeys(own)]
+            operand = nodes.Operand("notin" if negative else "in", nodes.List(items))
+        return nodes.Compare(expression(fact), [operand])
+
+    def _test(self, node: nodes.Test) -> Any:
+        path = path_of(node.node)
+        if path is not None and path[0] in self.scope.registers and not path[1]:
+            register = self.scope.registers[path[0]]
+            if node.name in ("defined", "undefined"):
+                return nodes.Const(node.name == "defined")
+            word = _SUCCESS.get(node.name)
+            if word in ("failed", "succeeded") and register.kind == "command":
+                self._ask(register)
+                code = nodes.Getattr(
+                    nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load"),
+                    "exit_code",
+                    "load",
+                )
+                operator = "ne" if word == "failed" else "eq"
+                return nodes.Compare(code, [nodes.Operand(operator, nodes.Const(0))])
+            raise NotConvertible(f"“{node.name}” of the result of “{register.task_name}”")
+        return test_of(node, self.of)
+
+    def _filter(self, node: nodes.Filter) -> Any:
+        inner, arguments = node.node, node.args
+        if node.name in ("default", "d") and arguments:
+            given = path_of(arguments[0])
+            if given == ("omit", []):
+                raise NotConvertible("default(omit) within an expression")
+        if isinstance(inner, nodes.Getattr) and node.name == "b64decode":
+            path = path_of(inner)
+            register = self.scope.registers.get(path[0]) if path else None
+            if register is not None and register.kind == "file" and path[1] == ["content"]:  # type: ignore[index]  # a path, as tested above
+                self._ask(register)
+                return members(nodes.Name("Asked", "load"), [register.name, "content"])
+        return filter_of(node, self.of, whole=self.scope.whole)
+
+    def _call(self, node: nodes.Call) -> Any:
+        name = node.node.name if isinstance(node.node, nodes.Name) else ""
+        if name in ("lookup", "query", "q"):
+            return look_up(node, self.of, self.scope)
+        if name and name not in self.scope.locals and name not in _GLOBALS:
+            raise NotConvertible(f"ccm has no function {name}()")
+        if isinstance(node.node, nodes.Getattr) and node.node.attr == "format":
+            raise NotConvertible("ccm has no method format()")
+        return self._children(node)
+
+
+def _fact_of(path: tuple[str, list[Any]]) -> str:
+    name, keys = path
+    if name == "ansible_facts" and len(keys) == 1:
+        return str(keys[0]).removeprefix("ansible_")
+    return name[8:] if name.startswith("ansible_") and not keys else ""
+
+
+def _constants(node: Any) -> list[Any] | None:
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        return [node.value]
+    if not isinstance(node, (nodes.List, nodes.Tuple)):
+        return None
+    found = [one.value for one in node.items if isinstance(one, nodes.Const)]
+    return found if len(found) == len(node.items) and all(map(_is_str, found)) else None
+
+
+def _is_str(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
+    def stripped(word: str) -> nodes.Expr:
+        text = nodes.Getattr(answer, word, "load")
+        return nodes.Call(
+            nodes.Getattr(text, "rstrip", "load"), [nodes.Const("\r\n")], [], None, None
+        )
+
+    first, rest = keys[0], keys[1:]
+    if first == "rc" and not rest:
+        return nodes.Getattr(answer, "exit_code", "load")
+    if first in ("stdout", "stderr"):
+        return members(stripped(str(first)), rest)
+    if first in ("stdout_lines", "stderr_lines"):
+        lines = nodes.Getattr(stripped(str(first)[:6]), "splitlines", "load")
+        return members(nodes.Call(lines, [], [], None, None), rest)
+    return None
+
+
+def _stat_answer(answer: nodes.Expr, key: str) -> nodes.Expr | None:
+    kinds = {"isdir": "directory", "isreg": "file", "islnk": "symlink"}
+    if key == "exists":
+        return nodes.Getattr(answer, "exists", "load")
+    if key in kinds:
+        kind = nodes.Getattr(answer, "kind", "load")
+        return nodes.Compare(kind, [nodes.Operand("eq", nodes.Const(kinds[key]))])
+    words = {"mode": "mode", "pw_name": "owner", "gr_name": "group", "size": "size",
+             "lnk_source": "target"}  # fmt: skip
+    return nodes.Getattr(answer, words[key], "load") if key in words else None

@@ -1,0 +1,140 @@
+"""Parses Ansible's expressions and texts with Jinja2 (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, TemplateSyntaxError, nodes
+
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+        extensions=["jinja2.ext.do"],
+    )
+
+
+def parse_template(text: str) -> nodes.Template:
+    """The tree of a text; NotConvertible where it is no template."""
+    try:
+        return _environment().parse(text)
+    except TemplateSyntaxError as error:
+        raise NotConvertible(f"not a template: {error.message}") from error
+    except RecursionError as error:
+        raise NotConvertible("a template that is nested too deeply") from error
+
+
+def parse_expression(text: str) -> nodes.Expr:
+    """The tree of an expression without braces; NotConvertible."""
+    tree = parse_template("{{ (" + text + "\n) }}")
+    body = tree.body
+    if len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1:
+        found = body[0].nodes[0]
+        if not isinstance(found, nodes.TemplateData):
+            return found
+    raise NotConvertible(f"not an expression: {text}")
+
+
+def is_template(value: Any) -> bool:
+    """Whether a value is a text that Ansible renders."""
+    return (
+        isinstance(value, str)
+        and not isinstance(value, Unsafe)
+        and ("{{" in value or "{%" in value or "{#" in value)
+    )
+
+
+def outputs(text: str) -> list[nodes.Expr] | None:
+    """The parts of a text without statements, plain ones as TemplateData; None with statements."""
+    parts: list[nodes.Expr] = []
+    for one in parse_template(text).body:
+        if not isinstance(one, nodes.Output):
+            return None
+        parts += one.nodes
+    return parts
+
+
+def only_expression(text: str) -> nodes.Expr | None:
+    """The expression of a text that is one expression and nothing else."""
+    parts = outputs(text)
+    if parts is None:
+        return None
+    seen = [one for one in parts if not _blank(one)]
+    if len(seen) == 1 and not isinstance(seen[0], nodes.TemplateData):
+        return seen[0]
+    return None
+
+
+def _blank(node: nodes.Expr) -> bool:
+    return isinstance(node, nodes.TemplateData) and not node.data.strip()
+
+
+def tree_of(value: Any) -> nodes.Expr:
+    """A value of YAML as an expression; its texts are templates. NotConvertible."""
+    if isinstance(value, Vaulted):
+        raise NotConvertible("a vaulted value in an expression")
+    if is_template(value):
+        whole = only_expression(value)
+        if whole is not None:
+            return whole
+        parts = outputs(value)
+        if parts is None:
+            raise NotConvertible("a text with {% %} in an expression")
+        return nodes.Concat([_constant(one) for one in parts]) if len(parts) > 1 else parts[0]
+    if isinstance(value, dict):
+        pairs = [nodes.Pair(nodes.Const(key), tree_of(one)) for key, one in value.items()]
+        return nodes.Dict(pairs)
+    if isinstance(value, list):
+        return nodes.List([tree_of(one) for one in value])
+    return nodes.Const(str(value) if isinstance(value, str) else value)
+
+
+def _constant(node: nodes.Expr) -> nodes.Expr:
+    return nodes.Const(node.data) if isinstance(node, nodes.TemplateData) else node
+
+
+def path_of(node: nodes.Node) -> tuple[str, list[Any]] | None:
+    """The name and the literal keys of ``a.b['c']``; None where another thing is read."""
+    keys: list[Any] = []
+    while True:
+        if isinstance(node, nodes.Getattr):
+            keys.append(node.attr)
+            node = node.node
+        elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+            keys.append(node.arg.value)
+            node = node.node
+        else:
+            break
+    if isinstance(node, nodes.Name):
+        return node.name, keys[::-1]
+    return None
+
+
+def member(node: nodes.Expr, key: Any) -> nodes.Expr:
+    """``node.key``, or ``node['key']`` where the key is no name."""
+    if isinstance(key, str) and key.isidentifier():
+        return nodes.Getattr(node, key, "load")
+    return nodes.Getitem(node, nodes.Const(key), "load")
+
+
+def members(node: nodes.Expr, keys: Sequence[Any]) -> nodes.Expr:
+    """``node`` with further keys."""
+    for key in keys:
+        node = member(node, key)
+    return node
+
+
+def names_in(node: nodes.Node) -> set[str]:
+    """All names that an expression reads."""
+    found = {one.name for one in node.find_all(nodes.Name)}
+    if isinstance(node, nodes.Name):
+        found.add(node.name)
+    return found

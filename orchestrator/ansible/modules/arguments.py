@@ -1,0 +1,269 @@
+"""The arguments of a task, read by the mapper of its module (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.samples import sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.trees import is_template, only_expression, outputs, path_of
+from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.jinja.values import Sample
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.yaml_reader import Vaulted
+
+_SYMBOLS = {"r": 4, "w": 2, "x": 1}
+
+
+class OmitChoice(Exception):  # noqa: N818 - a question to the loop, which answers it
+    """Some elements of a loop have a key and others do not, and the task omits a property then."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class Arguments:
+    """Gives arguments by name, and refuses at the end what no one has asked for."""
+
+    def __init__(self, given: dict[str, Any], scope: Scope, omits: dict[str, bool]) -> None:
+        self._args = {name: one for name, one in given.items() if one is not None}
+        self.scope = scope
+        self._omits = omits
+        self._read: set[str] = set()
+        self.notes: list[str] = []
+
+    def raw(self, *names: str) -> Any:
+        """The value of the first of these names as it is written; None where it is omitted."""
+        self._read.update(names)
+        for name in names:
+            if name in self._args:
+                return self._without_omit(name, self._args[name])
+        return None
+
+    def ignore(self, *names: str) -> None:
+        """Arguments that make no difference here."""
+        self._read.update(names)
+
+    def refuse(self, *names: str, unless: tuple[Any, ...] = ()) -> None:
+        """Arguments without a counterpart; NotConvertible where one is set to another value."""
+        for name in names:
+            value = self.raw(name)
+            if value is None or value in unless:
+                continue
+            known = texts.as_bool(value)
+            if known is not None and known in unless:
+                continue
+            raise NotConvertible(f"the parameter {name}")
+
+    def text(self, *names: str) -> str | None:
+        """A text in the words of ccm."""
+        value = self.raw(*names)
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            return "True" if value else "False"
+        if isinstance(value, (int, float)):
+            return str(value)
+        if not isinstance(value, str):
+            raise NotConvertible(f"{names[0]} is no text")
+        return texts.text(value, self.scope)
+
+    def required(self, *names: str) -> str:
+        """The same of an argument that must be there."""
+        found = self.text(*names)
+        if found is None or found == "":
+            raise NotConvertible(f"the parameter {names[0]} is missing")
+        return found
+
+    def literal(self, *names: str, default: str | None = None) -> str | None:
+        """A text that is no template."""
+        value = self.raw(*names)
+        if value is None:
+            return default
+        if is_template(value):
+            found = self._single(value)
+            if found is None:
+                raise NotConvertible(f"{names[0]} is a template: {value}")
+            return str(found)
+        return str(value)
+
+    def _single(self, value: str) -> Any:
+        """The value of ``{{ item.state }}`` over an element that is written out."""
+        node = only_expression(value)
+        if node is None:
+            return None
+        path = path_of(node)
+        if path is None or path[0] not in self.scope.task_vars:
+            return None
+        found = sample_of(node, self.scope)
+        known = found.values[:1] if not found.open and len(found.values) == 1 else []
+        return known[0] if known and isinstance(known[0], (str, int, bool)) else None
+
+    def boolean(self, *names: str) -> Any:
+        """True, False, an expression in braces, or None."""
+        value = self.raw(*names)
+        return None if value is None else texts.boolean(value, self.scope)
+
+    def flag(self, *names: str, default: bool) -> bool:
+        """A boolean that must be literal."""
+        value = self.raw(*names)
+        if value is None:
+            return default
+        if is_template(value):
+            value = self._single(value)
+        found = texts.as_bool(value)
+        if found is None:
+            raise NotConvertible(f"{names[0]} is a template")
+        return found
+
+    def value(self, *names: str) -> Any:
+        """A value of any kind in the words of ccm."""
+        value = self.raw(*names)
+        return None if value is None else texts.value(value, self.scope)
+
+    def sample(self, *names: str) -> Sample:
+        """What the value can be."""
+        from orchestrator.ansible.jinja.samples import resolve
+
+        value = self.raw(*names)
+        return resolve(value, self.scope)
+
+    def texts(self, *names: str) -> list[str] | str | None:
+        """A list of texts, or an expression that gives a list."""
+        value = self.raw(*names)
+        if value is None:
+            return None
+        if isinstance(value, list):
+            return [texts.text(str(one), self.scope) for one in value]
+        if isinstance(value, str) and not is_template(value):
+            return [texts.plain_text(one.strip()) for one in value.split(",") if one.strip()]
+        return texts.text(str(value), self.scope)
+
+    def mode(self, *names: str) -> str | None:
+        """A mode in octal, None where none is set."""
+        value = self.raw(*names)
+        if value is None or value == "":
+            return None
+        if isinstance(value, bool):
+            raise NotConvertible("mode is a boolean")
+        if isinstance(value, int):
+            return f"{value:04o}"
+        if is_template(value):
+            return texts.text(value, self.scope)
+        text = str(value).strip()
+        if re.fullmatch(r"(0o)?[0-7]{3,5}", text):
+            return text if text.startswith("0") or len(text) > 3 else f"0{text}"
+        return symbolic_mode(text)
+
+    def finish(self) -> None:
+        """NotConvertible where an argument was not asked for."""
+        left = sorted(set(self._args) - self._read)
+        if left:
+            raise NotConvertible(f"the parameter {left[0]}" if len(left) == 1 else
+                                 f"the parameters {', '.join(left)}")  # fmt: skip
+
+    def _without_omit(self, name: str, value: Any) -> Any:
+        if isinstance(value, Vaulted) or not is_template(value) or "omit" not in value:
+            return value
+        node = only_expression(value)
+        found = _omitted(node) if node is not None else None
+        if found is None:
+            return value
+        kept = self._kept(name, found)
+        return None if kept is None else "{{ " + unparse(kept) + " }}"
+
+    def _kept(self, name: str, node: nodes.Expr) -> nodes.Expr | None:
+        """What is left of ``x | default(omit)``: x, or None where nothing gives it."""
+        path = path_of(node)
+        if isinstance(node, nodes.CondExpr):
+            raise NotConvertible(f"{name} is omitted under a condition")
+        if path is None:
+            raise NotConvertible(f"{name} is omitted under a condition")
+        root, keys = path
+        if root in self.scope.task_vars or root in self.scope.locals:
+            return self._kept_of_element(name, node, root, keys)
+        if root in self.scope.values:
+            return node
+        if root.startswith("ansible_"):
+            return node
+        self.notes.append(f"{name} is left out, as nothing sets {root}")
+        return None
+
+    def _kept_of_element(
+        self, name: str, node: nodes.Expr, root: str, keys: list[Any]
+    ) -> nodes.Expr | None:
+        if root in self.scope.task_vars:
+            found = sample_of(node, self.scope)
+            if found.values:
+                return node
+            if not found.kinds and not isinstance(self.scope.task_vars[root], str):
+                return None
+        key = ".".join(str(one) for one in keys)
+        if not keys:
+            return node
+        if key in self._omits:
+            return node if self._omits[key] else None
+        if len(keys) != 1 or not isinstance(keys[0], str):
+            raise NotConvertible(f"{name} is omitted for some elements")
+        sample = self.scope.locals.get(root)
+        if sample is not None and not sample.open and sample.values:
+            have = [isinstance(one, dict) and keys[0] in one for one in sample.values]
+            if all(have):
+                return node
+            if not any(have):
+                self.notes.append(f"{name} is left out, as no element has {key}")
+                return None
+        raise OmitChoice(key)
+
+
+def _omitted(node: nodes.Expr) -> nodes.Expr | None:
+    """What ``default(omit)`` is applied to; None for other expressions."""
+    if isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.args:
+        return node.node if path_of(node.args[0]) == ("omit", []) else None
+    if isinstance(node, nodes.CondExpr) and node.expr2 is not None:
+        return node if path_of(node.expr2) == ("omit", []) else None
+    return None
+
+
+def symbolic_mode(text: str) -> str:
+    """A mode such as ``u=rw,g=r,o=`` in octal; NotConvertible where it depends on the file."""
+    bits: dict[str, int] = {}
+    for part in text.replace(" ", "").split(","):
+        match = re.fullmatch(r"([ugoa]+)=([rwxX]*)", part)
+        if match is None or "X" in match.group(2):
+            raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
+        number = sum(_SYMBOLS[one] for one in set(match.group(2)))
+        for who in match.group(1):
+            bits.update({who: number} if who != "a" else {"u": number, "g": number, "o": number})
+    if set(bits) != {"u", "g", "o"}:
+        raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
+    return f"0{bits['u']}{bits['g']}{bits['o']}"
+
+
+def words_of(text: str) -> list[str] | None:
+    """The parts of a text with templates that are split at blanks; None with statements."""
+    parts = outputs(text)
+    if parts is None:
+        return None
+    words = [""]
+    for one in parts:
+        if not isinstance(one, nodes.TemplateData):
+            words[-1] += "{{ " + unparse(one) + " }}"
+            continue
+        pieces = re.split(r"\s+", one.data)
+        words[-1] += pieces[0]
+        words += pieces[1:]
+    return [one for one in words if one]
+
+
+def expression_of(value: Any, scope: Scope) -> str:
+    """A value as an expression without braces."""
+    from orchestrator.ansible.jinja.trees import tree_of
+
+    return unparse(translate(tree_of(value), scope))

@@ -1,0 +1,177 @@
+"""``command``, ``shell``, ``raw`` and ``script`` (controller)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_SHELLS = {"/bin/bash": "bash", "/usr/bin/bash": "bash", "bash": "bash"}
+_PATTERN = re.compile(r"[*?\[]")
+
+
+@maps("command", "shell", "raw")
+def command(context: Context, given: Arguments) -> list[Entry]:
+    """Commands with their conditions."""
+    properties = command_properties(context, given)
+    word = str(properties["command"]).split("\n")[0][:60]
+    return [Entry("exec", context.unique(context.title(word)), properties)]
+
+
+def command_properties(context: Context, given: Arguments) -> dict[str, Any]:
+    """The properties of ``exec``; NotConvertible."""
+    task = context.task
+    shell = task.module != "command"
+    given.ignore("warn", "strip_empty_ends", "stdin_add_newline", "decrypt")
+    if given.raw("stdin") is not None:
+        raise NotConvertible("the parameter stdin")
+    properties: dict[str, Any] = {"command": _line(context, given, shell)}
+    executable = given.literal("executable")
+    if executable and shell:
+        if executable in _SHELLS:
+            properties["interpreter"] = _SHELLS[executable]
+        elif executable not in ("/bin/sh", "sh"):
+            raise NotConvertible(f"executable {executable}")
+    elif executable:
+        raise NotConvertible("executable of command")
+    if shell and "interpreter" not in properties:
+        properties["provider"] = "shell"
+    cwd = given.text("chdir")
+    if cwd is not None:
+        properties["cwd"] = cwd
+    if context.environment:
+        properties["environment"] = list(context.environment)
+    if context.become_user not in (None, "root"):
+        properties["user"] = context.become_user
+    _conditions(context, given, properties)
+    return properties
+
+
+def _line(context: Context, given: Arguments, shell: bool) -> str:
+    argv = given.raw("argv")
+    if argv is not None:
+        if not isinstance(argv, list):
+            raise NotConvertible("argv is a template")
+        return " ".join(_word(texts.text(str(one), context.scope)) for one in argv)
+    written = context.task.free_form or str(given.raw("cmd") or "")
+    given.ignore("cmd")
+    if not written.strip():
+        raise NotConvertible("no command")
+    expand = given.flag("expand_argument_vars", default=True)
+    if (
+        not shell
+        and expand
+        and re.search(r"\$\w|\$\{\w|(?:^|\s)~", re.sub(r"\{\{.*?\}\}", "", written))
+    ):
+        raise NotConvertible("variables of the environment in a command without a shell")
+    line = texts.text(written.strip(), context.scope)
+    if not shell:
+        line = re.sub(r"\s*\\?\n\s*", " ", line)
+        _check_quotes(line)
+    return line
+
+
+def _check_quotes(line: str) -> None:
+    try:
+        shlex.split(re.sub(r"\{\{.*?\}\}", "x", line))
+    except ValueError as error:
+        raise NotConvertible(f"a command that cannot be split: {error}") from error
+
+
+def _word(text: str) -> str:
+    return f'"{text}"' if "{{" in text else shlex.quote(text)
+
+
+def _conditions(context: Context, given: Arguments, properties: dict[str, Any]) -> None:
+    creates = given.text("creates")
+    removes = given.text("removes")
+    cwd = properties.get("cwd")
+    for name, path in (("creates", creates), ("removes", removes)):
+        if path is None:
+            continue
+        if _PATTERN.search(re.sub(r"\{\{.*?\}\}", "", path)) or path.startswith("~"):
+            if name == "removes" or path.startswith("~"):
+                raise NotConvertible(f"{name} with a pattern")
+            properties["unless"] = f"sh -c 'ls -d {path} >/dev/null 2>&1'"
+            continue
+        full = path if path.startswith(("/", "{{")) or not cwd else f"{cwd}/{path}"
+        if not full.startswith(("/", "{{")):
+            raise NotConvertible(f"{name} with a relative path")
+        if name == "creates":
+            properties["creates"] = full
+        else:
+            properties["onlyif"] = f"test -e {full}"
+
+
+def guard_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """The command of an exec as a look-up or a condition, which has no shell of its own."""
+    line = str(properties["command"])
+    if "interpreter" in properties:
+        line = f"{properties['interpreter']} -c {single_quoted(line)}"
+    elif properties.get("provider") == "shell":
+        line = f"sh -c {single_quoted(line)}"
+    kept = ("cwd", "environment", "user")
+    return {"command": line, **{key: properties[key] for key in kept if key in properties}}
+
+
+def single_quoted(text: str) -> str:
+    """A text with templates as one word of a shell."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+@maps("script")
+def script(context: Context, given: Arguments) -> list[Entry]:
+    """A script of the project: its text is the command."""
+    words = context.task.free_form or str(given.raw("cmd") or "")
+    given.ignore("cmd", "decrypt")
+    if is_template(words):
+        raise NotConvertible("a script with templates in its arguments")
+    parts = shlex.split(words)
+    if len(parts) != 1:
+        raise NotConvertible("a script with arguments")
+    found = context.files.find("files", parts[0])
+    if found is None:
+        raise NotConvertible(f"{parts[0]} is not in the project")
+    written, original = found
+    with original.open(encoding="utf-8", errors="replace") as stream:
+        first = stream.readline()
+    program = next((name for name in ("bash", "perl", "python", "ruby") if name in first), "sh")
+    executable = given.literal("executable")
+    if executable:
+        raise NotConvertible(f"executable {executable}")
+    if not first.startswith("#!"):
+        raise NotConvertible("a script without #!")
+    context.files.take(written, original)
+    properties: dict[str, Any] = {
+        "command": f"{{{{ file('{written}') }}}}",
+        "interpreter": program,
+    }
+    cwd = given.text("chdir")
+    if cwd is not None:
+        properties["cwd"] = cwd
+    if context.become_user not in (None, "root"):
+        properties["user"] = context.become_user
+    _conditions(context, given, properties)
+    return [Entry("exec", context.unique(context.title(parts[0])), properties)]
+
+
+def is_own_result(condition: Any, register: str, words: tuple[str, ...]) -> bool:
+    """Whether a condition is ``register.WORD == 0`` or ``register is WORD``."""
+    if not isinstance(condition, str):
+        return False
+    text = condition.strip().replace('"', "'")
+    return any(text in (f"{register}.{word}", f"{register} is {word}") for word in words)
+
+
+def reads_only(expression: Any) -> str | None:
+    """The name that a text reads if it is one expression that is a plain name."""
+    node = only_expression(expression) if is_template(expression) else None
+    path = path_of(node) if node is not None else None
+    return path[0] if path is not None and not path[1] else None

@@ -1,0 +1,179 @@
+"""What the mapper of a module knows beside the arguments (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task
+
+DIRECTORIES = frozenset(
+    [
+        "/",
+        "/tmp",
+        "/opt",
+        "/etc",
+        "/usr/local/bin",
+        "/usr/local/sbin",
+        "/usr/local/src",
+        "/usr/src",
+        "/usr/bin",
+        "/usr/sbin",
+        "/root",
+        "/var/tmp",
+        "/srv",
+        "/usr/share",
+        "/var/lib",
+        "/var/cache",
+        "/usr/local",
+        "/usr/local/lib",
+        "/usr/local/share",
+        "/etc/profile.d",
+        "/etc/cron.d",
+        "/etc/apt/keyrings",
+        "/usr/share/keyrings",
+        "/etc/apt/trusted.gpg.d",
+        "/etc/systemd/system",
+        "/lib/systemd/system",
+        "/usr/lib/systemd/system",
+        "/etc/sudoers.d",
+        "/etc/init.d",
+        "/etc/logrotate.d",
+        "/etc/yum.repos.d",
+        "/etc/apt/sources.list.d",
+    ]
+)
+"""Directories that every host has, or that hold nothing but files."""
+
+
+@dataclass
+class Files:
+    """The directories where a role or playbook keeps its files, and the base of written paths."""
+
+    base: Path  # of the role or the playbook
+    prefix: str  # of the same in paths of the manifest
+    beside: Path | None = None  # of the file of tasks
+    used: dict[str, Path] = field(default_factory=dict)  # paths of the manifest, and the originals
+    texts: dict[str, str] = field(default_factory=dict)  # of templates, as they are written
+    problems: dict[str, str] = field(default_factory=dict)
+
+    def find(self, kind: str, name: str) -> tuple[str, Path] | None:
+        """The path that the manifest has for a file, and the original; None where there is none."""
+        if name.startswith(("/", "~")):
+            return None
+        for folder in (kind, ""):
+            original = self.base / folder / name
+            if original.exists() and _inside(self.base, original):
+                written = posixpath.normpath(posixpath.join(self.prefix, folder or kind, name))
+                return written, original
+        return None
+
+    def take(self, written: str, original: Path) -> None:
+        """Note a file that the manifest needs."""
+        self.used[written] = original
+
+
+def _inside(base: Path, path: Path) -> bool:
+    try:
+        path.resolve().relative_to(base.resolve())
+    except ValueError:
+        return False
+    return True
+
+
+@dataclass
+class Context:
+    """One task on its way to resources."""
+
+    task: Task
+    scope: Scope
+    files: Files
+    names: Callable[[str], str]  # makes a name of an exec unique
+    directories: set[str] = field(default_factory=set)
+    become_user: str | None = None
+    environment: list[str] = field(default_factory=list)
+    looped: bool = False
+    reading: bool = False  # the command only reads
+    checks: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    cache_valid: str = ""  # update_cache of packages
+    template_variables: dict[str, Any] = field(default_factory=dict)
+    requests: dict[str, Any] = field(default_factory=dict)
+    loop_list: str = ""
+
+    def check(self, text: str) -> None:
+        """Mark a difference to the original."""
+        if text not in self.checks:
+            self.checks.append(text)
+
+    def note(self, text: str) -> None:
+        """Explain something at the resource."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def title(self, fallback: str) -> str:
+        """The name of the task as the name of a resource, or another text."""
+        name = re.sub(r"\s+", " ", self.task.name).strip()
+        if not name:
+            return fallback
+        if "{{" in name or "{%" in name:
+            from orchestrator.ansible.jinja import texts
+
+            try:
+                return texts.text(name, self.scope)
+            except NotConvertible:
+                return fallback
+        from orchestrator.ansible.jinja.texts import plain_text
+
+        return plain_text(name)
+
+    def unique(self, name: str) -> str:
+        """A name that no other exec of the manifest has."""
+        if self.looped and "{{" not in name:
+            name = f"{name}: {{{{ item if item is string else index }}}}"
+        return self.names(name)
+
+    def is_directory(self, path: str) -> bool:
+        """Whether a path of the target is a directory, as far as it is known."""
+        return path.rstrip("/") in DIRECTORIES or path in self.directories
+
+    def as_root(self) -> None:
+        """NotConvertible where the task runs as another user than root."""
+        if self.become_user not in (None, "root"):
+            raise NotConvertible(
+                f"become_user {self.become_user} for the module {self.task.module}"
+            )
+
+
+Mapper = Callable[[Context, Any], list[Entry]]
+
+MAPPERS: dict[str, Mapper] = {}
+"""The mapper of each module."""
+
+
+def maps(*modules: str) -> Callable[[Mapper], Mapper]:
+    """Name the modules that a function converts."""
+
+    def note(mapper: Mapper) -> Mapper:
+        for module in modules:
+            MAPPERS[module] = mapper
+        return mapper
+
+    return note
+
+
+def clean_path(text: str) -> str:
+    """A path as ccm accepts it: without a slash at its end, doubled slashes and dots."""
+    if "{{" in text or "${" in text:
+        return re.sub(r"(?<=.)/+$", "", text)
+    if not text.startswith("/"):
+        raise NotConvertible(f"the path {text} is not absolute")
+    path = posixpath.normpath(text)
+    return re.sub(r"^//+", "/", path)

@@ -1,0 +1,367 @@
+"""``file``, ``copy`` and ``template`` (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.samples import resolve
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.template_files import rewrite
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.values import OPEN
+from orchestrator.ansible.modules.arguments import Arguments, expression_of
+from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.yaml_reader import read_text
+
+_UNSUPPORTED = (
+    "attributes", "attr", "seuser", "serole", "setype", "selevel", "access_time",
+    "modification_time", "access_time_format", "modification_time_format",
+)  # fmt: skip
+_MOST_FILES = 200
+
+
+def attributes(
+    context: Context, given: Arguments, mode: str, directory: bool = False
+) -> dict[str, Any]:
+    """Owner, group and mode, with a mark where the original leaves them as they are."""
+    given.refuse(*_UNSUPPORTED)
+    given.ignore("unsafe_writes")
+    user = context.become_user or "root"
+    own = {"owner": given.text("owner"), "group": given.text("group"), "mode": given.mode("mode")}
+    if own["mode"] == "preserve":
+        raise NotConvertible("mode: preserve")
+    missing = [name for name, one in own.items() if one is None]
+    if missing:
+        what = "directory" if directory else "file"
+        context.check(
+            f"{_words(missing)} {'is' if len(missing) == 1 else 'are'} not in the original, "
+            f"which leaves them as they are where the {what} exists"
+        )
+    defaults = {"owner": user, "group": user, "mode": mode}
+    return {name: one if one is not None else defaults[name] for name, one in own.items()}
+
+
+def _words(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@maps("file")
+def file(context: Context, given: Arguments) -> list[Entry]:
+    """States of paths."""
+    raw = given.raw("path", "dest", "name")
+    path = clean_path(given.required("path", "dest", "name"))
+    given.ignore("follow", "force" if given.raw("state") != "link" else "follow")
+    given.ignore("_original_basename", "_diff_peek")
+    state = given.literal("state")
+    if state is None:
+        state = "directory" if given.raw("recurse") is not None else "file"
+    if state == "absent":
+        given.ignore("owner", "group", "mode", "recurse")
+        if is_template(raw) and re.search(r"[*?\[]", path.split("{{")[0]):
+            raise NotConvertible("a pattern as path")
+        return [Entry("file", path, {"ensure": "absent", "force": True})]
+    if state == "directory":
+        return _directory(context, given, path)
+    if state == "link":
+        return _link(context, given, path)
+    if state == "touch":
+        own = attributes(context, given, "0644")
+        context.note("the original also sets the times of the file on each run")
+        return [Entry("file", path, own)]
+    if state == "file":
+        return _existing(context, given, path)
+    raise NotConvertible(f"state {state}")
+
+
+def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
+    recurse = given.flag("recurse", default=False)
+    if recurse and (given.raw("owner") is None or given.raw("group") is None):
+        raise NotConvertible("recurse without owner and group")
+    has_mode = given.raw("mode") is not None
+    own = attributes(context, given, "0755", directory=True)
+    context.directories.add(path)
+    properties: dict[str, Any] = {"ensure": "directory", **own}
+    if recurse:
+        properties["recurse"] = True
+        if has_mode:
+            properties["file_mode"] = own["mode"]
+        else:
+            raise NotConvertible("recurse without a mode")
+    return [Entry("file", path, properties)]
+
+
+def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
+    target = given.required("src")
+    if given.flag("force", default=False):
+        context.check("ccm replaces links and empty directories, never a file or a full directory")
+    if any(given.raw(name) is not None for name in ("owner", "group", "mode")):
+        context.check("owner, group and mode of the link, or of its target, are not managed")
+    return [Entry("link", path, {"target": target})]
+
+
+def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
+    """Attributes of a path that exists; what is not named stays."""
+    given.refuse(*_UNSUPPORTED, "recurse", unless=(False,))
+    given.ignore("unsafe_writes", "src")
+    owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
+    words, wanted = [], []
+    if owner is not None or group is not None:
+        both = f"{owner or ''}:{group}" if group is not None else str(owner)
+        words.append(f"chown {both} {path}")
+        signs = "%U" if group is None else "%G" if owner is None else "%U:%G"
+        if any(one is not None and one.isdigit() for one in (owner, group)):
+            signs = signs.replace("%U", "%u").replace("%G", "%g")
+        wanted.append((signs, str(owner) if group is None else both.lstrip(":")))
+    if mode is not None:
+        words.append(f"chmod {mode} {path}")
+        wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else mode))
+    if not words:
+        raise NotConvertible("state file without attributes, which only tests the path")
+    pattern, expected = " ".join(one for one, _ in wanted), " ".join(one for _, one in wanted)
+    if "{{" in expected and mode is not None and "{{" in mode:
+        raise NotConvertible("the mode of an existing path as a variable")
+    properties: dict[str, Any] = {
+        "command": " && ".join(words),
+        "provider": "shell",
+        "unless": f"test \"$(stat -L -c '{pattern}' {path})\" = '{expected}'",
+        "affects": [path],
+    }
+    if "{{" in path:
+        del properties["affects"]
+    return [Entry("exec", context.unique(context.title(f"set the mode of {path}")), properties)]
+
+
+def target_path(context: Context, given: Arguments, source: str) -> str:
+    """The path of the file: ``dest``, or the name of the source in it where it is a directory."""
+    raw = given.required("dest", "path")
+    name = posixpath.basename(source)
+    if raw.endswith("/") or context.is_directory(raw):
+        if not name or ("{{" in name and "}}" not in name):
+            raise NotConvertible("dest is a directory, and the name of the file is computed")
+        name = name.removesuffix(".j2") if context.task.module == "template" else name
+        return clean_path(raw.rstrip("/") + "/" + name)
+    return clean_path(raw)
+
+
+def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
+    validate = given.text("validate")
+    if validate is not None:
+        if "%s" not in validate:
+            raise NotConvertible("validate without %s")
+        properties["validate"] = validate.replace("%s", "{}")
+    if given.flag("backup", default=False):
+        properties["backup"] = True
+        context.note("backups are named .NAME.~1~, and the newest 5 stay")
+    if not given.flag("force", default=True):
+        properties["replace"] = False
+    given.ignore("follow", "decrypt", "checksum", "_original_basename")
+    return properties
+
+
+@maps("copy")
+def copy(context: Context, given: Arguments) -> list[Entry]:
+    """Files with a literal content, or that lie in the project."""
+    content = given.raw("content")
+    given.refuse("directory_mode", "local_follow", unless=(True, False))
+    if content is not None:
+        if not isinstance(content, str):
+            raise NotConvertible("content that is no text")
+        raw = given.required("dest")
+        if raw.endswith("/"):
+            raise NotConvertible("dest is a directory")
+        path = clean_path(raw)
+        given.ignore("remote_src")
+        own = attributes(context, given, "0644")
+        body = texts.text(content, context.scope)
+        if is_template(content) and given.sample("content").all_kinds() - {"text"}:
+            raise NotConvertible("content that may be no text, which Ansible writes as JSON")
+        return [Entry("file", path, _common(context, given, {"content": body, **own}))]
+    source = given.required("src")
+    if given.flag("remote_src", default=False):
+        path = target_path(context, given, source)
+        if source.endswith("/"):
+            raise NotConvertible("a directory of the target as source")
+        context.check("the source must be a file, not a directory")
+        own = attributes(context, given, "0644")
+        return [Entry("file", path, _common(context, given, {"source": source, **own}))]
+    return _local_copy(context, given, source)
+
+
+def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
+    if "{{" in source:
+        if source.startswith(("/", "{{ Data")) or not (context.files.base / "files").is_dir():
+            raise NotConvertible("a computed path of the controller as source")
+        take_all(context, "files")
+        path = target_path(context, given, source)
+        own = attributes(context, given, "0644")
+        written = posixpath.join(context.files.prefix, "files", source)
+        return [Entry("file", path, _common(context, given, {"source": written, **own}))]
+    found = context.files.find("files", source)
+    if found is None:
+        raise NotConvertible(f"{source} is not in the project")
+    written, original = found
+    if original.is_dir():
+        return _tree(context, given, source=source, written=written, original=original)
+    if _is_vaulted(original):
+        raise NotConvertible(f"{source} is encrypted with ansible-vault")
+    path = target_path(context, given, source)
+    if given.raw("mode") == "preserve":
+        given.ignore("mode")
+        given = _with_mode(given, f"{original.stat().st_mode & 0o777:04o}")
+    own = attributes(context, given, "0644")
+    context.files.take(written, original)
+    return [Entry("file", path, _common(context, given, {"source": written, **own}))]
+
+
+def _with_mode(given: Arguments, mode: str) -> Arguments:
+    return Arguments({**given._args, "mode": mode}, given.scope, {})
+
+
+def _is_vaulted(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(15) == b"$ANSIBLE_VAULT;"
+    except OSError:
+        return False
+
+
+def _tree(
+    context: Context, given: Arguments, *, source: str, written: str, original: Path
+) -> list[Entry]:
+    """A directory of files: one resource each."""
+    base = clean_path(given.required("dest"))
+    if not source.endswith("/"):
+        base = posixpath.join(base, posixpath.basename(source))
+    own = attributes(context, given, "0644")
+    common = _common(context, given, {})
+    found = sorted(original.rglob("*"))
+    if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
+        raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
+    directory = {"ensure": "directory", **own, "mode": "0755"}
+    entries = [Entry("file", base, dict(directory))]
+    for one in found:
+        name = one.relative_to(original).as_posix()
+        path = posixpath.join(base, name)
+        if one.is_dir():
+            entries.append(Entry("file", path, dict(directory)))
+            continue
+        place = posixpath.join(written, name)
+        context.files.take(place, one)
+        entries.append(Entry("file", path, {"source": place, **own, **common}))
+    return entries
+
+
+def take_all(context: Context, folder: str) -> None:
+    """Take all files of a directory of the role, as one of them is named by a variable."""
+    base = context.files.base / folder
+    for one in sorted(base.rglob("*")):
+        if one.is_file() and not one.is_symlink():
+            name = one.relative_to(base).as_posix()
+            context.files.take(posixpath.join(context.files.prefix, folder, name), one)
+
+
+@maps("template")
+def template(context: Context, given: Arguments) -> list[Entry]:
+    """Templates of the project."""
+    given.refuse("newline_sequence", unless=("\n", "\\n"))
+    given.refuse("output_encoding", unless=("utf-8",))
+    given.refuse(
+        "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
+        "variable_start_string", "variable_end_string",
+    )  # fmt: skip
+    given.refuse("trim_blocks", unless=(True,))
+    given.refuse("lstrip_blocks", unless=(False,))
+    source = given.required("src")
+    path = target_path(context, given, source)
+    own = attributes(context, given, "0644")
+    call = template_call(context, given.raw("src"), source)
+    return [Entry("file", path, _common(context, given, {"content": f"{{{{ {call} }}}}", **own}))]
+
+
+def template_call(context: Context, raw: Any, source: str) -> str:
+    """The call of ``template()`` for a template of the project."""
+    files = context.files
+    if "{{" in source:
+        if not (files.base / "templates").is_dir():
+            raise NotConvertible("a computed path of a template")
+        if source.startswith(("/", "{{ Data")) and not _known_relative(context, raw):
+            raise NotConvertible("a computed path of a template")
+        base = files.base / "templates"
+        for one in sorted(base.rglob("*")):
+            if one.is_file():
+                _take_template(context, one.relative_to(base).as_posix(), one)
+        path = expression_of(raw, context.scope)
+        prefix = literal(posixpath.join(files.prefix, "templates") + "/")
+        return f"template({prefix} ~ {_in_sum(path)}{_keywords(context, None)})"
+    found = files.find("templates", source)
+    if found is None:
+        raise NotConvertible(f"the template {source} is not in the project")
+    written, original = found
+    if _is_vaulted(original):
+        raise NotConvertible(f"{source} is encrypted with ansible-vault")
+    _take_template(context, source, original, written)
+    return f"template({literal(written)}{_keywords(context, original)})"
+
+
+def _known_relative(context: Context, raw: Any) -> bool:
+    from orchestrator.ansible.jinja.samples import resolve
+
+    sample = resolve(raw, context.scope)
+    base = context.files.base / "templates"
+    return bool(sample.values) and all((base / str(one)).is_file() for one in sample.values)
+
+
+def _in_sum(text: str) -> str:
+    return f"({text})" if " if " in text or " or " in text else text
+
+
+def _take_template(context: Context, name: str, original: Path, written: str = "") -> None:
+    """Rewrite a template and those that it includes. NotConvertible with its first problem."""
+    files = context.files
+    written = written or posixpath.join(files.prefix, "templates", name)
+    if written in files.texts:
+        if written in files.problems:
+            raise NotConvertible(files.problems[written])
+        return
+    files.take(written, original)
+    result = rewrite(read_text(original), _template_scope(context), name)
+    files.texts[written] = result.text
+    for include in result.includes:
+        found = files.find("templates", include)
+        if found is None:
+            result.problems.append((1, f"it includes {include}, which is not in the project"))
+            continue
+        _take_template(context, include, found[1], found[0])
+    if result.problems:
+        line, reason = result.problems[0]
+        files.problems[written] = f"the template {name}, line {line}: {reason}"
+        raise NotConvertible(files.problems[written])
+
+
+def _template_scope(context: Context) -> Scope:
+    """In a file, the variables of a task are names, which the call of the template gives."""
+    scope = context.scope
+    samples = {name: resolve(one, scope) for name, one in scope.task_vars.items()}
+    for name, new in scope.renames.items():
+        samples[name] = scope.locals.get(new, OPEN)
+    return scope.having(task_vars={}, renames={}).with_locals(samples)
+
+
+def _keywords(context: Context, original: Path | None) -> str:
+    """The variables of the task as arguments, as far as the template reads them."""
+    if not context.template_variables:
+        return ""
+    body = read_text(original) if original is not None else ""
+    words = []
+    for name, value in context.template_variables.items():
+        if original is not None and not re.search(rf"\b{re.escape(name)}\b", body):
+            continue
+        words.append(f", {name}={value if isinstance(value, str) else literal(value)}")
+    return "".join(words)

@@ -1,0 +1,266 @@
+"""``apt``, ``dnf``, ``yum`` and ``package`` (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.samples import elements, resolve
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.values import Sample
+from orchestrator.ansible.modules.arguments import Arguments, expression_of
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_STATES = {
+    "present": "present", "installed": "present", "absent": "absent", "removed": "absent",
+    "latest": "latest",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~-]*")
+_VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
+
+
+@maps("apt", "apt_get", "aptitude")
+def apt(context: Context, given: Arguments) -> list[Entry]:
+    """Packages of apt."""
+    given.refuse(
+        "default_release", "dpkg_options", "allow_unauthenticated", "allow_change_held_packages",
+        "fail_on_autoremove", "autoclean", "clean", "policy_rc_d",
+        unless=(False, "force-confdef,force-confold"),
+    )  # fmt: skip
+    given.refuse("force", "allow_downgrade", unless=(False,))
+    given.ignore("force_apt_get", "lock_timeout", "update_cache_retries", "use",
+                "update_cache_retry_max_delay", "auto_install_module_deps")  # fmt: skip
+    given.refuse("deb")
+    upgrade = given.literal("upgrade", default="no")
+    if texts.as_bool(upgrade) is not False:
+        return _upgrade(context, given, str(upgrade))
+    extra: dict[str, Any] = {}
+    recommends = given.boolean("install_recommends", "install-recommends")
+    if recommends is not None:
+        extra["install_recommends"] = recommends
+    if given.flag("purge", default=False) and given.raw("state") in ("absent", "removed"):
+        extra["purge"] = True
+    if given.flag("only_upgrade", default=False):
+        extra["only_upgrade"] = True
+    return _packages(context, given, extra, "apt")
+
+
+@maps("yum", "dnf", "dnf5", "package", "zypper", "pacman", "apk")
+def package(context: Context, given: Arguments) -> list[Entry]:
+    """Packages of dnf, or of whatever the host has."""
+    given.refuse(
+        "enablerepo", "disablerepo", "exclude", "disable_gpg_check", "releasever", "installroot",
+        "security", "bugfix", "download_only", "download_dir", "allowerasing", "nobest", "best",
+        "disable_excludes", "enable_plugin", "disable_plugin", "list", "skip_broken", "conf_file",
+        unless=(False, []),
+    )  # fmt: skip
+    given.ignore("use", "use_backend", "lock_timeout", "validate_certs", "install_repoquery",
+                "sslverify", "cacheonly")  # fmt: skip
+    extra: dict[str, Any] = {}
+    if context.task.module == "package":
+        recommends = given.boolean("install_recommends")
+        if recommends is not None:
+            extra["install_recommends"] = recommends
+    weak = given.boolean("install_weak_deps")
+    if weak is not None:
+        extra["install_recommends"] = weak
+    if given.flag("update_only", default=False):
+        raise NotConvertible("the parameter update_only")
+    downgrade = given.boolean("allow_downgrade")
+    if downgrade is not None:
+        extra["allow_downgrade"] = downgrade
+    return _packages(context, given, extra, context.task.module)
+
+
+def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
+    words = {"dist": "dist-upgrade", "full": "dist-upgrade", "safe": "upgrade", "yes": "upgrade",
+             "True": "upgrade", "true": "upgrade"}  # fmt: skip
+    if kind not in words:
+        raise NotConvertible(f"upgrade: {kind}")
+    if given.raw("name", "pkg", "package") is not None:
+        raise NotConvertible("upgrade together with a name")
+    update = given.flag("update_cache", default=False)
+    given.ignore("cache_valid_time", "autoremove", "state")
+    command = f"apt-get -y {words[kind]}"
+    if update:
+        command = f"apt-get -q update && {command}"
+    context.check("the upgrade runs, and counts as a change, on each push")
+    return [
+        Entry(
+            "exec",
+            context.unique(context.title("upgrade all packages")),
+            {
+                "command": command,
+                "provider": "shell",
+                "environment": ["DEBIAN_FRONTEND=noninteractive"],
+            },
+        )
+    ]
+
+
+def _cache(context: Context, given: Arguments) -> str | None:
+    """``update_cache`` of ccm; None where the original does not refresh."""
+    valid = given.literal("cache_valid_time", default="0")
+    value = given.raw("update_cache", "update-cache")
+    wanted = False
+    if value is not None:
+        wanted = is_template(value) or bool(texts.as_bool(value))
+    if wanted or valid not in ("0", None):
+        return duration(valid or "0")
+    return None
+
+
+def duration(seconds: str) -> str:
+    """Seconds as a duration that a person would write."""
+    if not seconds.isdigit():
+        raise NotConvertible(f"a time of {seconds}")
+    number = int(seconds)
+    for size, unit in ((3600, "h"), (60, "m")):
+        if number and number % size == 0:
+            return f"{number // size}{unit}"
+    return f"{number}s"
+
+
+def _packages(
+    context: Context, given: Arguments, extra: dict[str, Any], manager: str
+) -> list[Entry]:
+    cache = _cache(context, given)
+    names = given.raw("name", "pkg", "package")
+    if given.flag("autoremove", default=False):
+        context.check("packages that nothing needs any more stay")
+    if names is None or names == []:
+        given.ignore("state")
+        if cache is None:
+            raise NotConvertible("no name of a package")
+        context.requests["cache"] = cache
+        context.note(f"update_cache: {cache} of the packages below does this, if they need it")
+        return []
+    ensure = _ensure(given)
+    common: dict[str, Any] = dict(extra)
+    wanted = cache or context.cache_valid
+    if wanted and ensure != "absent":
+        common["update_cache"] = wanted
+    if isinstance(names, list):
+        return [
+            entry
+            for one in names
+            for entry in _named(context, one, ensure=ensure, common=common, manager=manager)
+        ]
+    if isinstance(names, str) and not is_template(names) and "," in names:
+        return [
+            entry
+            for one in names.split(",")
+            if one.strip()
+            for entry in _named(context, one.strip(), ensure=ensure, common=common, manager=manager)
+        ]
+    return _named(context, names, ensure=ensure, common=common, manager=manager)
+
+
+def _ensure(given: Arguments) -> str:
+    state = given.raw("state")
+    if state is None:
+        return "present"
+    if not is_template(state) and str(state) not in _STATES:
+        raise NotConvertible(f"state {state}")
+    if not is_template(state):
+        return _STATES[str(state)]
+    known = [one for one in given.sample("state").values if isinstance(one, str)]
+    if any(one not in _STATES for one in known):
+        raise NotConvertible(f"state {known[0]}")
+    text = texts.text(state, given.scope)
+    if all(_STATES[one] == one for one in known) and known:
+        return text
+    inner = text[2:-2].strip() if text.startswith("{{") and text.count("{{") == 1 else ""
+    if not inner:
+        raise NotConvertible("a computed state")
+    return "{{ {'installed': 'present', 'removed': 'absent'}.get(" + inner + ", " + inner + ") }}"
+
+
+def _named(
+    context: Context, name: Any, *, ensure: str, common: dict[str, Any], manager: str
+) -> list[Entry]:
+    if not isinstance(name, (str, int, float)):
+        raise NotConvertible("a name that is no text")
+    name = str(name)
+    if not is_template(name):
+        plain, version = split_version(name, manager)
+        return [_entry(plain, version, ensure, common)]
+    sample = resolve(name, context.scope)
+    for one in _texts_in(sample):
+        split_version(one, manager, templated=True)
+    kinds = sample.all_kinds()
+    if kinds == {"text"} and not sample.open:
+        return [_entry(texts.text(name, context.scope), "", ensure, common)]
+    if "{{" in name and not _is_whole(name):
+        return [_entry(texts.text(name, context.scope), "", ensure, common)]
+    return _listed(context, name, sample=sample, ensure=ensure, common=common)
+
+
+def _is_whole(name: str) -> bool:
+    from orchestrator.ansible.jinja.trees import only_expression
+
+    return only_expression(name) is not None
+
+
+def _listed(
+    context: Context, name: str, *, sample: Sample, ensure: str, common: Any
+) -> list[Entry]:
+    """A variable that holds a list: one resource for each element."""
+    expression, kinds = expression_of(name, context.scope), sample.all_kinds()
+    if context.looped:
+        if kinds & {"list"}:
+            raise NotConvertible("a list of packages in a loop")
+        return [_entry(f"{{{{ {expression} }}}}", "", ensure, common)]
+    if kinds != {"list"}:
+        inner = f"({expression})" if " if " in expression else expression
+        expression = f"[{inner}] | flatten"
+    entry = _entry("{{ item }}", "", ensure, common)
+    entry.foreach = expression
+    lists = [one for one in sample.values if isinstance(one, list)]
+    if any(len(one) != len(set(map(str, one))) for one in lists):
+        entry.foreach = f"{expression} | unique"
+    return [entry]
+
+
+def _texts_in(sample: Sample) -> list[str]:
+    found = [one for one in sample.values if isinstance(one, str)]
+    found += [one for one in elements(sample).values if isinstance(one, str)]
+    return found
+
+
+def _entry(name: str, version: str, ensure: str, common: dict[str, Any]) -> Entry:
+    if version and ensure not in ("present", "absent"):
+        raise NotConvertible(f"a version with state {ensure}")
+    properties: dict[str, Any] = {}
+    if version and ensure == "present":
+        properties["ensure"] = version
+    elif ensure != "present":
+        properties["ensure"] = ensure
+    return Entry("package", name, {**properties, **common})
+
+
+def split_version(name: str, manager: str, templated: bool = False) -> tuple[str, str]:
+    """The name and the version of a package; NotConvertible for patterns, files and groups."""
+    if name.startswith("@"):
+        raise NotConvertible(f"the group of packages {name}")
+    if "://" in name or name.startswith(("/", "./")) or name.endswith((".rpm", ".deb")):
+        raise NotConvertible(f"the package file {name}")
+    if re.search(r"[*?\[\]<>^ ]", name):
+        raise NotConvertible(f"the pattern {name}")
+    plain, sign, version = name.partition("=")
+    if sign:
+        if templated:
+            raise NotConvertible(f"a list of packages with versions, such as {name}")
+        if "*" in version:
+            raise NotConvertible(f"the pattern {name}")
+        return plain, version
+    if "/" in name:
+        raise NotConvertible(f"the release in {name}")
+    if manager not in ("apt", "package") and _VERSIONED.match(name):
+        raise NotConvertible(f"{name}, which may hold a version")
+    if not _NAME.fullmatch(name):
+        raise NotConvertible(f"the name {name}")
+    return name, ""

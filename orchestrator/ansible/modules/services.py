@@ -1,0 +1,129 @@
+"""``service``, ``systemd`` and ``systemd_service`` (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_ENSURE = {"started": "running", "running": "running", "stopped": "stopped"}
+
+
+@maps("service", "systemd", "systemd_service", "sysvinit")
+def service(context: Context, given: Arguments) -> list[Entry]:
+    """States of services."""
+    given.refuse("scope", unless=("system",))
+    given.refuse("user", unless=(False,))
+    given.refuse("sleep", "pattern", "runlevel", "runlevels", "arguments", "args")
+    given.ignore("use", "force", "daemon_reload", "daemon-reload")
+    if given.flag("no_block", default=False):
+        context.check("the original does not wait for the service (no_block)")
+    if given.flag("daemon_reexec", default=False):
+        raise NotConvertible("daemon_reexec")
+    if given.raw("name", "service", "unit") is None:
+        given.ignore("state", "enabled")
+        if given.raw("daemon_reload", "daemon-reload") is not None:
+            context.note("not needed: ccm reloads systemd after a change of a unit's files")
+            return []
+        raise NotConvertible("no name of a service")
+    name = given.required("name", "service", "unit").removesuffix(".service")
+    state, enabled, masked = given.raw("state"), given.boolean("enabled"), given.boolean("masked")
+    if not is_template(state) and state in ("restarted", "reloaded"):
+        return _again(context, name, "restart" if state == "restarted" else "reload", enabled)
+    if state is None:
+        return _at_boot(context, name, enabled, masked)
+    properties: dict[str, Any] = {"ensure": _ensure(given, state)}
+    if enabled is not None:
+        properties["enable"] = enabled
+    if masked is not None:
+        properties["masked"] = masked
+    if properties["ensure"] == "running" and len(properties) > 1:
+        del properties["ensure"]
+    return [Entry("service", name, properties)]
+
+
+def _ensure(given: Arguments, state: Any) -> str:
+    if not is_template(state):
+        found = _ENSURE.get(str(state))
+        if found is None:
+            raise NotConvertible(f"state {state}")
+        return found
+    literal = given.literal("state") if _is_element(given, state) else None
+    if literal is not None:
+        if literal not in _ENSURE:
+            raise NotConvertible(f"state {literal}")
+        return _ENSURE[literal]
+    known = [one for one in given.sample("state").values if isinstance(one, str)]
+    if any(one not in _ENSURE for one in known):
+        raise NotConvertible(f"state {known[0]} in a variable")
+    text = texts.text(state, given.scope)
+    if text.count("{{") != 1 or not text.startswith("{{"):
+        raise NotConvertible("a computed state")
+    inner = text[2:-2].strip()
+    return "{{ {'started': 'running', 'running': 'running', 'stopped': 'stopped'}[" + inner + "] }}"
+
+
+def _is_element(given: Arguments, state: str) -> bool:
+    try:
+        return given.literal("state") is not None
+    except NotConvertible:
+        return False
+
+
+def _again(context: Context, name: str, word: str, enabled: Any) -> list[Entry]:
+    entry = Entry(
+        "exec",
+        context.unique(context.title(f"{word} {name}")),
+        {"command": f"systemctl {_word(word)} {name}"},
+        restarts=(word, name),
+    )
+    if enabled is None:
+        return [entry]
+    return [*_at_boot(context, name, enabled, None), entry]
+
+
+def _word(word: str) -> str:
+    return "reload-or-restart" if word == "reload" else word
+
+
+def _at_boot(context: Context, name: str, enabled: Any, masked: Any) -> list[Entry]:
+    """Without a state, whether the service runs stays as it is; ``service`` cannot say that."""
+    if masked is not None:
+        if masked is not True and masked is not False:
+            raise NotConvertible("masked as a variable without state")
+        word = "mask" if masked else "unmask"
+        sign = "=" if masked else "!="
+        title = context.title(f"{word} {name}")
+        entry = Entry(
+            "exec",
+            context.unique(title),
+            {
+                "command": f"systemctl {word} {name}",
+                "unless": f"sh -c 'test \"$(systemctl is-enabled {name})\" {sign} masked'",
+            },
+        )
+        return [entry, *(_at_boot(context, name, enabled, None) if enabled is not None else [])]
+    if enabled is None:
+        raise NotConvertible("a service without state and enabled")
+    if enabled is True or enabled is False:
+        return [_enable(context, name, enabled)]
+    condition = str(enabled)[2:-2].strip()
+    both = [_enable(context, name, True), _enable(context, name, False)]
+    both[0].conditions.append(condition)
+    both[1].conditions.append(f"not ({condition})")
+    return both
+
+
+def _enable(context: Context, name: str, enabled: bool) -> Entry:
+    word = "enable" if enabled else "disable"
+    test = f"systemctl is-enabled --quiet {name}"
+    return Entry(
+        "exec",
+        context.unique(f"{word} {name}"),
+        {"command": f"systemctl {word} {name}", ("unless" if enabled else "onlyif"): test},
+    )

@@ -1,0 +1,1 @@
+"""The converted site: manifests, their text and the report (controller)."""

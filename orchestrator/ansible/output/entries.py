@@ -1,0 +1,134 @@
+"""Manifests as they are made: resources, comments and data (controller)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+CONVERTED, CHECK, KEPT = "converted", "check", "not converted"
+"""What became of a task: exactly, with a difference that is marked, or kept as a comment."""
+
+
+@dataclass
+class Record:
+    """What became of one task."""
+
+    module: str
+    name: str
+    path: str
+    line: int
+    outcome: str = CONVERTED
+    reasons: list[str] = field(default_factory=list)
+    manifest: str = ""
+    role: str = ""
+    resources: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Entry:
+    """One resource. ``comments`` stand above it, ``checks`` as well, marked."""
+
+    type: str
+    name: str
+    properties: dict[str, Any] = field(default_factory=dict)
+    comments: list[str] = field(default_factory=list)
+    checks: list[str] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    control: dict[str, Any] = field(default_factory=dict)
+    foreach: str = ""
+    alias: str = ""
+    tags: list[str] = field(default_factory=list)
+    subscribe: list[str] = field(default_factory=list)
+    sensitive: bool = False
+    restarts: tuple[str, str] | None = None  # ("restart" or "reload", the service)
+    changes: bool = True  # whether it can change the host
+    record: Record | None = None
+
+    @property
+    def reference(self) -> str:
+        """How others name it, as ``type#name``."""
+        return f"{self.type}#{self.alias or self.name}"
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether its name is the same on every host."""
+        return not self.foreach and "{{" not in self.name and "${" not in self.name
+
+    def all_properties(self) -> dict[str, Any]:
+        """Its properties in the order in which they are written."""
+        result: dict[str, Any] = {}
+        if self.foreach:
+            result["foreach"] = self.foreach
+        if self.alias:
+            result["alias"] = self.alias
+        result.update(self.properties)
+        control = dict(self.control)
+        if self.conditions:
+            control = {"if": both(self.conditions), **control}
+        if control:
+            result["control"] = control
+        if self.subscribe:
+            result["subscribe"] = list(dict.fromkeys(self.subscribe))
+        if self.tags:
+            result["tags"] = list(dict.fromkeys(self.tags))
+        if self.sensitive:
+            result["sensitive"] = True
+        return result
+
+
+@dataclass
+class Comment:
+    """Lines that stand alone among the resources."""
+
+    lines: list[str]
+
+
+@dataclass
+class Datum:
+    """A value of ``data`` with the comments above it."""
+
+    value: Any
+    comments: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Manifest:
+    """One manifest. ``path`` is relative to the directory of the site."""
+
+    path: str
+    title: list[str] = field(default_factory=list)
+    data: dict[str, Datum] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+    first_keys: list[str] = field(default_factory=list)
+    overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    assertions: list[dict[str, Any] | Comment] = field(default_factory=list)
+    items: list[Entry | Comment] = field(default_factory=list)
+    fail_on_error: bool = True
+
+    def entries(self) -> list[Entry]:
+        """Its resources."""
+        return [one for one in self.items if isinstance(one, Entry)]
+
+
+def both(conditions: list[str]) -> str:
+    """Conditions that must all hold as one expression."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " and ".join(f"({one})" if needs_parentheses(one) else one for one in conditions)
+
+
+def either(conditions: list[str]) -> str:
+    """Conditions of which one must hold."""
+    return " or ".join(f"({one})" if " if " in one or " and " in one else one for one in conditions)
+
+
+def needs_parentheses(condition: str) -> bool:
+    """Whether ``and`` binds more tightly than what is in a condition."""
+    return " or " in condition or " if " in condition
+
+
+def slug(text: str) -> str:
+    """A text as a word for an alias or a file."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "task"

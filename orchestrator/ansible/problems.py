@@ -1,0 +1,18 @@
+"""Why a part of a project cannot be converted (controller)."""
+
+from __future__ import annotations
+
+from remote_runtime.errors import InputError, Problem
+
+
+class NotConvertible(Exception):  # noqa: N818 - an outcome of a conversion, which is caught there
+    """A task, a property or an expression that has no exact counterpart; the text is the reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def bad_input(message: str, hint: str) -> InputError:
+    """The error for a file of the project that cannot be read."""
+    return InputError([Problem(message, hint=hint)])

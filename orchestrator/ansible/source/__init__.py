@@ -1,0 +1,1 @@
+"""Reads the files of an Ansible project (controller)."""

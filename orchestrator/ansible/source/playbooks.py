@@ -1,0 +1,94 @@
+"""Playbooks: their plays, with what they import (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.ansible.problems import bad_input
+from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
+from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read
+
+_MOST_NESTED = 20
+
+
+@dataclass
+class Play:
+    """One play. ``keywords`` has all that is no list of tasks or roles."""
+
+    name: str
+    hosts: str
+    path: Path
+    line: int
+    end: int
+    keywords: dict[str, Any] = field(default_factory=dict)
+    roles: list[Any] = field(default_factory=list)
+    pre_tasks: list[Task | Block] = field(default_factory=list)
+    tasks: list[Task | Block] = field(default_factory=list)
+    post_tasks: list[Task | Block] = field(default_factory=list)
+    handlers: list[Task | Block] = field(default_factory=list)
+    when: list[Any] = field(default_factory=list)
+
+
+def read_playbook(path: Path, depth: int = 0) -> list[Play]:
+    """The plays of a playbook. InputError."""
+    found = read(path)
+    if not isinstance(found, list):
+        raise bad_input(f"{path}: expected a list of plays", hint="name a playbook or a role")
+    plays: list[Play] = []
+    for one in found:
+        if not isinstance(one, Map):
+            raise bad_input(f"{path}: a play must be a mapping", hint="see ansible-playbook")
+        imported = next(
+            (one[key] for key in ("import_playbook", "ansible.builtin.import_playbook")
+             if key in one), None,
+        )  # fmt: skip
+        if imported is not None:
+            if depth > _MOST_NESTED:
+                raise bad_input(f"{path}: playbooks import each other", hint="break the circle")
+            for play in read_playbook(path.parent / str(imported), depth + 1):
+                play.when = [*listed(one.get("when")), *play.when]
+                play.keywords["vars"] = {**(play.keywords.get("vars") or {}),
+                                         **(one.get("vars") or {})}  # fmt: skip
+                plays.append(play)
+            continue
+        plays.append(_read_play(one, path))
+    return plays
+
+
+def _read_play(value: Map, path: Path) -> Play:
+    if "hosts" not in value:
+        raise bad_input(
+            f"{path}:{value.line}: a play without hosts", hint="name a playbook or a role"
+        )
+    hosts = value["hosts"]
+    lists = ("pre_tasks", "tasks", "post_tasks", "handlers")
+    play = Play(
+        str(value.get("name") or ""),
+        ":".join(str(one) for one in hosts) if isinstance(hosts, list) else str(hosts),
+        path, value.line, value.end,
+    )  # fmt: skip
+    for name in lists:
+        setattr(play, name, read_tasks(value.get(name), str(path)))
+    play.roles = listed(value.get("roles"))
+    play.keywords = {
+        key: one for key, one in value.items() if key not in (*lists, "roles", "hosts", "name")
+    }
+    return play
+
+
+def is_playbook(path: Path) -> bool:
+    """Whether a YAML file is a playbook. InputError where it is no YAML."""
+    try:
+        found = read(path)
+    except VaultFile:
+        return False
+    return (
+        isinstance(found, list)
+        and bool(found)
+        and all(
+            isinstance(one, Map) and ("hosts" in one or any("import_playbook" in k for k in one))
+            for one in found
+        )
+    )

@@ -1,0 +1,122 @@
+"""Roles: where they are, and what their directories hold (controller)."""
+
+from __future__ import annotations
+
+import configparser
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orchestrator.ansible.source.tasks import Block, Task, read_tasks
+from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read, read_map
+
+ENDINGS = (".yml", ".yaml", ".json")
+
+
+@dataclass
+class Role:
+    """One role. ``problems`` tells what of it cannot be read."""
+
+    name: str
+    path: Path
+    defaults: Map = field(default_factory=Map)
+    variables: Map = field(default_factory=Map)
+    handlers: list[Task | Block] = field(default_factory=list)
+    dependencies: list[Any] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def tasks(self, entry: str = "main") -> tuple[list[Task | Block], Path | None]:
+        """The tasks of one of its files, and the file."""
+        path = main_file(self.path / "tasks", entry)
+        return (read_tasks(read(path), str(path)), path) if path is not None else ([], None)
+
+    def sources(self) -> str:
+        """The text of all its files of tasks, handlers and templates."""
+        found: list[str] = []
+        for folder in ("tasks", "handlers", "templates", "defaults", "vars"):
+            for one in sorted((self.path / folder).rglob("*")):
+                if one.is_file() and one.stat().st_size < 1_000_000:
+                    found.append(one.read_text(encoding="utf-8", errors="replace"))
+        return "\n".join(found)
+
+
+def main_file(directory: Path, name: str = "main") -> Path | None:
+    """The file of a name with one of YAML's endings."""
+    for ending in (*ENDINGS, ""):
+        path = directory / (name + ending)
+        if path.is_file():
+            return path
+    return None
+
+
+def variables_at(directory: Path, name: str, problems: list[str]) -> Map:
+    """The variables of ``NAME.yml``, ``NAME`` or of all files in the directory ``NAME``."""
+    result = Map()
+    path = main_file(directory, name)
+    files = [path] if path is not None else []
+    folder = directory / name
+    if folder.is_dir():
+        files += sorted(one for one in folder.rglob("*") if one.is_file() and _is_data(one))
+    for one in files:
+        try:
+            found = read_map(one)
+        except VaultFile:
+            problems.append(f"{one}: encrypted with ansible-vault; its variables are not converted")
+            continue
+        result.path = result.path or found.path
+        result.update(found)
+        result.lines.update(found.lines)
+    return result
+
+
+def _is_data(path: Path) -> bool:
+    return not path.name.startswith(".") and path.suffix in (*ENDINGS, "")
+
+
+def read_role(path: Path, name: str) -> Role:
+    """A role from its directory. InputError where a file of it is broken."""
+    role = Role(name, path)
+    role.defaults = variables_at(path / "defaults", "main", role.problems)
+    role.variables = variables_at(path / "vars", "main", role.problems)
+    handlers = main_file(path / "handlers")
+    if handlers is not None:
+        role.handlers = read_tasks(read(handlers), str(handlers))
+    meta = main_file(path / "meta")
+    if meta is not None:
+        found = read(meta)
+        given = found.get("dependencies") if isinstance(found, Map) else None
+        role.dependencies = list(given) if isinstance(given, list) else []
+    return role
+
+
+def is_role(path: Path) -> bool:
+    """Whether a directory is a role."""
+    folders = ("tasks", "defaults", "vars", "handlers", "meta", "templates", "files")
+    return any(
+        main_file(path / one) is not None for one in ("tasks", "defaults", "vars", "meta")
+    ) and any((path / one).is_dir() for one in folders)
+
+
+def role_directories(root: Path) -> list[Path]:
+    """Where roles of a project are looked for."""
+    found = [root / "roles", root.parent / "roles", root]
+    config = root / "ansible.cfg"
+    if config.is_file():
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        try:
+            parser.read(config, encoding="utf-8")
+            given = parser.get("defaults", "roles_path", fallback="")
+        except (configparser.Error, UnicodeDecodeError):
+            given = ""
+        found += [root / one.strip() for one in given.split(":") if one.strip()]
+    return found
+
+
+def find_role(name: str, directories: list[Path]) -> Path | None:
+    """The directory of a role, also by the last part of a name such as ``author.role``."""
+    for one in (name, name.rsplit(".", 1)[-1]):
+        for directory in directories:
+            path = directory / one
+            if path.is_dir() and is_role(path):
+                return path
+    return None

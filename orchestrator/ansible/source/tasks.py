@@ -1,0 +1,251 @@
+"""Tasks and blocks as a file spells them: module, arguments and keywords (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.key_values import key_values
+from orchestrator.ansible.source.yaml_reader import Map
+
+KEYWORDS = frozenset(
+    [
+        "action",
+        "any_errors_fatal",
+        "args",
+        "async",
+        "become",
+        "become_exe",
+        "become_flags",
+        "become_method",
+        "become_user",
+        "changed_when",
+        "check_mode",
+        "collections",
+        "connection",
+        "debugger",
+        "delay",
+        "delegate_facts",
+        "delegate_to",
+        "diff",
+        "environment",
+        "failed_when",
+        "ignore_errors",
+        "ignore_unreachable",
+        "local_action",
+        "loop",
+        "loop_control",
+        "module_defaults",
+        "name",
+        "no_log",
+        "notify",
+        "poll",
+        "port",
+        "register",
+        "remote_user",
+        "retries",
+        "run_once",
+        "tags",
+        "throttle",
+        "timeout",
+        "until",
+        "vars",
+        "when",
+        "listen",
+    ]
+)
+BLOCK_WORDS = frozenset(["block", "rescue", "always"])
+COLLECTIONS = (
+    "ansible.builtin.", "ansible.legacy.", "ansible.posix.", "community.general.",
+    "community.crypto.",
+)  # fmt: skip
+FREE_FORM = frozenset(["command", "shell", "raw", "script"])
+COMMAND_WORDS = (
+    "chdir", "creates", "executable", "expand_argument_vars", "removes", "stdin",
+    "stdin_add_newline", "strip_empty_ends", "warn", "argv", "cmd", "decrypt",
+)  # fmt: skip
+
+
+@dataclass
+class Task:
+    """One task. ``source`` has the lines of its file, for the comment of one that is kept."""
+
+    module: str
+    full_module: str
+    args: dict[str, Any]
+    keywords: dict[str, Any]
+    path: str
+    line: int
+    end: int
+    free_form: str = ""
+    problem: str = ""
+    loop: tuple[str, Any] | None = None  # the keyword and its value
+
+    @property
+    def name(self) -> str:
+        """The name for people, empty where there is none."""
+        return str(self.keywords.get("name") or "")
+
+    def with_keywords(self, **changes: Any) -> Task:
+        """The same task with other keywords."""
+        return replace(self, keywords={**self.keywords, **changes})
+
+
+@dataclass
+class Block:
+    """Tasks with common keywords."""
+
+    keywords: dict[str, Any]
+    tasks: list[Task | Block]
+    rescue: list[Task | Block] = field(default_factory=list)
+    always: list[Task | Block] = field(default_factory=list)
+    path: str = ""
+    line: int = 0
+    end: int = 0
+    rescue_lines: tuple[int, int] = (0, 0)
+
+
+def short_name(module: str) -> str:
+    """The name of a module without its collection."""
+    for prefix in COLLECTIONS:
+        if module.startswith(prefix):
+            return module[len(prefix) :]
+    return module
+
+
+def read_tasks(value: Any, path: str) -> list[Task | Block]:
+    """The tasks of a file. A thing that is no task becomes one with a ``problem``."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        return [_odd(value, path, "a file of tasks must hold a list")]
+    return [_read_one(one, path) for one in value]
+
+
+def _odd(value: Any, path: str, problem: str) -> Task:
+    line = value.line if isinstance(value, Map) else 1
+    end = value.end if isinstance(value, Map) else 1
+    return Task("", "", {}, {}, path, line, end, problem=problem)
+
+
+def _read_one(value: Any, path: str) -> Task | Block:
+    if not isinstance(value, Map):
+        return _odd(value, path, "a task must be a mapping")
+    if "block" in value:
+        return _read_block(value, path)
+    keywords: dict[str, Any] = {}
+    loop: tuple[str, Any] | None = None
+    modules: list[str] = []
+    for key, one in value.items():
+        if key == "loop" or key.startswith("with_"):
+            loop = (key, one)
+        elif key in KEYWORDS:
+            keywords[key] = one
+        else:
+            modules.append(key)
+    task = Task("", "", {}, keywords, path, value.line, value.end, loop=loop)
+    for word in ("action", "local_action"):
+        if word in keywords and not modules:
+            return _from_action(task, word)
+    if len(modules) != 1:
+        task.problem = f"unknown keywords: {', '.join(modules)}" if modules else "no module"
+        return task
+    return _with_module(task, modules[0], value[modules[0]])
+
+
+def _from_action(task: Task, word: str) -> Task:
+    value = task.keywords.pop(word)
+    if word == "local_action":
+        task.keywords["delegate_to"] = "localhost"
+    if isinstance(value, Map):
+        rest = {key: one for key, one in value.items() if key != "module"}
+        return _with_module(task, str(value.get("module", "")), rest)
+    module, _, text = str(value).strip().partition(" ")
+    return _with_module(task, module, text)
+
+
+def _with_module(task: Task, module: str, value: Any) -> Task:
+    task.full_module = module
+    task.module = short_name(module)
+    try:
+        task.args, task.free_form = _arguments(task.module, value)
+    except NotConvertible as error:
+        task.problem = error.reason
+    extra = task.keywords.pop("args", None)
+    if isinstance(extra, dict):
+        task.args = {**extra, **task.args}
+    elif extra is not None:
+        task.problem = "given is a template"
+    return task
+
+
+def _arguments(module: str, value: Any) -> tuple[dict[str, Any], str]:
+    if value is None:
+        return {}, ""
+    if isinstance(value, dict):
+        given = dict(value)
+        free = ""
+        for word in ("_raw_params", "cmd", "free_form"):
+            if word in given and module in FREE_FORM:
+                free = str(given.pop(word))
+        return given, free
+    if isinstance(value, list):
+        if module == "meta":
+            raise NotConvertible("several actions")
+        return {"_list": value}, ""
+    text = str(value)
+    if module in FREE_FORM:
+        found, rest = key_values(text, COMMAND_WORDS)
+        return dict(found), rest
+    found, rest = key_values(text)
+    return dict(found), rest
+
+
+def _read_block(value: Map, path: str) -> Block:
+    parts = {word: read_tasks(value.get(word), path) for word in BLOCK_WORDS}
+    keywords = {key: one for key, one in value.items() if key not in BLOCK_WORDS}
+    block = Block(
+        keywords, parts["block"], parts["rescue"], parts["always"], path, value.line, value.end
+    )
+    if "rescue" in value:
+        later = [n for key, n in value.lines.items() if n > value.lines["rescue"]]
+        block.rescue_lines = (value.lines["rescue"], min(later, default=value.end + 1) - 1)
+    return block
+
+
+_INHERITED = (
+    "become", "become_user", "delegate_to", "ignore_errors", "environment", "run_once", "no_log",
+    "collections", "module_defaults", "connection", "any_errors_fatal", "check_mode",
+)  # fmt: skip
+
+
+def listed(value: Any) -> list[Any]:
+    """A value as a list: nothing is empty, and one value is a list of it."""
+    if value is None or value == "":
+        return []
+    return list(value) if isinstance(value, list) else [value]
+
+
+def inherit(keywords: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of a task within a block or an include that has others."""
+    result = dict(keywords)
+    when = listed(outer.get("when")) + listed(keywords.get("when"))
+    if when:
+        result["when"] = when
+    tags: list[Any] = []
+    for one in (outer, keywords):
+        for tag in listed(one.get("tags")):
+            tags += tag.split(",") if isinstance(tag, str) else [tag]
+    if tags:
+        result["tags"] = tags
+    notify = listed(outer.get("notify")) + listed(keywords.get("notify"))
+    if notify:
+        result["notify"] = notify
+    for word in _INHERITED:
+        if word in outer and word not in keywords:
+            result[word] = outer[word]
+    variables = {**(outer.get("vars") or {}), **(keywords.get("vars") or {})}
+    if variables:
+        result["vars"] = variables
+    return result

@@ -1,0 +1,150 @@
+"""Reads YAML as Ansible does: version 1.1, with ``!vault`` and ``!unsafe``, and with lines."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from orchestrator.ansible.problems import bad_input
+
+MAX_BYTES = 4 * 1024 * 1024
+
+
+class Vaulted(str):
+    """A text encrypted with ansible-vault, as the file has it."""
+
+
+class Unsafe(str):
+    """A text that is no template."""
+
+
+class VaultFile(Exception):  # noqa: N818 - what a file is, which its reader heeds
+    """The whole file is encrypted with ansible-vault."""
+
+
+class Map(dict[str, Any]):
+    """A mapping with the lines that it takes in its file, from 1, both included."""
+
+    path: str = ""
+    line: int = 0
+    end: int = 0
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.lines: dict[str, int] = {}
+
+
+class _Loader(yaml.SafeLoader):
+    """Keeps lines, and refuses what a stranger's file could overload a reader with."""
+
+    path = ""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> Map:
+    loader.flatten_mapping(node)
+    result = Map()
+    result.path = loader.path
+    result.line = node.start_mark.line + 1
+    result.end = max(result.line, node.end_mark.line + (1 if node.end_mark.column else 0))
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if isinstance(key, (datetime.date, datetime.datetime)):
+            key = key_node.value
+        if not isinstance(key, (str, int, float, bool)) and key is not None:
+            raise yaml.constructor.ConstructorError(
+                None, None, "a key is a text or a number", key_node.start_mark
+            )
+        name = key if isinstance(key, str) else str(key_node.value)
+        result[name] = loader.construct_object(value_node, deep=True)
+        result.lines[name] = key_node.start_mark.line + 1
+    return result
+
+
+def _vault(loader: _Loader, node: yaml.ScalarNode) -> Vaulted:
+    return Vaulted(loader.construct_scalar(node))
+
+
+def _unsafe(loader: _Loader, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return Unsafe(loader.construct_scalar(node))
+    return _marked_unsafe(loader.construct_object(_untagged(node), deep=True))
+
+
+def _untagged(node: yaml.Node) -> yaml.Node:
+    kind = "map" if isinstance(node, yaml.MappingNode) else "seq"
+    node.tag = f"tag:yaml.org,2002:{kind}"
+    return node
+
+
+def _marked_unsafe(value: Any) -> Any:
+    if isinstance(value, str):
+        return Unsafe(value)
+    if isinstance(value, list):
+        return [_marked_unsafe(one) for one in value]
+    if isinstance(value, Map):
+        for key in list(value):
+            value[key] = _marked_unsafe(value[key])
+    return value
+
+
+def _as_written(loader: _Loader, node: yaml.ScalarNode) -> str:
+    return str(node.value)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", _as_written)
+_Loader.add_constructor("!vault", _vault)
+_Loader.add_constructor("!vault-encrypted", _vault)
+_Loader.add_constructor("!unsafe", _unsafe)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; InputError where it cannot be read."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise bad_input(f"{path}: larger than 4 MiB", hint="split the file")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise bad_input(f"{path}: not UTF-8 text", hint="save the file as UTF-8") from error
+    except OSError as error:
+        raise bad_input(
+            f"{path}: cannot be read: {error.strerror}", hint="check the path and its mode"
+        ) from error
+
+
+def parse(text: str, path: str) -> Any:
+    """The value of a YAML text, its mappings as ``Map``. InputError with the line of a mistake."""
+    if text.startswith("$ANSIBLE_VAULT;"):
+        raise VaultFile(path)
+    loader = _Loader(text)
+    loader.path = path
+    try:
+        return loader.get_single_data()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"{path}:{mark.line + 1}" if mark else path
+        raise bad_input(
+            f"{place}: {error.problem or 'not YAML'}", hint="ansible-playbook cannot read it either"
+        ) from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise bad_input(f"{path}: not YAML: {error}", hint="correct the file") from error
+    finally:
+        loader.dispose()
+
+
+def read(path: Path) -> Any:
+    """The value of a YAML file. InputError, or VaultFile where the whole file is encrypted."""
+    return parse(read_text(path), str(path))
+
+
+def read_map(path: Path) -> Map:
+    """The mapping of a YAML file, empty where the file is empty. InputError."""
+    found = read(path)
+    if found is None:
+        return Map()
+    if not isinstance(found, Map):
+        raise bad_input(f"{path}: expected a mapping", hint="write one `name: value` per line")
+    return found

@@ -1,0 +1,48 @@
+"""``ccm import ansible``: converts a project of Ansible to a site of ccm (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+HELP = "Convert a playbook, a role or a project of Ansible."
+EXAMPLE = """
+ccm import ansible site.yml -o site
+ccm import ansible roles/nginx -o nginx
+ccm import ansible . -o ../site --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be imported."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    ansible = actions.add_parser(
+        "ansible",
+        help="a playbook, a role or a project of Ansible",
+        description="Write manifests, data files, templates and an inventory. Contacts no host.",
+    )
+    ansible.add_argument("source", metavar="SOURCE", help="a playbook, a role, or a project")
+    ansible.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="the directory to write, new or empty"
+    )
+    ansible.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Convert and print the report. Exit code 0, whatever was converted; 2 for bad input."""
+    from orchestrator.ansible.importer import import_project
+    from orchestrator.support.plain_text import plain
+    from remote_runtime.errors import UsageError
+
+    try:
+        result = import_project(args.source, args.output)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename} cannot be read or written: {error.strerror}",
+            hint="check the path and its mode",
+        ) from error
+    if args.json:
+        print(json.dumps(result.document(), indent=2, ensure_ascii=False))
+    else:
+        print(plain(result.text()), end="")
+    return 0

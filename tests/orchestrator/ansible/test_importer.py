@@ -1,0 +1,152 @@
+"""A whole project: playbook, role, inventory and group_vars."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.app import main
+from remote_runtime.errors import CcmError
+from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks, write
+
+PROJECT = {
+    "site.yml": """
+        - name: Web servers
+          hosts: web
+          become: true
+          roles:
+            - web
+        """,
+    "hosts": """
+        [web]
+        web[1:2] ansible_user=deploy
+        [web:vars]
+        web_port=8080
+        """,
+    "group_vars/all.yml": "domain: example.net\n",
+    "roles/web/tasks/main.yml": """
+        - name: Install
+          apt: name={{ item }} state=present update_cache=yes cache_valid_time=3600
+          with_items: [nginx, curl]
+        - name: Configure nginx
+          template:
+            src: nginx.conf.j2
+            dest: /etc/nginx/nginx.conf
+            owner: root
+            group: root
+            mode: 0644
+          notify: restart nginx
+        - name: Start nginx
+          service: name=nginx state=started enabled=yes
+        """,
+    "roles/web/handlers/main.yml": """
+        - name: restart nginx
+          service: name=nginx state=restarted
+        """,
+    "roles/web/defaults/main.yml": """
+        # The port of the web server.
+        web_port: 80
+        web_tls: no
+        """,
+    "roles/web/templates/nginx.conf.j2": """
+        # {{ ansible_managed }}
+        listen {{ web_port }}; # {{ domain }}
+        {% if web_tls %}
+        # {{ web_tls }}
+        {% endif %}
+        """,
+}
+
+
+def test_a_project_is_a_site(tmp_path: Path) -> None:
+    """The site is valid, also for the hosts of the converted inventory."""
+    result, site = convert(tmp_path, PROJECT)
+    check_valid(site)
+    check_valid(site, "-i", str(site / "hosts.yaml"))
+    assert {one.outcome for one in result.records} == {"converted"}
+    assert result.records[1].resources == ["file#/etc/nginx/nginx.conf"]
+    text = (site / "roles" / "web.yaml").read_text()
+    assert 'subscribe: ["file#/etc/nginx/nginx.conf"]' in text
+    assert "# The port of the web server." in text
+    assert "update_cache: 1h" in text
+    template = (site / "roles" / "web" / "templates" / "nginx.conf.j2").read_text()
+    assert template == (
+        "# {{ Data.ansible_managed }}\n"
+        "listen {{ Data.web_port }}; # {{ Data.domain }}\n"
+        "{% if Data.web_tls %}\n"
+        "# {{ 'True' if Data.web_tls else 'False' }}\n"
+        "{% endif %}\n"
+    )
+
+
+def test_precedence_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A variable of a group wins over the default of the role."""
+    _, site = convert(tmp_path, PROJECT)
+    hosts = str(site / "hosts.yaml")
+    words = ["hiera", "parse", "-i", hosts, "--offline", "--query", "web_port"]
+    assert main([*words, "-l", "web1", str(site / "roles" / "web.yaml")]) == 0
+    assert "8080" in capsys.readouterr().out
+
+
+def test_the_report_names_what_was_not_converted(tmp_path: Path) -> None:
+    """A task without a counterpart stays as a comment with the reason, and is in the report."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - name: Open the firewall
+          community.general.ufw:
+            rule: allow
+            port: 80
+        - name: Install
+          package: name=nginx
+        """,
+    )
+    assert "# NOT CONVERTED: ccm has no counterpart of the module community.general.ufw" in text
+    assert "#   - name: Open the firewall" in text
+    assert "#       rule: allow" in text
+    report = json.loads((tmp_path / "site" / "report.json").read_text())
+    assert report["coverage"]["not_converted"] == 1
+    assert report["tasks"][0]["outcome"] == "not converted"
+    assert result.text().startswith("2 tasks: 1 converted, 0 to check, 1 not converted (50 %")
+    check_valid(tmp_path / "site")
+
+
+def test_an_unknown_parameter_is_never_dropped(tmp_path: Path) -> None:
+    """A parameter that no mapper knows keeps the task from conversion."""
+    result, text = convert_tasks(
+        tmp_path, "- package: {name: nginx, flavor: sweet}\n- package: name=curl\n"
+    )
+    assert result.records[0].outcome == "not converted"
+    assert "# NOT CONVERTED: the parameter flavor" in text
+
+
+def test_the_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``ccm import ansible`` ends with 0 and prints the report, or JSON."""
+    project = str(write(tmp_path / "project", PROJECT))
+    assert main(["import", "ansible", project, "-o", str(tmp_path / "one")]) == 0
+    assert "4 tasks: 4 converted" in capsys.readouterr().out
+    assert main(["import", "ansible", project, "-o", str(tmp_path / "two"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["coverage"]["tasks"] == 4
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a.txt": "x"}, "holds no playbook and no role"),
+        ({"site.yml": "- hosts: all\n  tasks: ["}, "site.yml:"),
+        ({"tasks/main.yml": "a: [", "defaults/main.yml": "a: 1\n"}, "main.yml:"),
+    ],
+)
+def test_bad_input_is_refused(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    """What is no project of Ansible is refused with the place."""
+    project = write(tmp_path / "project", files)
+    with pytest.raises(CcmError, match=message):
+        convert(tmp_path, {}, ".")
+    assert project.is_dir()
+
+
+def test_a_directory_with_files_is_not_written(tmp_path: Path) -> None:
+    """The output must be new or empty."""
+    write(tmp_path / "site", {"mine.txt": "x\n"})
+    with pytest.raises(CcmError, match="is not an empty directory"):
+        convert(tmp_path, PROJECT)
