@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence, Set, Tup
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.others import Others
-from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 from remote_runtime.system.preconditions import mount_points
 
 if TYPE_CHECKING:
@@ -136,9 +135,8 @@ class Walk(object):
         except Unknowable as error:
             told = Unknowable(error.message.replace("/" + _PROBE, ""))
             self.unknown = self.unknown or told
-        except ResourceError as error:
-            if error.kind != NOT_A_DIRECTORY:
-                raise
+        except ResourceError:
+            pass  # such as a link, which is not followed; a directory is read next, and tells
 
 
 def _is_kept(path: str, scope: Scope) -> bool:
