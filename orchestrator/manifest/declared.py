@@ -139,11 +139,13 @@ class Declared:
         """Whether the user wrote a text of the resource, rather than a host."""
         return self.written is None or text in self.written
 
-    def hides(self, key: str) -> bool:
-        """Whether messages must not show the value of a property."""
+    def hides(self, key: str, path: tuple[str | int, ...] | None = None) -> bool:
+        """Whether messages must not show the value of a property, or what is at a path in it."""
         kind = self.type.properties.get(key)
         if kind is None or kind.secret:
             return kind is not None
+        if kind.secret_where and (path is None or kind.may_hide(self.raw.get(key), path)):
+            return True
         return self.raw.get("sensitive") is True and key not in _NEVER_SECRET
 
     @property

@@ -18,6 +18,7 @@ from orchestrator.manifest.checks.schema_errors import Against, Complaint
 from orchestrator.support.recurring import Recurring
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
+from remote_runtime.reporting.masking import strings_of
 
 if TYPE_CHECKING:
     from orchestrator.site_types import SiteTypes
@@ -51,6 +52,7 @@ class PropertyType:
             self.inline = re.compile(schema["x-ccm-inline"])
         self.tree = bool(schema.get("x-ccm-tree"))
         self.secret = bool(schema.get("x-ccm-secret"))
+        self.secret_where: Mapping[str, Any] = schema.get("x-ccm-secret-where", {})
         self.quoted = bool(schema.get("x-ccm-quoted"))
         self.octal = bool(schema.get("x-ccm-octal"))
         self.not_with = frozenset(schema.get("x-ccm-not-with", ()))
@@ -59,6 +61,30 @@ class PropertyType:
         self._any_text = _allows_any_text(schema)
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
         self._met = Recurring(_PLACES)
+
+    def may_hide(self, value: Any, path: tuple[str | int, ...]) -> bool:
+        """Whether what is at a path in a map of maps may have to be masked."""
+        if len(path) < 2 or path[1] in self.secret_where:
+            return False
+        entry = value.get(path[0]) if isinstance(value, dict) else None
+        kinds = [entry.get(key) if isinstance(entry, dict) else None for key in self.secret_where]
+        plain = [isinstance(kind, str) and "{" not in kind for kind in kinds]
+        return not all(plain) or kinds == list(self.secret_where.values())
+
+    def secrets_in(self, value: Any) -> list[str]:
+        """The texts of a map of maps that must be masked, by ``x-ccm-secret-where``."""
+        where = self.secret_where.items()
+        if not where or not isinstance(value, dict):
+            return []
+        entries = [one for one in value.values() if isinstance(one, dict)]
+        hidden = [one for one in entries if all(one.get(key) == of for key, of in where)]
+        return [
+            text
+            for one in hidden
+            for key, below in one.items()
+            if key not in self.secret_where
+            for text in strings_of(below)
+        ]
 
     def complaints(self, value: Any) -> list[Complaint]:
         """The problems of a value by the schema. Results for scalars that occurred twice are
@@ -124,6 +150,7 @@ class Type:
         }
         self.octal = frozenset(p.name for p in self.properties.values() if p.octal)
         self.secrets = tuple(p.name for p in self.properties.values() if p.secret)
+        self.partly_secret = tuple(p for p in self.properties.values() if p.secret_where)
         self.tree = next((p.name for p in self.properties.values() if p.tree), "")
         self.deferred = tuple(p.name for p in self.properties.values() if p.render == "deferred")
         pattern = schema.get("x-ccm-name", {})

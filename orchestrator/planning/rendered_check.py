@@ -30,7 +30,9 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
         for complaint in found:
             value = _with_text(value, complaint.path)
         found = kind.complaints(value)
-    return value, [_problem(declared, key, message=c.message, hint=c.hint) for c in found]
+    return value, [
+        _problem(declared, key, message=c.message, hint=c.hint, within=c.path) for c in found
+    ]
 
 
 def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
@@ -85,9 +87,16 @@ def check_name(declared: Declared, name: Any) -> list[Problem]:
 
 
 def _problem(
-    declared: Declared, key: str, *, message: str, hint: str, path: tuple[str | int, ...] = ()
+    declared: Declared,
+    key: str,
+    *,
+    message: str,
+    hint: str,
+    path: tuple[str | int, ...] = (),
+    within: tuple[str | int, ...] = (),
 ) -> Problem:
-    if declared.hides(key):
+    """``path``: the position in the property; ``within`` only says what of it may be secret."""
+    if declared.hides(key, path or within):
         message, hint = f"{key} has a value that is not allowed (masked)", ""
     where = declared.where((key, *path) if key else ())
     return Problem(f"{declared.id}: {message}", where, hint, "plan")

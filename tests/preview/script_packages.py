@@ -187,6 +187,27 @@ exit 0
         },
         fields={"Depends": "debconf"},
     ),
+    Package(  # sets an answer by itself, and forgets a password once it has used it
+        "pv-choosing",
+        "1.0-1",
+        {"/usr/share/pv-choosing/version": "1\n"},
+        {
+            "templates": "Template: pv-choosing/zone\nType: string\nDefault: UTC\n"
+            "Description: Zone:\n Where it is.\n\n"
+            "Template: pv-choosing/password\nType: password\n"
+            "Description: Password:\n Who may use it.\n",
+            "config": ". /usr/share/debconf/confmodule\n"
+            '[ ! -e /etc/pv-zone ] || db_set pv-choosing/zone "$(cat /etc/pv-zone)"\n'
+            "db_input low pv-choosing/zone || true\n"
+            "db_input low pv-choosing/password || true\ndb_go || true\n",
+            "postinst": ". /usr/share/debconf/confmodule\n"
+            "db_get pv-choosing/password\n"
+            'printf %s "$RET" | sha256sum > /var/lib/pv-choosing.sum\n'
+            "db_reset pv-choosing/password\n"
+            'db_get pv-choosing/zone\necho "$RET" > /var/lib/pv-choosing.zone\ndb_stop\n',
+        },
+        fields={"Depends": "debconf"},
+    ),
     Package(
         "pv-terminal",
         "1.0-1",

@@ -168,7 +168,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
         known = isinstance(declared.name, str) if key == "name" else key not in declared.templated
         if known:
             text = message if key in ("", "name") else f"{key}: {message}"
-            if declared.hides(key):
+            if declared.hides(key, ()):
                 text = f"{key} has a value that is not allowed (masked)"
             problems.append(Problem(f"{declared.id}: {text}", declared.where((key,))))
 
@@ -186,7 +186,7 @@ def _report(
         if scalar is not None and path[0] in REFERENCES and holds_expression(scalar.text):
             problems.append(unrendered(declared, str(path[0]), scalar.text, scalar.position))
             continue
-        if path and declared.hides(str(path[0])):
+        if path and declared.hides(str(path[0]), path[1:]):
             message = f"{_name(path)} has a value that is not allowed (masked)"
             if complaint.wants_text:
                 message, hint = f"{_name(path)} must be text (masked)", "quote it"

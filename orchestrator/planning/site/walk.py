@@ -273,6 +273,9 @@ class Walk:
         self.declared.append(declared)
         if declared.type.secrets:
             self._types_hide = True
+        for kind in declared.type.partly_secret:
+            hidden = kind.secrets_in(entry.item.properties.get(kind.name))
+            self.secrets.update(dict.fromkeys(hidden))
         runs = managed and entry.outline.item.managed
         stands_on = self._stands_on(place.part, declared, number, runs) if managed else ()
         if stands_on:

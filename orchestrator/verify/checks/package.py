@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.subject import Subject
@@ -54,7 +55,46 @@ def expectations(subject: Subject) -> list[Expectation]:
         words = {True: "on hold", False: "not on hold"}
         wanted = words[subject.get("hold")]
         found.append(equal("hold", wanted, lambda host: words[_is_held(host, name)]))
+    return found + _of_answers(name, subject.get("debconf") or {})
+
+
+def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
+    """What debconf shows of the package's questions, which is nothing of a password."""
+    found = []
+    for question, answer in sorted(answers.items()):
+        value = answer["value"]
+        wanted = str(value).lower() if isinstance(value, bool) else str(value)
+        if answer["type"] == "password":
+            continue
+        if answer["type"] == "multiselect":
+            wanted = _in_order(wanted)
+
+        def look(host: Host, question: str = question, kind: str = answer["type"]) -> str:
+            text = _answer(host, name.partition(":")[0], question)
+            return _in_order(text) if kind == "multiselect" else text
+
+        found.append(equal(f"debconf {question}", wanted, look))
     return found
+
+
+def _answer(host: Host, name: str, question: str) -> str:
+    """The answer that debconf shows, with what follows in its next lines."""
+    asked = host.run("debconf-show %s", name)
+    if asked.rc:
+        raise RuntimeError(asked.stderr.strip() or f"debconf-show exited with {asked.rc}")
+    begin = re.compile(r"^[* ] (\S+):(?: (.*))?$")
+    text: list[str] = []
+    inside = False
+    for line in str(asked.stdout).splitlines():
+        fits = begin.match(line)
+        inside = fits.group(1) == question if fits else inside
+        if inside:
+            text.append((fits.group(2) or "") if fits else line)
+    return "\n".join(text)
+
+
+def _in_order(choices: str) -> str:
+    return ", ".join(sorted(part.strip() for part in choices.split(",") if part.strip()))
 
 
 def _of_upgrade(name: str, ensure: str) -> list[Expectation]:

@@ -73,6 +73,14 @@ class ChangedAhead(NamedTuple):
     changes: Sequence[VersionChange]
 
 
+class Answer(NamedTuple):
+    """The answer to a question of debconf, as that keeps it: ``value`` is one line."""
+
+    question: str
+    type: str
+    value: str
+
+
 class Operation(NamedTuple):
     """What a package manager is asked for: one package, in one version, or ``removal``.
 
@@ -102,7 +110,8 @@ class PackageProvider(Provider):
     the package manager fetches by itself lists that it does not have at all, ``marks`` whether
     it is known which packages are there for others only. ``marks_changed``: a package that gets
     another version because it is asked for is marked as manual by that. ``purges``: a removal can
-    take configuration files along.
+    take configuration files along. ``asks``: scripts of packages ask questions through debconf,
+    whose answers are in ``answer_files``.
     """
 
     sources: Tuple[str, ...] = ()
@@ -110,6 +119,8 @@ class PackageProvider(Provider):
     marks = False
     marks_changed = True
     purges = False
+    asks = False
+    answer_files: Sequence[str] = ()
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -198,6 +209,26 @@ class PackageProvider(Provider):
     def plan_hold(self, name: str, held: bool) -> None:
         """Have predictions begin with a hold, or without it."""
         self._holds[self.plain(name)] = held
+
+    def answers(self, questions: Sequence[str]) -> Dict[str, str]:
+        """What debconf has for these questions; without those that have no answer yet."""
+        raise NotImplementedError
+
+    def answer_trouble(self) -> "Optional[ResourceError]":
+        """Why no answer can be set on this host, None where it can."""
+        return None
+
+    def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+        """Set answers for a package, which need not be there."""
+        raise NotImplementedError
+
+    def plan_answers(self, given: Sequence[Answer]) -> None:
+        """Have predictions begin with these answers."""
+        raise NotImplementedError
+
+    def chooses(self, name: str, questions: Sequence[str]) -> str:
+        """In a preview: why a package that comes may change answers by itself, or ""."""
+        return ""
 
     def mark_manual(self, name: str) -> None:
         """Have a package count as installed for its own sake."""

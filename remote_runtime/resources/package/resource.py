@@ -34,6 +34,7 @@ from remote_runtime.resources.package.provider import (
 from remote_runtime.retries import retried, tries_of
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.package.answers import Answers
     from remote_runtime.resources.package.batch import Wish
     from remote_runtime.resources.package.preconditions import Obstacle, Preconditions
     from remote_runtime.retries import Result
@@ -73,6 +74,10 @@ class Resource(ResourceType):
         if self._purge and not self.provider.purges:
             why = "%s cannot purge packages; leave purge out" % self.provider.name
             raise ResourceError(why, kind="resource.unsupported")
+        answers = self._answers
+        trouble = answers.trouble() if answers is not None else None
+        if trouble is not None:
+            raise trouble
         installed = self.provider.planned(self.name)
         self.context.saw("package", self.name, bool(installed.version))
         if not self._needs_lists(installed):
@@ -130,6 +135,9 @@ class Resource(ResourceType):
         found: Properties = {"ensure": self._reported(installed)}
         if self._hold.wanted is not None:
             found["hold"] = self.provider.is_held(self.name, installed)
+        answers = self._answers
+        if answers is not None and installed.version:
+            found["debconf"] = answers.kept()
         return found
 
     def found(self) -> Properties:
@@ -221,6 +229,24 @@ class Resource(ResourceType):
         given = None if self.ensure == ABSENT else self.properties.get("hold")
         return Hold(self.provider, self.name, given)
 
+    @property
+    def _answers(self) -> "Optional[Answers]":
+        given = None if self.ensure == ABSENT else self.properties.get("debconf")
+        if not given:
+            return None
+        from remote_runtime.resources.package.answers import Answers
+
+        return Answers(self.provider, self.name, given, self._hides)
+
+    def _hides(self, value: str) -> bool:
+        return self.item.sensitive or self.context.mask.text(value) != value
+
+    def _answering(self, installed: Installed) -> List[Action]:
+        answers = self._answers
+        if answers is None:
+            return []
+        return answers.actions(self.context, installed, self._lock_timeout())
+
     def _preconditions(self) -> "Preconditions":
         from remote_runtime.resources.package.preconditions import Preconditions
 
@@ -245,12 +271,14 @@ class Resource(ResourceType):
             if self.ensure == ABSENT or not installed.version:
                 return []
             marks = [self._marking()] if self._is_to_mark(installed) else []
-            return marks + self._hold.actions(self.context, installed, False)
+            holds = self._hold.actions(self.context, installed, False)
+            return self._answering(installed) + marks + holds
         step = self._step(state)
         held = self._preconditions().hold(state.installed) if step.operation.removal else None
         if held is not None:
             raise ResourceError(held.message, hint=held.hint)
         foreseen: Sequence[VersionChange] = ()
+        answering = self._answering(installed)
         self._hold.lift(installed)
         if self.context.noop:
             foreseen = self._foreseen(state, step)
@@ -266,7 +294,10 @@ class Resource(ResourceType):
             raise Missing(error.message, would=self._would(state), hint=error.hint) from error
         if self._is_to_mark(state.installed) and not self.provider.marks_changed:
             planned.append(self._marking())
-        return planned + self._hold.actions(self.context, installed, True)
+        answers = self._answers
+        if self.context.noop and answers is not None:
+            answers.suppose(self.context)
+        return answering + planned + self._hold.actions(self.context, installed, True)
 
     def _is_to_mark(self, installed: Installed) -> bool:
         """Whether it is there for another package only, and would go with that."""
@@ -326,6 +357,9 @@ class Resource(ResourceType):
         obstacle = self._obstacle(installed, available)
         if self._settled(installed, available) or obstacle is not None or installed.held:
             return None
+        answers = self._answers
+        if answers is not None and answers.pending(installed):
+            raise ResourceError("its answers are set first")
         state = State(self._reported(installed), installed=installed, available=available)
         return Wish(self.item, self._step(state).operation, installed)
 
@@ -438,8 +472,12 @@ class Resource(ResourceType):
         if self._settled(state.installed, state.available):
             if self._is_to_mark(state.installed):
                 return "%s is marked as installed automatically" % self.name
-            right = not state.installed.version or self._hold.is_right(state.installed)
-            return "" if right else "the hold of %s is not as desired" % self.name
+            if not state.installed.version:
+                return ""
+            if not self._hold.is_right(state.installed):
+                return "the hold of %s is not as desired" % self.name
+            answers = self._answers
+            return answers.unachieved(state.installed) if answers is not None else ""
         return "%s is %s, not %s (package manager: %s)" % (
             self.name,
             state.ensure,

@@ -10,6 +10,7 @@ from remote_runtime.validation import rules
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DURATIONS = ("update_cache", "lock_timeout")
 
 
@@ -26,6 +27,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     found += rules.of_tries(properties)
     if ensure == PRESENT and properties.get("only_upgrade"):
         found.append(("only_upgrade", "present upgrades nothing: use ensure: latest or a version"))
+    found += _check_answers(properties.get("debconf"))
     for key in _DURATIONS:
         found += _check_duration(key, properties.get(key, "0"))
     return found
@@ -45,3 +47,22 @@ def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
     if not isinstance(value, str):
         return [(key, "expected a duration such as 1h or 30m, not %r" % (value,))]
     return [(key, message) for message in rules.of_text(duration.parse, value)]
+
+
+def _check_answers(given: object) -> List[Tuple[str, str]]:
+    """What debconf could not keep. Values are not shown: they may be passwords."""
+    found = []
+    for question, answer in given.items() if isinstance(given, dict) else ():
+        if not isinstance(answer, dict):
+            continue
+        value = answer.get("value")
+        right = isinstance(value, bool) or value in ("true", "false")
+        if answer.get("type") == "boolean" and not right:
+            found.append(("debconf", "the answer to %s must be true or false" % question))
+        if not isinstance(value, str):
+            continue
+        if _CONTROL.search(value):
+            found.append(("debconf", "the answer to %s has a control character" % question))
+        if value.endswith("\\"):
+            found.append(("debconf", "the answer to %s ends with a backslash" % question))
+    return found

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from remote_runtime.resources.package.apt.lists import Lists
-from tests.contract.scenario import Scenario
+from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
 
 ON_A_HOST = True
@@ -30,6 +30,17 @@ case "$1" in
     unhold) rm -f "holds/$last" ;;
     showhold) ls holds ;;
 esac
+"""
+OTHER_ANSWERS = "Name: app/name\nTemplate: app/name\nValue: red\nOwners: app\n\n"
+SET_SELECTIONS = """\
+: > config.dat
+while read -r owner name type value; do
+    echo "Name: $name"; echo "Value: $value"; echo
+done >> config.dat
+"""
+DEBCONF_SHOW = """\
+sed -n -e 's/^Name: \\(.*\\)/\\1/' -e T -e 'h;n;:a' -e 's/^Value: //' -e 't b' -e 'n;b a' \\
+    -e ':b' -e 'H;x;s/\\n/: /;s/^/* /;p' config.dat
 """
 APT_CACHE = """\
 shift 2
@@ -141,4 +152,43 @@ def upgraded(world: World) -> Scenario:
     return made._replace(properties={"ensure": "2.0", "only_upgrade": True})
 
 
-SCENARIOS = (present, cached, version, latest, absent, purged, on_hold, released, upgraded)
+def answered(world: World) -> Scenario:
+    """A package that is missing, with answers to its questions."""
+    made = scenario(world, "", "present", state="")
+    world.program("debconf-set-selections", SET_SELECTIONS)
+    world.program("debconf-show", DEBCONF_SHOW)
+    data = world.write("config.dat", OTHER_ANSWERS)
+
+    def ready(provider: Any) -> None:
+        made.ready(provider)
+        provider.answer_files = [data, world.path("passwords.dat")]
+
+    def forget() -> None:
+        Path(data).write_text(OTHER_ANSWERS)
+
+    answers = {
+        "app/name": {"type": "string", "value": "blue sky"},
+        "app/more": {"type": "boolean", "value": True},
+        "app/parts": {"type": "multiselect", "value": "b, a"},
+        "app/key": {"type": "password", "value": SECRET},
+    }
+    gone = {f"debconf {question}": forget for question in answers if question != "app/key"}
+    return made._replace(
+        properties={"ensure": "present", "debconf": answers},
+        breaks={**made.breaks, **gone},
+        ready=ready,
+    )
+
+
+SCENARIOS = (
+    present,
+    cached,
+    version,
+    latest,
+    absent,
+    purged,
+    on_hold,
+    released,
+    upgraded,
+    answered,
+)

@@ -358,6 +358,8 @@ def test_an_announcement_is_rendered(tmp_path: Path) -> None:
     [
         "archive: [{/a: {url: 'http://h/a.zip', owner: r, group: r, password: SECRET}}]",
         "archive: [{/a: {url: 'http://h/a.zip', owner: r, group: r, headers: {X: [SECRET]}}}]",
+        "package: [{a: {debconf: {a/b: {type: password, value: [SECRET]}}}}]",
+        "package: [{a: {debconf: {a/b: {type: '{{ Data.x }}', value: [SECRET]}}}}]",
         "exec: [{a: {sensitive: true, command: [SECRET]}}]",
         "exec: [{a: {sensitive: true, environment: [SECRET]}}]",
     ],
@@ -379,6 +381,21 @@ def test_a_password_that_data_gives_is_not_told_when_it_is_refused(tmp_path: Pat
     error = refused_host(tmp_path, text)
     assert "9977553311" not in str(error)
     assert "password has a value that is not allowed" in str(error)
+
+
+def test_a_part_of_a_map_that_is_secret(tmp_path: Path) -> None:
+    """Of a map of maps, only the entries that its schema names are masked and not told."""
+    entries = "a/b: {type: password, value: '{{ Data.x }}'}, a/c: {type: string, value: plain-text}"
+    package = f"a: {{debconf: {{{entries}}}}}"
+    text = f"data: {{x: hunter-22}}\nccm: {{resources: [{{package: [{{{package}}}]}}]}}"
+    made = planner(tmp_path, text)
+    plan = made.plan(FakeHost(), gathered())
+    assert "hunter-22" in plan.secrets
+    assert "plain-text" not in plan.secrets
+    shown = str(resolved_manifest(made.site, plan))
+    assert "hunter-22" not in shown
+    assert "plain-text" in shown
+    assert "9977553311" in refused(tmp_path, text.replace("plain-text", "[9977553311]"))
 
 
 def test_missing_facts_that_nothing_touches_are_a_warning(tmp_path: Path) -> None:

@@ -194,6 +194,32 @@ def test_a_script_that_asks_the_terminal(debian: Host) -> None:
     assert not one(debian, "ccm-asks", ensure="absent")["failed"]
 
 
+def test_answers_before_an_installation(debian: Host) -> None:
+    """What scripts ask is answered as the resource says, and nobody sees the password."""
+    confmodule = ". /usr/share/debconf/confmodule\n"
+    scripts = {
+        "templates": "Template: ccm-answers/name\nType: string\nDefault: red\nDescription: N:\n"
+        "\nTemplate: ccm-answers/key\nType: password\nDescription: Key:\n",
+        "config": confmodule + "db_input high ccm-answers/name || true\ndb_go || true\n",
+        "postinst": confmodule + "db_get ccm-answers/name\nname=$RET\ndb_get ccm-answers/key\n"
+        'echo "$name $RET" > /srv/ccm-answers\ndb_reset ccm-answers/key\ndb_stop\n',
+    }
+    debian.publish(Package("ccm-answers", "1.0-1", {}, scripts, fields={"Depends": "debconf"}))
+    debian.run("apt-get update")
+    answers = {
+        "ccm-answers/name": {"type": "string", "value": "dark green"},
+        "ccm-answers/key": {"type": "password", "value": "hunter22"},
+    }
+    event = one(debian, "ccm-answers", debconf=answers)
+    assert (event["failed"], event["changed"]) == (False, True), event
+    assert debian.run("cat /srv/ccm-answers").stdout == "dark green hunter22\n"
+    assert event["changes"][0]["to"] == "[masked]"
+    assert not one(debian, "ccm-answers", debconf=answers)["changed"]
+    debian.run("echo ccm-answers ccm-answers/name string blue | debconf-set-selections")
+    (change,) = one(debian, "ccm-answers", debconf=answers)["changes"]
+    assert (change["from"], change["to"]) == ("blue", "dark green")
+
+
 def test_a_held_package(debian: Host) -> None:
     """A held package stays, and the error says how to release it."""
     one(debian, "ccm-pkg08")

@@ -16,6 +16,7 @@ from remote_runtime.resources.package.apt.commands import ENVIRONMENT
 from remote_runtime.resources.package.apt.lists import Lists
 from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.provider import (
+    Answer,
     Available,
     Installed,
     Operation,
@@ -50,6 +51,7 @@ class Provider(PackageProvider):
     caches = "/var/cache/apt"
     marks = True
     purges = True
+    asks = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -68,6 +70,7 @@ class Provider(PackageProvider):
         self._options: Sequence[str] = ()
         self._hooks_told: List[str] = []
         self._options_at: Tuple[object, ...] = ()
+        self._answers: Dict[str, str] = {}  # that predictions begin with
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
@@ -107,6 +110,60 @@ class Provider(PackageProvider):
         apt_marks.hold(self.context.commands, name, held, ENVIRONMENT)
         self._database = None
         self._holds.pop(self.plain(name), None)
+
+    def answers(self, questions: Sequence[str]) -> Dict[str, str]:
+        """See the base class. In a preview, packages of the plan leave the answers of others."""
+        from remote_runtime.resources.package.apt import debconf
+
+        files, home = self.context.files, self.context.accounts.identity().home
+        with self.context.ignoring():
+            self.answer_files = self.answer_files or debconf.databases(files, home)
+            found = debconf.answers(files, self.answer_files, questions)
+        if self.context.noop:
+            for question in questions:
+                self.context.saw(debconf.KIND, question)
+            found.update((q, self._answers[q]) for q in questions if q in self._answers)
+        return found
+
+    def answer_trouble(self) -> Optional[ResourceError]:
+        """See the base class."""
+        from remote_runtime.resources.package.apt import debconf
+
+        if not self.context.commands.find(debconf.SET):
+            return ResourceError(
+                "%s is not installed" % debconf.SET,
+                "package.debconf",
+                "install debconf in an earlier package resource",
+            )
+        return self._ready().trouble("setting the debconf answers")
+
+    def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+        """See the base class."""
+        from remote_runtime.resources.package.apt import debconf
+
+        trouble = self.answer_trouble()
+        if trouble is not None:
+            raise trouble
+        debconf.store(
+            self.context,
+            package,
+            given=given,
+            env=ENVIRONMENT,
+            look=self._ready().holder,
+            lock_timeout=lock_timeout,
+        )
+
+    def plan_answers(self, given: Sequence[Answer]) -> None:
+        """See the base class."""
+        self._answers.update((one.question, one.value) for one in given)
+
+    def chooses(self, name: str, questions: Sequence[str]) -> str:
+        """See the base class."""
+        from remote_runtime.resources.package.dpkg import answers as deb_answers
+
+        plain = self.plain(name)
+        known = [contents for (of, _), contents in self._planned.items() if of == plain]
+        return deb_answers.doubt(plain, known[-1].scripts if known else None, questions)
 
     def _queried(self) -> dpkg.Database:
         # A database without any package makes dpkg-query fail without a word.

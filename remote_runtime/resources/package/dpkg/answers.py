@@ -1,0 +1,30 @@
+"""Whether the scripts of a Debian package change answers of debconf by themselves (target)."""
+
+import re
+from typing import Mapping, Optional, Sequence
+
+_SCRIPTS = ("config", "preinst", "postinst")
+_SETS = re.compile(r"\bdb_(?:set|reset|unregister|purge|clear)\b[ \t]*[\"']?([^\s\"';|&]*)")
+_OTHERS = re.compile(
+    r"debconf-set-selections|debconf-communicate|Debconf::Client|\bimport debconf\b"
+)
+
+
+def doubt(name: str, scripts: Optional[Mapping[str, str]], questions: Sequence[str]) -> str:
+    """Why an answer may be another one once the package is configured, or "".
+
+    ``scripts`` are those of the package, by name; None where they are not known.
+    """
+    if scripts is None:
+        return "the scripts of %s are not known, which may change its answers" % name
+    for script in _SCRIPTS:
+        text = scripts.get(script, "")
+        if _OTHERS.search(text):
+            return "the script %s of %s may change answers" % (script, name)
+        for found in _SETS.finditer(text):
+            word = found.group(1)
+            if word in questions or not word or "$" in word or "`" in word:
+                return "the script %s of %s may change its answers (%s)" % (
+                    script, name, found.group().strip(),
+                )  # fmt: skip
+    return ""
