@@ -62,7 +62,7 @@ def _maker(type_name: str) -> Make:
     found = resource_class(type_name)
     if not issubclass(found, StateType):
         return found
-    from remote_runtime.host.adapter import adapted
+    from remote_runtime.host.adapters import adapted
 
     return adapted(found)
 

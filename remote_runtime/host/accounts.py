@@ -22,6 +22,7 @@ from typing import (
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import ports
+from remote_runtime.host.file_ports import Files
 from remote_runtime.host.login_rules import LoginRules
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import LOCKED, Group, User
@@ -42,7 +43,7 @@ class Outcome(NamedTuple):
 class Accounts(ports.Accounts):
     """The rules; an implementation reads, and performs what they come to."""
 
-    files: ports.Files
+    files: Files
 
     @property
     def _rules(self) -> LoginRules:

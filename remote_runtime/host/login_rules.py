@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Container, Dict, Optional
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.ports import FileReader
+from remote_runtime.host.file_ports import FileReader
 
 if TYPE_CHECKING:
     from remote_runtime.system.account_files import User

@@ -10,7 +10,7 @@ from typing import List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import mount_ports
-from remote_runtime.host.ports import FileReader
+from remote_runtime.host.file_ports import FileReader
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import Mounted

@@ -6,20 +6,9 @@ classes, which contain the common rules. Every method may raise ``ResourceError`
 also ``Unknowable``, if the result is unknown before the push.
 """
 
-import os
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Callable,
-    List,
-    Mapping,
-    NamedTuple,
-    NoReturn,
-    Optional,
-    Sequence,
-)
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
 
-from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import LARGEST, OURS, FileReader, Files, Node
 from remote_runtime.host.kernel_ports import Kernel, KernelReader
 from remote_runtime.retries import ONCE, Tries
 
@@ -34,245 +23,21 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
     from remote_runtime.units.status import Status
 
-LARGEST = 1 << 20  # bytes of a file that is read completely
-OURS = -1  # the user or group that the kernel gives to what the run makes
-
-
-class Node(NamedTuple):
-    """What is at a path: ``kind`` is file, directory, symlink or other.
-
-    ``mode`` has the special bits, ``target`` is the text of a symlink as it was written.
-    """
-
-    kind: str
-    mode: int
-    uid: int
-    gid: int
-    size: int  # bytes
-    target: str = ""
-
-
-class FileReader(object):
-    """Reads paths. Symlinks of other users are refused, as everywhere in ccm."""
-
-    def lstat(self, path: str) -> Optional[Node]:
-        """What is at the path itself, None where nothing is."""
-        raise NotImplementedError
-
-    def stat(self, path: str) -> Optional[Node]:
-        """What the path leads to, symlinks followed; None where nothing is."""
-        raise NotImplementedError
-
-    def real(self, path: str) -> str:
-        """The path without symlinks: on its way and at its end they are followed."""
-        raise NotImplementedError
-
-    def exists(self, path: str) -> bool:
-        """Whether something is there, looked up as a shell does."""
-        raise NotImplementedError
-
-    def is_created(self, path: str) -> bool:
-        """The same of a path that makes a resource needless once it exists."""
-        raise NotImplementedError
-
-    def read(self, path: str, limit: int = LARGEST) -> bytes:
-        """The content of a regular file of at most ``limit`` bytes."""
-        raise NotImplementedError
-
-    def digest(self, path: str, algorithm: str = "sha256") -> str:
-        """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal."""
-        raise NotImplementedError
-
-    def entries(self, path: str) -> List[str]:
-        """The names in a directory, sorted."""
-        raise NotImplementedError
-
-
-class Files(FileReader):
-    """Reads and changes paths. What fails leaves the path as it was.
-
-    The parent directory of what is made must exist. A symlink at the end of a path is replaced,
-    never written through.
-    """
-
-    def write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        mode: int,
-        uid: int = OURS,
-        gid: int = OURS,
-        validate: str = "",
-        part: bool = False,
-    ) -> None:
-        """Put a regular file with these bytes there, in one rename. Refused over a directory.
-
-        Extended attributes and ACL of a replaced file are kept. ``validate`` is a command with
-        ``{}`` for the finished file: if it fails, nothing is replaced; a preview runs it, too.
-        ``part``: the resource manages a part of the content only.
-        """
-        self.require_file_place(path)
-        self._write(path, data, mode=mode, uid=uid, gid=gid, validate=validate, part=part)
-
-    def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
-        """Give a regular file these bytes, in one rename; it keeps owner, mode, extended attributes
-        and ACL.
-
-        For types that change a part of a file: symlinks at the path are followed, so that they
-        stay, and other hard links keep the old content. ``validate`` as in ``write``.
-        """
-        there = self.stat(path) is not None
-        real = self.real(path) if there else path  # others may turn the links: only this counts
-        node = self.lstat(real) if there else None
-        if node is None:
-            raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
-        if node.kind != "file":
-            _refuse(path, node, "use the path of a regular file")
-        mode, uid, gid = node.mode, node.uid, node.gid
-        self._write(real, data, mode=mode, uid=uid, gid=gid, validate=validate, part=True)
-
-    def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
-        """Create a directory. Refused where anything is at the path."""
-        self._require_parent(path)
-        node = self.lstat(path)
-        if node is not None:
-            _refuse(path, node, "use another path")
-        self._mkdir(path, mode, uid, gid)
-
-    def symlink(self, target: str, path: str, replace: bool = False) -> None:
-        """Put a symlink with this text there, in one rename.
-
-        It takes the place of another symlink; with ``replace`` of an empty directory, too. Anything
-        else at the path is refused.
-        """
-        self._require_parent(path)
-        node = self.lstat(path)
-        empty = node is not None and node.kind == "directory" and replace
-        if node is not None and node.kind != "symlink" and not empty:
-            _refuse(path, node, "use another path, or move it away first")
-        if empty:
-            self._require_empty(path)
-        self._symlink(target, path, in_directory=empty)
-
-    def copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        """Make a directory with a copy of all that is in another one, in one rename.
-
-        It gets this mode; what is in it keeps its own. All of it gets this owner and group.
-        Devices, sockets and pipes are left out. Refused where anything is at the path.
-        """
-        self._require_parent(path)
-        node = self.lstat(path)
-        if node is not None:
-            _refuse(path, node, "use another path")
-        self._copy_tree(source, path, mode=mode, uid=uid, gid=gid)
-
-    def set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
-        """Set mode, owner and group of the file or directory at the path itself."""
-        node = self.lstat(path)
-        if node is None:
-            raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
-        if node.kind not in ("file", "directory"):
-            _refuse(path, node, "use the path that it leads to")
-        self._set_attributes(path, mode, uid, gid)
-
-    def unlink(self, path: str, kind: str = "") -> None:
-        """Remove what is at the path, which is no directory; ``kind`` is what it has to be."""
-        node = self.lstat(path)
-        if node is None:
-            return
-        if node.kind == "directory" or (kind and node.kind != kind):
-            _refuse(path, node, "check the path; it was not changed")
-        self._unlink(path)
-
-    def rmdir(self, path: str) -> None:
-        """Remove an empty directory."""
-        node = self.lstat(path)
-        if node is None:
-            return
-        if node.kind != "directory":
-            _refuse(path, node, "check the path; it was not changed")
-        self._require_empty(path)
-        self._unlink(path)
-
-    def remove_tree(self, path: str) -> None:
-        """Remove a directory with everything in it; symlinks in it are removed, not followed."""
-        if path.strip("/") == "":
-            raise ResourceError("the root directory cannot be removed")
-        node = self.lstat(path)
-        if node is None:
-            return
-        if node.kind != "directory":
-            _refuse(path, node, "check the path; it was not changed")
-        self._remove_tree(path)
-
-    def require_file_place(self, path: str) -> None:
-        """``ResourceError`` where no file can be put: over a directory, or without its parent."""
-        self._require_parent(path)
-        node = self.lstat(path)
-        if node is not None and node.kind not in ("file", "symlink"):
-            _refuse(path, node, "use another path")
-
-    # -- what an implementation does, once the rules above are met ------------------------------
-
-    def _write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        validate: str,
-        part: bool,
-    ) -> None:
-        raise NotImplementedError
-
-    def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
-        raise NotImplementedError
-
-    def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        raise NotImplementedError
-
-    def _symlink(self, target: str, path: str, in_directory: bool) -> None:
-        """``in_directory``: an empty directory is at the path."""
-        raise NotImplementedError
-
-    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
-        raise NotImplementedError
-
-    def _unlink(self, path: str) -> None:
-        """Also an empty directory."""
-        raise NotImplementedError
-
-    def _remove_tree(self, path: str) -> None:
-        raise NotImplementedError
-
-    def _require_parent(self, path: str) -> None:
-        directory = os.path.dirname(path)
-        above = self.stat(directory)
-        if above is None or above.kind != "directory":
-            what = "does not exist" if above is None else "is not a directory"
-            raise ResourceError(
-                "the parent directory %s %s" % (directory, what),
-                kind="resource.missing",
-                hint="manage it in an earlier file resource with ensure: directory",
-            )
-
-    def _require_empty(self, path: str) -> None:
-        left = self.entries(path)
-        if left:
-            shown = ", ".join(left[:3]) + (" and %d more" % (len(left) - 3) if left[3:] else "")
-            raise ResourceError(
-                "the directory %s is not empty: it contains %s" % (path, shown),
-                kind="resource.file.enotempty",
-                hint="check the path; it was not changed",
-            )
-
-
-def _refuse(path: str, node: Node, hint: str) -> NoReturn:
-    what = "device, socket or pipe" if node.kind == "other" else node.kind
-    raise ResourceError("%s is a %s" % (path, what), kind="resource.file.kind", hint=hint)
+__all__ = [
+    "LARGEST",
+    "OURS",
+    "AccountReader",
+    "Accounts",
+    "CommandReader",
+    "Commands",
+    "FileReader",
+    "Files",
+    "Host",
+    "HostReader",
+    "Node",
+    "UnitReader",
+    "Units",
+]
 
 
 class AccountReader(object):

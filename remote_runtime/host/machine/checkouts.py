@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Callable, List, NoReturn, Optional, Sequence, 
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import checkouts as port
-from remote_runtime.host import ports
+from remote_runtime.host import file_ports, ports
 from remote_runtime.host.checkouts import (
     BRANCH,
     COMMIT,
@@ -20,8 +20,8 @@ from remote_runtime.host.checkouts import (
 from remote_runtime.host.machine import git
 
 if TYPE_CHECKING:
+    from remote_runtime.host.file_ports import FileReader, Node
     from remote_runtime.host.machine.files import Files
-    from remote_runtime.host.ports import FileReader, Node
     from remote_runtime.system.process.commands import Commands, Result
 
 _HEAD = "refs/ccm/checkout"
@@ -480,7 +480,7 @@ def new_attributes(
     keeps what it has."""
     node = files.lstat(path)
     mode = 0o755 if node is None else node.mode
-    uid, gid = (ports.OURS, ports.OURS) if node is None else (node.uid, node.gid)
+    uid, gid = (file_ports.OURS, file_ports.OURS) if node is None else (node.uid, node.gid)
     if source.user is not None:
         known = accounts.uid(source.user)
         if known is None:

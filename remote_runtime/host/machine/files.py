@@ -6,8 +6,8 @@ import stat
 from typing import TYPE_CHECKING, Callable, ContextManager, List, Optional, Sequence, Set
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import ports
-from remote_runtime.host.ports import Node
+from remote_runtime.host import file_ports
+from remote_runtime.host.file_ports import Node
 from remote_runtime.system import inode_flags
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
@@ -33,7 +33,7 @@ def node_of(status: Optional[Status], target: str) -> Optional[Node]:
     )
 
 
-class FileReader(ports.FileReader):
+class FileReader(file_ports.FileReader):
     """Reads through the door to the file system: the machine's own, or that of an overlay."""
 
     def __init__(self, door: Door) -> None:
@@ -74,7 +74,7 @@ class FileReader(ports.FileReader):
         self._door.obstacles(old).removing(tree=True)
         self._door.obstacles(new).making()
 
-    def read(self, path: str, limit: int = ports.LARGEST) -> bytes:
+    def read(self, path: str, limit: int = file_ports.LARGEST) -> bytes:
         """See the base class."""
         node = self.stat(path)
         if node is None or node.kind != "file":
@@ -101,7 +101,7 @@ class FileReader(ports.FileReader):
         return self._door.entries(path)
 
 
-class Files(FileReader, ports.Files):
+class Files(FileReader, file_ports.Files):
     """Changes paths; ``changed`` gets each that was."""
 
     def __init__(self, door: Door, commands: "Commands", changed: Set[str]) -> None:

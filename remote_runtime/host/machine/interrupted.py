@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Mapping, Set
 from remote_runtime.host.machine import git
 
 if TYPE_CHECKING:
+    from remote_runtime.host.file_ports import Node
     from remote_runtime.host.machine.files import Files
-    from remote_runtime.host.ports import Node
 
 _INDEX = ".git/ccm-index"
 _BEGUN = """\

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Optional
 
 from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty
 from remote_runtime.host import downloads
+from remote_runtime.host.file_ports import OURS
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record
-from remote_runtime.host.ports import OURS
 from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Optional, Tuple
 
 from remote_runtime.content import Bytes
 from remote_runtime.effects import PathEffect
-from remote_runtime.host import ports
+from remote_runtime.host import file_ports
 from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
@@ -17,7 +17,7 @@ _MOST = 16 << 20  # bytes of a file that is copied
 _IN_INODE = 60  # bytes of a symlink's text that need no block of their own
 
 
-class Files(FileReader, ports.Files):
+class Files(FileReader, file_ports.Files):
     """Records changes; nothing of the machine is written."""
 
     def __init__(self, record: Record) -> None:

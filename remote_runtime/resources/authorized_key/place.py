@@ -4,7 +4,8 @@ from typing import List, NamedTuple, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.ports import Host, HostReader, Node
+from remote_runtime.host.file_ports import Node
+from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.system.account_files import User
 
 USUAL = ".ssh/authorized_keys"

@@ -4,8 +4,9 @@ from typing import Any, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, FilePartStateType, Missing, Properties
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import Node
 from remote_runtime.host.file_text import FileText
-from remote_runtime.host.ports import Host, HostReader, Node
+from remote_runtime.host.ports import Host, HostReader
 
 _MODE = 0o644  # of a file that is created
 _NOUNS = {"line": "line", "block": "block", "settings": "settings", "replace": "text"}

@@ -50,13 +50,20 @@ class Resource(StepStateType):
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         status = host.units.status(self.name)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
-            status = status._replace(found=True, enabled=False)  # it is to come, or can be masked
+            # it is to come, or can be masked
+            status = status._replace(found=True, enabled=self._has_links(host))
         found = _found(status)
         if found is None:
             return None
         read = {key: unit_texts.read(host, each.path) for key, each in self._texts.items()}
         modes = {key: mode for key, (_, mode) in read.items()}
         return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
+
+    def _has_links(self, host: HostReader) -> bool:
+        """Whether links of an earlier unit of this name will enable the one that comes."""
+        if "unit" not in self._texts or self.properties.get("enable") is not False:
+            return False
+        return unit_texts.has_links(host, self.name, self._texts["unit"].text)
 
     def desired(self) -> Mapping[str, Any]:
         """In the order of the steps: a mask goes first and comes last."""

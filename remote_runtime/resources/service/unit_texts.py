@@ -19,6 +19,7 @@ LINKED = "\0symlink"
 DIRECTORY = "/etc/systemd/system"
 DROP_IN = "ccm.conf"
 _MODE = 0o644
+_LINKED_FROM = (".wants", ".requires", ".upholds")
 _INSTALL = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
 
 
@@ -107,6 +108,19 @@ def hashed(text: Optional[str]) -> Optional[str]:
     from remote_runtime.lean.digest import sha256
 
     return "%s%s" % (HASHED, sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
+
+
+def has_links(host: HostReader, name: str, text: Optional[str]) -> bool:
+    """Whether links that are there enable a unit with this text."""
+    if host.files.stat(DIRECTORY) is None:
+        return False
+    own, entries = full_name(name), host.files.entries(DIRECTORY)
+    pulled = ["%s/%s" % (each, own) for each in entries if each.endswith(_LINKED_FROM)]
+    if any(host.files.lstat("%s/%s" % (DIRECTORY, link)) is not None for link in pulled):
+        return True
+    aliases = [alias for alias in install(name, text).get("Alias", ()) if alias in entries]
+    nodes = [host.files.lstat("%s/%s" % (DIRECTORY, alias)) for alias in aliases]
+    return any(node is not None and os.path.basename(node.target) == own for node in nodes)
 
 
 def install(name: str, text: Optional[str]) -> Dict[str, List[str]]:

@@ -26,9 +26,10 @@ from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import Node
 from remote_runtime.host.machine.machine import machine, reader
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.host.ports import HostReader, Node
+from remote_runtime.host.ports import HostReader
 from tests.remote_runtime.fakes import close, context, item
 from tests.remote_runtime.host import own_mounts
 from tests.remote_runtime.host.random_cases import Case, all_paths, drawn

@@ -3,7 +3,8 @@
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from remote_runtime.base import Diff, ResourceType, StateType
-from remote_runtime.host.adapter import HostProvider, adapted
+from remote_runtime.host.adapter import HostProvider
+from remote_runtime.host.adapters import adapted
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
 from tests.remote_runtime.fakes import context, item, run_items

@@ -3,7 +3,8 @@ import unittest
 from typing import Any, List
 
 from remote_runtime.base import ActionStateType, Diff, StateType
-from remote_runtime.host.adapter import HostProvider, adapted
+from remote_runtime.host.adapter import HostProvider
+from remote_runtime.host.adapters import adapted
 from remote_runtime.host.command import of_command
 from remote_runtime.reporting.masking import MASKED
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one

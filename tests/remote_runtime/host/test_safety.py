@@ -8,11 +8,12 @@ from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
 from remote_runtime.host.crontab_ports import Crontabs, crontabs_of, reader_of
+from remote_runtime.host.file_ports import Files
 from remote_runtime.host.kernel_ports import Kernel
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.mount_ports import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.host.ports import Accounts, Commands, Files, HostReader
+from remote_runtime.host.ports import Accounts, Commands, HostReader
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import Mounted
 from remote_runtime.system.read_only import ReadOnly

@@ -122,6 +122,24 @@ class TextsTest(EtcTest):
             self.assertEqual(self.read("ccm-daemon.service").decode(), RUN)
             self.assertEqual(os.stat(path).st_mode & 0o777, after, oct(mode))
 
+    def test_links_that_an_earlier_unit_left(self) -> None:
+        """They would enable the new unit: with ``enable: false`` the first push removes them."""
+        unit = WANTED + "Alias=ccm-other.service\n"
+        for link, word in (
+            ("multi-user.target.wants/nosuch.service", ", would have disabled"),
+            ("a.service.requires/nosuch.service", ", would have disabled"),
+            ("ccm-other.service", ", would have disabled"),
+            ("multi-user.target.wants/ccm-app@1.service", ""),
+            ("ccm-third.service", ""),
+            ("third.service.d/nosuch.service", ""),
+        ):
+            path = self.path(link)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.symlink("/gone/nosuch.service", path)
+            plan = self.plan("nosuch", ensure="stopped", unit=unit, enable=False)
+            self.assertEqual(plan.messages(), ["Would have written the unit file" + word], link)
+            os.remove(path)
+
     def test_a_unit_that_is_not_there_yet(self) -> None:
         """Its text makes it; whether it can be enabled is in the text."""
         for text, message in (

@@ -1,0 +1,19 @@
+"""Chooses the adapter of a state type (target)."""
+
+from typing import Any, Callable, Type
+
+from remote_runtime.base import ActionStateType, Item, ResourceType, StateType, StepStateType
+from remote_runtime.context import Context
+from remote_runtime.host.adapter import ActionResource, StateResource
+
+
+def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
+    """What makes resources of a state type for the lifecycle."""
+    made = StateResource
+    if issubclass(kind, ActionStateType):
+        made = ActionResource
+    elif issubclass(kind, StepStateType):
+        from remote_runtime.host.step_adapter import StepResource
+
+        made = StepResource
+    return lambda item, provider, context: made(item, provider, context, kind=kind)
