@@ -1,75 +1,26 @@
 """``ccm init``: begin a project (controller). Overwrites nothing, contacts no host."""
 
 import argparse
+import errno
+import json
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-HELP = "Create a project file ccm.yaml; in an empty directory, also an inventory and an example."
+if TYPE_CHECKING:
+    from orchestrator.cli.init_answers import Answers
+
+HELP = "Create a project: inventory, ccm.yaml, data, a first site, hooks and CI files."
 EXAMPLE = """
-ccm init                                    # prompts for the hosts
+ccm init                                    # asks for hosts, sudo and CI
 ccm init site --host web1 --host deploy@web2=192.0.2.10
-ccm init site --ssh-config
+ccm init site --ssh-config --ci github
+ccm init site --ansible inventory.ini
 """
 
 _INVENTORIES = ("hosts.yaml", "hosts.yml", "inventory.yaml", "inventory.yml")
-_PROJECT = """\
-# Options of all commands in this project. Paths start at this directory.
-# Flags override the environment, which overrides this file; see ccm config.
-
-# The inventory: a file, a program that prints one, or a list of these.
-{inventory}
-
-# Data that overrides the data of manifests: a file, or a list of files.
-# hiera: production.yaml
-
-# The directory of data files, one for each entry of a hierarchy.
-# data: data
-
-# The age up to which stored facts of other hosts are used.
-# facts_max_age: 1h
-
-# The store of service registrations: a file, or an address without a login.
-# registration: registry.json
-
-# Hosts from which data is read over https without a digest.
-# source_hosts: [data.example.net]
-
-# The NATS server of kv:// and kvGet(), without a login.
-# nats: nats://nats.example.net:4222
-
-# Maximum number of hosts in parallel.
-# forks: 50
-
-# Number of stored runs of all projects.
-# keep: 200
-
-# Rollouts by name: ccm push --rollout careful.
-# rollouts:
-#   careful: {{waves: "1,10%,100%", max_fail: 0}}
-"""
-_HOSTS = """\
-# ccm inventory lists these hosts.
-
-hosts:
-HOSTS
-  # web1: {address: 192.0.2.10, user: deploy, become: true}
-"""
-_SITE = """\
-# Preview with ccm push --noop site.yaml, apply with ccm push site.yaml.
-
-data:
-  greeting: Hello
-
-ccm:
-  resources:
-    - file:
-        - /srv/hello.txt:
-            content: |
-              {{ Data.greeting }} from {{ Host.name }}
-            owner: root
-            group: root
-            mode: "0644"
-"""
+_OWN_FILES = (".yaml", ".yml")
+_SCHEMAS = ("manifest", "inventory", "project")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -87,17 +38,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="a host of the inventory: NAME, USER@NAME or USER@NAME=ADDRESS; repeatable (default: "
-        "prompt)",
+        "prompt; without a terminal, this machine)",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--ssh-config", action="store_true", help="use the hosts of ~/.ssh/config")
     which.add_argument(
+        "--ansible",
+        metavar="FILE",
+        help="use the hosts of an Ansible inventory in INI or YAML, with group_vars and host_vars",
+    )
+    which.add_argument(
         "--local", action="store_true", help="create a project for this machine only"
+    )
+    parser.add_argument(
+        "--become",
+        action=argparse.BooleanOptionalAction,
+        help="manage the hosts as root with sudo (default: prompt; without a terminal, yes)",
+    )
+    parser.add_argument(
+        "--ci",
+        choices=("github", "gitlab", "both", "none"),
+        help="write a CI file for this forge (default: prompt; without a terminal, that of the git "
+        "remote)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write what is missing, and say what it was."""
+    """Write what is missing; say what it was, and what comes next."""
     from orchestrator.project.discovery import require_private
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
@@ -106,10 +73,13 @@ def run(args: argparse.Namespace) -> int:
     try:
         os.makedirs(directory, 0o755, exist_ok=True)
         require_private(directory)
-        for name, text in list(_files(directory, args)):
+        project = os.path.normpath(os.path.join(directory, "ccm.yaml"))
+        if os.path.lexists(project):
+            raise FileExistsError(errno.EEXIST, "", project)
+        files = list(_files(directory, args))
+        for name, text in files:
             path = os.path.normpath(os.path.join(directory, name))
-            _write(path, text)
-            print(plain(f"written: {path}"))
+            print(plain(f"{_write(path, text)}: {path}"))
     except FileExistsError as error:
         hint = "edit that file, or give another directory"
         raise UsageError(f"{error.filename} already exists", hint=hint) from error
@@ -118,40 +88,119 @@ def run(args: argparse.Namespace) -> int:
             f"{error.filename} cannot be written: {error.strerror}",
             hint="give a writable directory",
         ) from error
+    _tell_next(directory, [name for name, _ in files], args)
     return 0
 
 
 def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """The files that are to be made: the project's own, an inventory where hosts are named or there
-    is nothing, and then an example. UsageError."""
-    from orchestrator.cli.init_hosts import host_lines
+    """The files that are to be made: the project's own, and all others where there is no project
+    yet. UsageError."""
+    from orchestrator.cli import init_texts
+    from orchestrator.cli.init_answers import read_answers
     from remote_runtime.errors import UsageError
 
-    there = {name for name in os.listdir(directory) if not name.startswith(".")}
-    known = next((name for name in _INVENTORIES if name in there), "")
-    inventory = f"inventory: {known or 'hosts.yaml'}"
-    given = bool(args.host or args.ssh_config or args.local)
+    present = {name for name in os.listdir(directory) if not name.startswith(".")}
+    known = next((name for name in _INVENTORIES if name in present), "")
+    given = bool(args.host or args.ssh_config or args.local or args.ansible)
+    if args.host and args.ansible:
+        raise UsageError("--host and --ansible exclude each other", hint="give one of them")
     if given and known:
-        hint = "add the hosts there, and omit --host, --ssh-config and --local"
+        hint = "add the hosts there, and omit --host, --ssh-config, --ansible and --local"
         raise UsageError(f"{known} already lists the hosts", hint=hint)
-    own = given or not there
-    yield (
-        "ccm.yaml",
-        _PROJECT.format(inventory=inventory if known or own else f"# {inventory}"),
+    new = not any(name.endswith(_OWN_FILES) for name in present)
+    answers = read_answers(args, directory) if given or new else None
+    inventory = f"inventory: {known or 'hosts.yaml'}"
+    text = init_texts.PROJECT.format(
+        inventory=inventory if known or answers else f"# {inventory}",
+        data="data: data" if new else "# data: data",
     )
-    if own:
-        lines = "\n".join(
-            f"  {line}"
-            for line in host_lines(args.host, ssh_config=args.ssh_config, local=args.local)
-        )
-        yield "hosts.yaml", _HOSTS.replace("HOSTS", lines)
-    if not there:
-        yield "site.yaml", _SITE
+    yield "ccm.yaml", (init_texts.PROJECT_SCHEMA if new else "") + text
+    if answers:
+        yield "hosts.yaml", _inventory(answers, new)
+    converted = answers.converted if answers else None
+    data = dict(converted.data) if converted else {}
+    if new:
+        order = converted.order if converted else init_texts.ORDER
+        yield "site.yaml", init_texts.SITE.replace("ORDER", _order_text(order))
+        yield "data/default.yaml", init_texts.DATA + data.pop("data/default.yaml", "")
+    yield from data.items()
+    if new:
+        yield ".gitignore", init_texts.IGNORED
+        yield ".pre-commit-config.yaml", init_texts.HOOKS
+        yield from _schemas()
+    yield from _ci_files(answers.ci if answers else args.ci or "none")
 
 
-def _write(path: str, text: str) -> None:
-    """Create a file that no other user may write, whatever the umask; OSError if it exists."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+def _inventory(answers: "Answers", new: bool) -> str:
+    from orchestrator.cli import init_texts
+
+    defaults = []
+    if answers.become:
+        defaults.append("become: true")
+    if answers.ci != "none" and not answers.local:
+        defaults.append("known_hosts: known_hosts")
+    lines = "".join(f"  {line}\n" for line in defaults)
+    if answers.converted:
+        return (init_texts.HOSTS_SCHEMA if new else "") + answers.converted.hosts
+    return (init_texts.HOSTS_SCHEMA if new else "") + init_texts.HOSTS.format(
+        defaults=f"defaults:\n{lines}" if defaults else "",
+        hosts="\n".join(f"  {line}" for line in answers.hosts),
+    )
+
+
+def _order_text(order: list[str]) -> str:
+    """The lines of ``hierarchy.order``; ``default`` is always the first."""
+    rest = [entry for entry in order if entry != "default"]
+    return "\n".join(f"    - {entry}" for entry in ["default", *map(json.dumps, rest)])
+
+
+def _ci_files(forge: str) -> Iterator[tuple[str, str]]:
+    from orchestrator.cli import init_texts
+
+    if forge in ("github", "both"):
+        yield ".github/workflows/ccm.yaml", init_texts.GITHUB
+    if forge in ("gitlab", "both"):
+        yield ".gitlab-ci.yml", init_texts.GITLAB
+
+
+def _schemas() -> Iterator[tuple[str, str]]:
+    """What editors check the files by: the output of ``ccm schema``."""
+    from orchestrator.cli.schema import schema_text
+
+    for name in _SCHEMAS:
+        yield f".schemas/{name}.schema.json", schema_text(name)
+
+
+def _write(path: str, text: str) -> str:
+    """Create a file that no other user may write, whatever the umask. What is said of it, also of
+    one that exists. OSError."""
+    os.makedirs(os.path.dirname(path) or ".", 0o755, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:
+        return "exists, unchanged"
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         os.fchmod(handle, 0o644)
         file.write(text)
+    return "written"
+
+
+def _tell_next(directory: str, names: list[str], args: argparse.Namespace) -> None:
+    """The commands that come next."""
+    import shlex
+
+    from orchestrator.support.plain_text import plain
+
+    if not os.path.exists(os.path.join(directory, "site.yaml")):
+        return
+    steps = [] if os.path.normpath(directory) == "." else [f"cd {shlex.quote(directory)}"]
+    if "hosts.yaml" in names and not _is_local(os.path.join(directory, "hosts.yaml")):
+        steps.append("ccm hosts trust -i hosts.yaml")
+    print(plain(f"next: {' && '.join([*steps, 'ccm push --noop site.yaml'])}"))
+
+
+def _is_local(path: str) -> bool:
+    from orchestrator.cli.init_hosts import THIS_MACHINE
+
+    with open(path, encoding="utf-8") as file:
+        return f"  {THIS_MACHINE}:" in file.read()

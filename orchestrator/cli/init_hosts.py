@@ -22,12 +22,15 @@ _HOST = re.compile(
 _OPTIONS = "--host web1 --host deploy@web2=192.0.2.10, --ssh-config or --local"
 
 
-def host_lines(words: list[str], *, ssh_config: bool, local: bool) -> list[str]:
-    """The lines of an inventory below ``hosts:``: these hosts, those of the SSH configuration or
-    this machine. UsageError without hosts and terminal, or for an invalid name.
+def local_lines() -> list[str]:
+    """The line of this machine."""
+    return [f"{THIS_MACHINE}: {{connection: local}}"]
+
+
+def host_lines(words: list[str], *, ssh_config: bool) -> list[str]:
+    """The lines of an inventory below ``hosts:``: these hosts, those of the SSH configuration, or
+    those that are typed. UsageError for an invalid name.
     """
-    if local:
-        return [f"{THIS_MACHINE}: {{connection: local}}"]
     configured = list(dict.fromkeys(ssh_hosts())) if ssh_config or not words else []
     if ssh_config:
         words = [*words, *configured]
@@ -55,8 +58,6 @@ def _names(sections: list[Section]) -> Iterator[str]:
 
 def _asked(configured: list[str]) -> list[str]:
     """What is typed; an empty line stands for the hosts of ~/.ssh/config."""
-    if not sys.stdin.isatty():
-        raise UsageError("no hosts given", hint=f"use {_OPTIONS}")
     shown = ", ".join(configured[:MOST_SHOWN]) + (", …" if len(configured) > MOST_SHOWN else "")
     empty = f" [{shown} of ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "

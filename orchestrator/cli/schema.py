@@ -32,14 +32,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write one schema to standard output; those of all types include ``./types``."""
+    print(schema_text(args.name), end="")
+    return 0
+
+
+def schema_text(name: str) -> str:
+    """The text of a schema, as ``ccm schema`` prints it."""
     import schemas
     from orchestrator.manifest.editor_schema import manifest_schema, request_schema
     from orchestrator.manifest.types import types_beside
 
-    if args.name in _COMPOSED:
-        compose = manifest_schema if args.name == "manifest" else request_schema
+    if name in _COMPOSED:
+        compose = manifest_schema if name == "manifest" else request_schema
         schema = compose(types_beside(Path.cwd()))
     else:
-        schema = schemas.load(args.name)
-    print(json.dumps(schema, indent=2, ensure_ascii=False))
-    return 0
+        schema = schemas.load(name)
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

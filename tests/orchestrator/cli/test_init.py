@@ -1,11 +1,15 @@
 """ccm init: the beginning of a project."""
 
+import json
 import os
 import re
+import shlex
 import stat
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 import schemas
 from orchestrator.cli.app import main
@@ -24,21 +28,94 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+ALL = (
+    "ccm.yaml", "hosts.yaml", "site.yaml", "data/default.yaml", ".gitignore",
+    ".pre-commit-config.yaml", ".schemas/manifest.schema.json", ".schemas/inventory.schema.json",
+    ".schemas/project.schema.json",
+)  # fmt: skip
+
+
 def test_an_empty_directory(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The file, an inventory and a site are written, which validate and preview as they are."""
+    """A whole project is written, whose files are canonical, validate and preview as they are."""
     (directory / ".git").mkdir()
     assert main(["init", "--local"]) == 0
     told = capsys.readouterr().out
     assert told.splitlines() == [
-        f"written: {name}" for name in ("ccm.yaml", "hosts.yaml", "site.yaml")
+        *(f"written: {name}" for name in ALL),
+        "next: ccm push --noop site.yaml",
     ]
-    assert main(["validate", "site.yaml"]) == 0
-    assert main(["push", "--noop", "site.yaml"]) == 0
-    assert "this-machine" in capsys.readouterr().out
+    assert main(["fmt", "--check"]) == 0
+    assert main(["validate", "-i", "hosts.yaml", "site.yaml"]) == 0
+    assert main(["push", "--noop", "--json", "site.yaml"]) == 0
+    assert "edit#/etc/motd" in capsys.readouterr().err
+
+
+def test_a_fresh_clone(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a forge puts into a new repository does not matter, and is kept."""
+    (directory / "README.md").touch()
+    (directory / ".gitignore").write_text("mine\n")
+    assert main(["init", "--host", "web1", "--ci", "none"]) == 0
+    told = capsys.readouterr().out
+    assert "exists, unchanged: .gitignore\n" in told
+    assert "next: ccm hosts trust -i hosts.yaml && ccm push --noop site.yaml\n" in told
+    assert (directory / ".gitignore").read_text() == "mine\n"
+    assert (directory / "site.yaml").exists()
+
+
+def test_editors_find_the_schemas(directory: Path) -> None:
+    """The first line of each file names a schema, from the file's directory, that accepts it and
+    finds a misspelling. It is what ccm schema prints.
+    """
+    assert main(["init", "--host", "web1", "--ci", "both"]) == 0
+    for name, wrong in (("ccm.yaml", "inventry"), ("hosts.yaml", "hsts"), ("site.yaml", "cm")):
+        text = (directory / name).read_text()
+        match = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+        assert match, name
+        check = jsonschema.Draft202012Validator(
+            json.loads((directory / name).parent.joinpath(match[1]).read_text())
+        )
+        value = yaml.safe_load(text)
+        check.validate(value)
+        assert not check.is_valid({**value, wrong: 1})
+
+
+def test_hooks_and_ignored_files(directory: Path) -> None:
+    """The hooks of pre-commit are commands that pass on the new project; plans are ignored."""
+    assert main(["init", "--local", "--ci", "none"]) == 0
+    hooks = yaml.safe_load((directory / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    for hook in hooks:
+        program, *words = shlex.split(hook["entry"])
+        assert program == "ccm"
+        assert main(words) == 0
+    assert "*.plan" in (directory / ".gitignore").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("remote", "found"),
+    [
+        ("git@github.com:a/b.git", "github"),
+        ("https://gitlab.example.net/a/b.git", "gitlab"),
+        ("https://git.example.net/a/b.git", "none"),
+    ],
+)
+def test_the_forge_of_the_remote(
+    remote: str, found: str, directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a terminal the CI file is for the forge of the repository, and ccm says so."""
+    (directory / ".git").mkdir()
+    (directory / ".git/config").write_text(f'[remote "origin"]\n\turl = {remote}\n')
+    assert main(["init", "--host", "web1"]) == 0
+    shown = capsys.readouterr()
+    assert f"CI: {found} (--ci FORGE)" in shown.err
+    assert "sudo: yes (--no-become)" in shown.err
+    written = {".github/workflows/ccm.yaml": "github", ".gitlab-ci.yml": "gitlab"}
+    assert [written[one] for one in written if (directory / one).exists()] == [found][
+        : found != "none"
+    ]
 
 
 def test_what_is_there_stays(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Beside other files only ccm.yaml is written, with the inventory that is there, and once."""
+    """Beside manifests only ccm.yaml is written, with the inventory that is there, and once."""
     (directory / "README").touch()
     (directory / "inventory.yaml").write_text("hosts: {web1: }\n")
     assert main(["init"]) == 0
@@ -53,7 +130,7 @@ def test_what_is_there_stays(directory: Path, capsys: pytest.CaptureFixture[str]
 
 def test_no_inventory_is_guessed(directory: Path) -> None:
     """Where no file looks like an inventory, none is named."""
-    (directory / "README").touch()
+    (directory / "nginx.yaml").touch()
     assert main(["init"]) == 0
     assert read_project(project_files()) == Project()
 
@@ -84,7 +161,6 @@ def test_the_file_shows_all_that_it_may_say(directory: Path) -> None:
     text = (directory / "ccm.yaml").read_text()
     whole = re.sub(r"^# (?=[a-z_]+: |rollouts:$|  )", "", text, flags=re.MULTILINE)
     (directory / "ccm.yaml").write_text(whole)
-    (directory / "data").mkdir()
     found = read_project(project_files())
     words = {one.word for one in SETTINGS if one.name in found.settings}
     assert {*words, "rollouts"} == set(schemas.load("project")["properties"])

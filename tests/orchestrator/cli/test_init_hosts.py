@@ -70,13 +70,40 @@ def test_hosts_are_asked_for(
     assert list(hosts(directory / "other")) == ["db1", "web1", "web2"]
 
 
-def test_without_a_terminal_hosts_have_to_be_named(
+def test_three_questions(
     directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing is written, and the error names the options; so does one for what is no host."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert main(["init"]) == 2
-    assert "--ssh-config or --local" in capsys.readouterr().err
+    """Hosts, sudo and CI; flags answer them; an answer that is none is refused."""
+    monkeypatch.setattr("sys.stdin", Terminal("app1\nn\ngitlab\n"))
+    assert main(["init"]) == 0
+    asked = capsys.readouterr().err
+    assert asked.count("]: ") == 3
+    assert "not a terminal" not in asked
+    assert (directory / ".gitlab-ci.yml").exists()
+    text = (directory / "hosts.yaml").read_text()
+    assert yaml.safe_load(text)["defaults"] == {"known_hosts": "known_hosts"}
+    monkeypatch.setattr("sys.stdin", Terminal(""))
+    assert main(["init", "b", "--host", "web1", "--become", "--ci", "none"]) == 0
+    assert capsys.readouterr().err == ""
+    assert yaml.safe_load((directory / "b/hosts.yaml").read_text())["defaults"] == {"become": True}
+    for typed in ("app1\nmaybe\n", "app1\ny\nsourceforge\n", "-oProxyCommand=x\n"):
+        monkeypatch.setattr("sys.stdin", Terminal(typed))
+        assert main(["init", "c"]) == 2
+        assert list((directory / "c").iterdir()) == []
+
+
+def test_without_a_terminal_nothing_is_asked(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The project is for this machine only, and standard error says so."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("web1\n"))
+    assert main(["init"]) == 0
+    assert "hosts: this machine (--host NAME, --ssh-config)" in capsys.readouterr().err
+    assert hosts(directory) == {"this-machine": {"connection": "local"}}
+
+
+def test_what_is_no_host(directory: Path) -> None:
+    """Nothing is written."""
     assert main(["init", "--host", "-oProxyCommand=x"]) == 2
     assert main(["init", "--host", "a b"]) == 2
     assert list(directory.iterdir()) == []

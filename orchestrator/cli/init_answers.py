@@ -1,0 +1,106 @@
+"""The questions of ``ccm init``: answers of flags, of a person, or defaults (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.cli.init_hosts import host_lines, local_lines
+from orchestrator.support.plain_text import plain
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.cli.init_ansible import Converted
+
+_FORGES = ("github", "gitlab", "both", "none")
+_YES, _NO = ("y", "yes"), ("n", "no")
+
+
+class Answers(NamedTuple):
+    """What a project is begun with: lines of an inventory, or one of Ansible that is converted."""
+
+    hosts: list[str]
+    local: bool
+    become: bool
+    ci: str
+    converted: Converted | None = None
+
+
+def read_answers(args: argparse.Namespace, directory: str) -> Answers:
+    """The answers of the flags. The others are asked for on a terminal; elsewhere they are
+    defaults, which standard error names. UsageError.
+    """
+    asks = sys.stdin.isatty()
+    assumed = []
+    local = bool(args.local)
+    if not asks and not (local or args.host or args.ssh_config or args.ansible):
+        local = True
+        assumed.append("hosts: this machine (--host NAME, --ssh-config)")
+    hosts = local_lines() if local else []
+    if not (local or args.ansible):
+        hosts = host_lines(args.host, ssh_config=args.ssh_config)
+    become = args.become
+    if become is None and asks and not local:
+        become = _asked_for_sudo()
+    elif become is None:
+        become = not (local and os.geteuid() == 0)
+        if not asks and become:
+            assumed.append("sudo: yes (--no-become)")
+    forge = args.ci
+    if forge is None:
+        found = forge_of(directory)
+        forge = _asked_for_forge(found) if asks else found
+        if not asks:
+            assumed.append(f"CI: {found} (--ci FORGE)")
+    if assumed:
+        text = f"stdin is not a terminal, so these are defaults: {'; '.join(assumed)}"
+        print(plain(text), file=sys.stderr)
+    converted = None
+    if args.ansible:
+        from orchestrator.cli.init_ansible import convert_inventory
+
+        converted = convert_inventory(args.ansible, become)
+        for note in converted.notes:
+            print(plain(f"note: {note}"), file=sys.stderr)
+    return Answers(hosts, local, become, forge, converted)
+
+
+def forge_of(directory: str) -> str:
+    """The forge that the remotes of the repository name; ``none`` where that is not clear."""
+    above = os.path.abspath(directory)
+    while not os.path.isdir(os.path.join(above, ".git")):
+        above, below = os.path.dirname(above), above
+        if above == below:
+            return "none"
+    try:
+        with open(
+            os.path.join(above, ".git", "config"), encoding="utf-8", errors="replace"
+        ) as file:
+            urls = " ".join(re.findall(r"^\s*url\s*=\s*(.*)$", file.read(), re.MULTILINE))
+    except OSError:
+        return "none"
+    found = [name for name in ("github", "gitlab") if name in urls.lower()]
+    return found[0] if len(found) == 1 else "none"
+
+
+def _asked(question: str) -> str:
+    print(plain(question), end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower()
+
+
+def _asked_for_sudo() -> bool:
+    word = _asked("Manage them as root with sudo? [Y/n]: ")
+    if word and word not in _YES + _NO:
+        raise UsageError(f"{word[:40]!r} is neither y nor n", hint="or use --become, --no-become")
+    return word not in _NO
+
+
+def _asked_for_forge(found: str) -> str:
+    word = _asked(f"CI file for github, gitlab, both or none? [{found}]: ") or found
+    if word not in _FORGES:
+        hint = f"one of {', '.join(_FORGES)}; or use --ci"
+        raise UsageError(f"{word[:40]!r} is no forge that ccm init knows", hint=hint)
+    return word
