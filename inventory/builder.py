@@ -17,7 +17,7 @@ from yaml.events import (
 )
 
 from inventory.gc_pause import collection_paused
-from inventory.nodes import Mapping, Node, Scalar, Sequence, Source
+from inventory.nodes import ENCRYPTED_TAGS, EncryptedScalar, Mapping, Node, Scalar, Sequence, Source
 from inventory.scalars import (
     BadScalarError,
     Resolved,
@@ -122,7 +122,7 @@ class Builder:
                 if resolved is None:
                     resolved = self._resolve_once(text)
                 kind, value = resolved
-            elif event.implicit[1]:
+            elif event.implicit[1] or event.tag in ENCRYPTED_TAGS:
                 kind, value = "str", text
             else:
                 kind, value = resolve_tagged(event.tag, text, self._resolve)
@@ -130,7 +130,8 @@ class Builder:
             kind, value = "str", text
             nothing = self._nothing(mark.line + 1, mark.column + 1)
             self._report(nothing, str(error), "quote it, without a tag", "input.type")
-        node = Scalar(
+        is_encrypted = event.tag in ENCRYPTED_TAGS
+        node = (EncryptedScalar if is_encrypted else Scalar)(
             self._source,
             mark.line + 1,
             column=mark.column + 1,
@@ -139,6 +140,9 @@ class Builder:
             value=value,
             plain=plain,
         )
+        if isinstance(node, EncryptedScalar):
+            node.tag = event.tag[1:]
+            self._source.encrypted.append(node)
         self._count += 1
         if event.anchor is not None:
             self._anchors[event.anchor] = (node, 1)

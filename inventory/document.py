@@ -17,12 +17,14 @@ beyond 64 MiB.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 
 from inventory.builder import Builder
 from inventory.nodes import (
+    EncryptedScalar,
     Mapping,
     Node,
     Scalar,
@@ -35,6 +37,7 @@ from inventory.nodes import (
 from remote_runtime.errors import InputError, Position, Problem
 
 __all__ = [
+    "EncryptedScalar",
     "Mapping",
     "Node",
     "Scalar",
@@ -43,9 +46,12 @@ __all__ = [
     "ambiguous_values",
     "comments_before",
     "node_at",
+    "parse_data",
     "parse_document",
+    "read_data",
     "read_document",
     "read_text",
+    "refuse_encrypted",
     "to_plain",
 ]
 
@@ -88,23 +94,53 @@ def parse_document(
 ) -> Node:
     """Read one YAML document; an empty one is a null scalar at line 1.
 
-    Scalars are read by the core schema of YAML 1.2, with ``yaml11`` by YAML 1.1.
+    Scalars are read by the core schema of YAML 1.2, with ``yaml11`` by YAML 1.1. Values with the
+    tags ``!vault`` and ``!age`` are refused; ``parse_data`` takes them.
 
     With a list of ``problems``, what leaves the tree usable (a duplicate key, an unsupported tag)
     is appended to it, so that the caller can report it together with its own findings. Without one
     it is raised. Broken YAML always raises InputError.
     """
     found: list[Problem] = [] if problems is None else problems
+    root = _root(text, name, found, yaml11)
+    refuse_encrypted(root.source.encrypted, found)
+    if problems is None and found:
+        raise InputError(found)
+    return root
+
+
+def read_data(path: str | Path, problems: list[Problem] | None = None) -> Node:
+    """Read one file whose values may be encrypted; see ``parse_data``."""
+    return parse_data(read_text(path), str(path), problems)
+
+
+def parse_data(text: str, name: str, problems: list[Problem] | None = None) -> Node:
+    """Read one document as ``parse_document`` does; values with the tags ``!vault`` and ``!age``
+    are nodes of the class ``EncryptedScalar``.
+    """
+    found: list[Problem] = [] if problems is None else problems
+    root = _root(text, name, found, False)
+    if problems is None and found:
+        raise InputError(found)
+    return root
+
+
+def _root(text: str, name: str, found: list[Problem], yaml11: bool) -> Node:
     source = Source(name, _without_surrogates(text.removeprefix("\ufeff")))
     refuse_control_characters(source)
     refuse_tag_directives(source)
     try:
-        root = Builder(source, found, yaml11=yaml11).build()
+        return Builder(source, found, yaml11=yaml11).build()
     except yaml.YAMLError as error:
         raise InputError([*found, _syntax_problem(error, source)]) from error
-    if problems is None and found:
-        raise InputError(found)
-    return root
+
+
+def refuse_encrypted(values: Iterable[EncryptedScalar], problems: list[Problem]) -> None:
+    """Report encrypted values that stand where nothing decrypts them."""
+    for node in values:
+        message = f"a value encrypted with !{node.tag} is possible only in data and overrides"
+        hint = "put it into the data, and read it with {{ Data.NAME }}"
+        problems.append(Problem(message, node.position, hint, "input.encrypted"))
 
 
 def ambiguous_values(root: Node) -> list[Problem]:

@@ -40,6 +40,8 @@ class Source:
         self.name = name
         self.text = text
         self.ambiguous: list[tuple[int, int, str, str]] = []
+        self.encrypted: list[EncryptedScalar] = []
+        """The values with a tag of an encryption."""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -124,6 +126,23 @@ class Scalar(Node):
             value=number,
             plain=True,
         )
+
+
+class EncryptedScalar(Scalar):
+    """A value with the tag ``!vault`` or ``!age``: ``text`` is encrypted, ``tag`` is vault or age.
+
+    Only readers that ask for such values get them; see ``parse_document``.
+    """
+
+    __slots__ = ("tag",)
+
+    tag: str
+
+    def describe(self) -> str:
+        return f"a value encrypted with !{self.tag}"
+
+
+ENCRYPTED_TAGS = ("!vault", "!age")
 
 
 class Sequence(Node):

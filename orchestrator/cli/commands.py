@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.project.settings import (
     ROLLOUT,
@@ -16,6 +16,9 @@ from orchestrator.project.settings import (
 )
 from remote_runtime.errors import UsageError
 from remote_runtime.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from orchestrator.secrets.key_sources import KeySources
 
 ANSIBLES = {
     "--check": "use --noop for a preview",
@@ -118,6 +121,8 @@ class Parser(argparse.ArgumentParser):
         found.resolved = resolve_options(given, project.settings, os.environ, config_scope.without)
         found.resolved.update(self._rollout(found, project))
         vars(found).update({name: one.value for name, one in found.resolved.items()})
+        if hasattr(found, "secret_keys"):
+            found.secret_keys = _keys(project)
         if getattr(found, "inventory_required", False) and found.inventory is None:
             raise UsageError(
                 f"{self.prog.removeprefix('ccm ')}: -i/--inventory is required",
@@ -182,6 +187,15 @@ class Parser(argparse.ArgumentParser):
             option = next((o for o in spellings if o.startswith("--")), spellings[0])
             hint = f"write a value that starts with - as {option}=VALUE"
         raise UsageError(f"{self.prog.removeprefix('ccm ')}: {message}", hint=hint)
+
+
+def _keys(project: Project) -> "KeySources":
+    """The keys of secrets, which ask on a terminal for what no file has."""
+    from orchestrator.cli.prompts import terminal_secret
+    from orchestrator.secrets.key_sources import key_sources
+
+    keys = key_sources(project.secrets, project.directory, os.environ)
+    return keys._replace(prompt=terminal_secret())
 
 
 def _config_scope(found: argparse.Namespace) -> ConfigScope:

@@ -245,6 +245,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         help="one value of the data; a.b=1 sets a nested key; overrides everything; repeatable",
     )
     parser.set_defaults(data_dir=None, source_hosts=None, facts_max_age=None, nats=None)
+    parser.set_defaults(secret_keys=None)
     add_facts(group)
     add_registration(group)
 

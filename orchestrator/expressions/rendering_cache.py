@@ -130,6 +130,7 @@ def _without_host(scope: S, level: int) -> S:
         asked=nothing,
         registry=None,
         buckets=None,
+        secrets=None,
         target_files={},
     )
     return without

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.asked import NOTHING_ASKED, Answers
-from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.errors import EvaluationError, NeedFileError, NeedSecretsError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
 from orchestrator.language.paths import MISSING, BadPathError, find, likely, split_path
 from remote_runtime.errors import CcmError
+from remote_runtime.reporting.masking import SHORTEST, strings_of
 
 if TYPE_CHECKING:
     from orchestrator.registration.key_value import KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
+    from orchestrator.secrets.lookup import SecretLookup
 
-FUNCTIONS = ("lookup", "file", "readFile", "template", "jet", "registrations", "kvGet")
+FUNCTIONS = ("lookup", "file", "readFile", "template", "jet", "registrations", "kvGet", "secret")
 
 _NO_DEFAULT = object()
 
@@ -42,7 +45,8 @@ class Scope(NamedTuple):
     ``target_files``: texts of the target by absolute path; other absolute paths raise
     NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``. ``loop``
     are the names of one ``foreach`` iteration. ``inventory`` has the other hosts, and ``asked`` the
-    host's answers to the manifest's look-ups.
+    host's answers to the manifest's look-ups. ``secrets`` makes what answers ``secret()``, and
+    gives None where none may be read.
     """
 
     facts: Facts
@@ -58,6 +62,7 @@ class Scope(NamedTuple):
     loop: Mapping[str, Any] = {}
     inventory: InventoryView = NO_INVENTORY
     asked: Answers = NOTHING_ASKED
+    secrets: Callable[[], SecretLookup | None] | None = None
 
     def __repr__(self) -> str:
         return "Scope()"  # templates can reach its methods, and its text would reveal everything
@@ -91,6 +96,10 @@ class Scope(NamedTuple):
             """``kvGet()``."""
             return self.kv_get(literals, bucket, key, *default)
 
+        def secret(reference: str) -> Any:
+            """``secret()``."""
+            return self.secret(literals, reference)
+
         return {
             "Facts": self.facts,
             "Data": self.data,
@@ -106,6 +115,7 @@ class Scope(NamedTuple):
             "jet": jet,
             "registrations": self.registrations,
             "kvGet": kv_get,
+            "secret": secret,
             **self.loop,
         }
 
@@ -183,6 +193,51 @@ class Scope(NamedTuple):
         message = f"kvGet(): the bucket {bucket} has no key {key!r}"
         raise EvaluationError(message, kind="template.undefined")
 
+    def secret(self, literals: frozenset[str], reference: str) -> Any:
+        """The secret value of a reference, which every sink masks from now on; EvaluationError.
+
+        The reference must be literal: a host must not choose what is read.
+        """
+        if not isinstance(reference, str) or reference not in literals:
+            message = f"secret() takes a literal such as 'FILE#key', not {reference!r}"
+            raise EvaluationError(message, kind="template.path")
+        return self._secret(
+            lambda lookup: lookup(
+                reference, str(self.directory.path), self.directory.bounds is not None
+            ),
+            f"secret({reference!r})",
+        )
+
+    def hear_secrets(self, text: str) -> None:
+        """Read every secret that a text names, because the text is rendered when the target already
+        masks. Errors come up where the secret is used.
+        """
+        from orchestrator.secrets.reference import calls_in
+
+        for reference in {one for one, _ in calls_in(text)}:
+            with suppress(EvaluationError):
+                self.secret(frozenset((reference,)), reference)
+
+    def encrypted(self, tag: str, text: str) -> Any:
+        """The plain text of a value in data, which every sink masks; EvaluationError."""
+        return self._secret(lambda lookup: lookup.inline(tag, text), f"the value of !{tag}")
+
+    def _secret(self, read: Callable[[SecretLookup], Any], what: str) -> Any:
+        if self.secrets is None:
+            raise EvaluationError(f"{what} cannot be read here")
+        lookup = self.secrets()
+        if lookup is None:
+            raise NeedSecretsError(what)
+        try:
+            found = read(lookup)
+        except CcmError as error:
+            raise EvaluationError(f"{what}: {error}", kind=error.kind) from error
+        for text in strings_of(found):
+            for one in (text, text.strip()):
+                if len(one) >= SHORTEST:
+                    self.environ.heard[one] = None
+        return found
+
     def outside(self) -> Scope:
         """The scope for an expression from another machine: the facts and the ``Host`` of this
         evaluation, nothing of the controller or of other hosts.
@@ -197,6 +252,7 @@ class Scope(NamedTuple):
             loop={},
             inventory=NO_INVENTORY,
             asked=NOTHING_ASKED,
+            secrets=None,
         )
 
     def _refuse_for_query(self, query: str) -> None:

@@ -65,6 +65,7 @@ def static_problems(
         except BadPathError as error:
             shown = repr(path.value) if isinstance(path, nodes.Const) else ""
             problems.append((f"lookup({shown}): {error}", "", (path or call).lineno))
+    problems += secret_problems(trees)
     for call in calls(trees, ("jet",)):
         problems += [(message, hint, call.lineno) for message, hint in vocabulary.jet(call)]
     return problems
@@ -116,6 +117,24 @@ def calls(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> list[nodes.Cal
         for call in walk(trees, nodes.Call)
         if isinstance(call.node, nodes.Name) and call.node.name in names
     ]
+
+
+def secret_problems(trees: Sequence[nodes.Expr]) -> list[Found]:
+    """Calls of ``secret()`` whose argument is computed, and other uses of its name."""
+    problems: list[Found] = []
+    called = calls(trees, ("secret",))
+    for call in called:
+        values = [one.value for one in call.args if isinstance(one, nodes.Const)]
+        is_literal = len(values) == len(call.args) == 1 and isinstance(values[0], str)
+        if not is_literal or call.kwargs:
+            message = "secret() takes one literal text, never a computed one"
+            problems.append((message, "as in secret('secrets.yaml#db.password')", call.lineno))
+    names = {id(call.node) for call in called}
+    others = [n for n in walk(trees, nodes.Name) if n.name == "secret" and id(n) not in names]
+    if any(name.ctx != "load" for name in others):
+        return []  # a name of the template's own
+    alone = "secret is called by its own name only"
+    return problems + [(alone, "", name.lineno) for name in others]
 
 
 def literal_arguments(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> list[str]:

@@ -23,12 +23,14 @@ NEEDS_ANSWERS = "ask.unasked"
 NEEDS_DATA = "data.unread"
 NEEDS_STORE = "data.kv"
 NEEDS_ARCHIVE = "archive.unread"
+NEEDS_SECRETS = "secret.unread"
 NEEDS = {
     NEEDS_FACTS: "facts that only a host reports",
     NEEDS_ANSWERS: "answers to look-ups",
     NEEDS_DATA: "data of --hiera that was not read",
     NEEDS_STORE: "the key-value store",
     NEEDS_ARCHIVE: "an archive that was not read",
+    NEEDS_SECRETS: "secrets, which this command does not read",
 }
 """The kinds of errors that are not mistakes, with the missing input in words."""
 
@@ -49,6 +51,16 @@ class OtherFactsError(FactsUnavailableError):
     def __init__(self, name: str, reason: str) -> None:
         EvaluationError.__init__(self, f"the facts of {name} are not known: {reason}")
         self.family = name
+
+
+class NeedSecretsError(FactsUnavailableError):
+    """An expression reads a secret, and this command reads none."""
+
+    default_kind = NEEDS_SECRETS
+
+    def __init__(self, what: str) -> None:
+        EvaluationError.__init__(self, f"{what} is not read by this command")
+        self.family = "secret"
 
 
 class NoAnswerError(FactsUnavailableError):

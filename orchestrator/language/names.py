@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 VARIABLES = ("Facts", "Data", "Environ", "Host", "Groups", "Hosts", "Asked")
-FUNCTIONS = ("lookup", "file", "readFile", "registrations", "kvGet")
+FUNCTIONS = ("lookup", "file", "readFile", "registrations", "kvGet", "secret")
 TEMPLATE_FUNCTIONS = ("template", "jet")
 """They render other templates."""
 LOOP_VARIABLES = ("item", "index", "key")

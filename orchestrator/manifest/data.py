@@ -14,8 +14,9 @@ from inventory.document import (
     Scalar,
     Sequence,
     ambiguous_values,
+    parse_data,
     parse_document,
-    read_document,
+    read_data,
     to_plain,
 )
 from orchestrator.expressions import Expression, Scope, Template
@@ -23,7 +24,7 @@ from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
-from orchestrator.manifest.data_files import NO_FILES, DataFiles, leads, pairs_of
+from orchestrator.manifest.data_files import NO_FILES, DataFiles, all_secret, leads, pairs_of
 from orchestrator.manifest.deferred import Deferred
 from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_key
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
@@ -90,6 +91,8 @@ class DataSource:
         self.notes = ambiguous_values(root)
         self.is_remote = remote
         self.name = root.source.name
+        self.text = root.source.text
+        self.encrypted = root.source.encrypted
         self._problems = problems
         self._maps: list[Mapping] = []
         self.data = self._tree(root, "data")
@@ -119,6 +122,8 @@ class DataSource:
     def is_static(self, files: DataFiles = NO_FILES) -> bool:
         """Whether it gives the same data on every host."""
         if any(map(is_templated, (self.data, *self.overrides.values(), *self.order))):
+            return False
+        if any(files.is_sealed(str(entry)) for entry in self.order):
             return False
         found = (files.get(str(entry)) for entry in self.order)
         return not any(file and is_templated(file.tree) for file in found)
@@ -330,15 +335,23 @@ class DataSource:
 
 
 def load_source(
-    path: str, problems: list[Problem], warnings: list[Problem], text: str | None = None
+    path: str,
+    problems: list[Problem],
+    *,
+    warnings: list[Problem],
+    text: str | None = None,
+    opened: str | None = None,
 ) -> DataSource | None:
     """The data of a ``--hiera`` file; None if it cannot be read at all.
 
     With ``text``, the data comes from another machine, and positions use ``path`` as its name.
+    ``opened`` is the text of an encrypted file, all of whose values are secret.
     """
     try:
-        if text is None:
-            root = read_document(path, problems)
+        if opened is not None:
+            root = parse_data(opened, path, problems)
+        elif text is None:
+            root = read_data(path, problems)
         else:
             root = parse_document(text, path, problems)
     except InputError as error:
@@ -351,7 +364,10 @@ def load_source(
     refuse_unknown_keys(
         root, KEYS, what="external data", problems=problems, hint="put values under data:"
     )
-    return DataSource(root, problems, warnings, remote=text is not None)
+    source = DataSource(root, problems, warnings, remote=text is not None)
+    if opened is not None:
+        source.annotations += [one for node in source.maps() for one in all_secret(node)]
+    return source
 
 
 def _templates_in(node: Node) -> Iterator[Problem]:

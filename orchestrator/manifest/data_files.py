@@ -7,14 +7,24 @@ the result, so a fact of a host never becomes part of a path.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 from inventory.checker import is_null
-from inventory.document import Mapping, ambiguous_values, read_document
-from orchestrator.expressions import Expression
+from inventory.document import (
+    EncryptedScalar,
+    Mapping,
+    Node,
+    ambiguous_values,
+    parse_data,
+    read_data,
+)
+from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template import TemplatedMap
+from orchestrator.language.errors import NeedSecretsError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.values import compile_node, expressions_in
 from remote_runtime.errors import InputError, Position, Problem
@@ -22,6 +32,11 @@ from remote_runtime.errors import InputError, Position, Problem
 SUFFIX = ".yaml"
 MOST_FILES = 20_000
 _OTHERS = (".yml", ".json")
+_SOPS = rb"(?m)^sops:\s*$|^\s*\"sops\"\s*:\s*\{"
+
+
+OpenWhole = Callable[[str], str]
+"""Gives the text of an encrypted file; EvaluationError."""
 
 
 class DataFile(NamedTuple):
@@ -50,22 +65,46 @@ class DataFiles:
         directory: str = "",
         problems: list[Problem] | None = None,
         warnings: list[Problem] | None = None,
+        open_whole: OpenWhole | None = None,
     ) -> None:
         self._problems: list[Problem] = [] if problems is None else problems
         self._warnings: list[Problem] = [] if warnings is None else warnings
         self.directory = directory
         self.notes: list[Problem] = []
+        self._open_whole = open_whole
+        self._lock = Lock()
+        self._sealed: dict[str, Path] = {}
         self._files: dict[str, DataFile] = {}
         for path in self._found() if directory else ():
             self._read(path)
 
     def get(self, entry: str) -> DataFile | None:
-        """The file for an entry name of the order."""
-        return self._files.get(entry.replace("/", ":"))
+        """The file for an entry name of the order. An encrypted one is opened on first use;
+        EvaluationError.
+        """
+        name = entry.replace("/", ":")
+        if name in self._sealed:
+            with self._lock:
+                if name not in self._files:
+                    self._open(name, self._sealed[name])
+        return self._files.get(name)
 
     def names(self) -> Sequence[str]:
         """The entries that have a file."""
-        return list(self._files)
+        return list(dict.fromkeys([*self._files, *self._sealed]))
+
+    def is_sealed(self, entry: str) -> bool:
+        """Whether the file for an entry is encrypted as a whole."""
+        return entry.replace("/", ":") in self._sealed
+
+    def sealed(self) -> list[Path]:
+        """The files that are encrypted as a whole."""
+        return list(self._sealed.values())
+
+    @property
+    def unopened(self) -> list[Path]:
+        """The encrypted files that were not opened."""
+        return [path for name, path in self._sealed.items() if name not in self._files]
 
     def all(self) -> Sequence[DataFile]:
         """Every file, by name."""
@@ -82,6 +121,11 @@ class DataFiles:
     def expressions(self) -> list[Expression]:
         """Every expression in the files."""
         return [expression for file in self.all() for expression in expressions_in(file.tree)]
+
+    def encrypted(self) -> Iterator[EncryptedScalar]:
+        """Every encrypted value in the files."""
+        for file in self.all():
+            yield from file.node.source.encrypted
 
     @property
     def has_annotations(self) -> bool:
@@ -116,11 +160,37 @@ class DataFiles:
         return path.name.endswith(SUFFIX) and ":" not in path.name
 
     def _read(self, path: Path) -> None:
+        name = ":".join(path.relative_to(self.directory).with_suffix("").parts)
+        if is_encrypted(path):
+            self._sealed[name] = path
+            return
         try:
-            root = read_document(path, self._problems)
+            root = read_data(path, self._problems)
         except InputError as error:
             self._problems += error.problems
             return
+        self._add(name, path, root)
+
+    def _open(self, name: str, path: Path) -> None:
+        """Decrypt a file. All of its values are secret."""
+        if self._open_whole is None:
+            raise NeedSecretsError(f"the data file {path}")
+        text, problems = self._open_whole(str(path)), self._problems
+        self._problems = []
+        try:
+            self._add(name, path, parse_data(text, str(path), self._problems))
+        except InputError as error:
+            self._problems += error.problems
+        finally:
+            problems, self._problems = self._problems, problems
+        if problems:
+            raise EvaluationError(f"{path}: {problems[0]}", kind="input.data")
+        if name in self._files:
+            self._files[name] = self._files[name]._replace(
+                annotations=all_secret(self._files[name].node)
+            )
+
+    def _add(self, name: str, path: Path, root: Node) -> None:
         if is_null(root):
             return
         if not isinstance(root, Mapping):
@@ -137,8 +207,6 @@ class DataFiles:
             message = "this key is data.data: a data file has its values at the top"
             hint = "remove data: and one level of indentation"
             self._warnings.append(Problem(message, root.key("data").position, hint, "input.data"))
-        parts = path.relative_to(self.directory).with_suffix("").parts
-        name = ":".join(parts)
         self.notes += ambiguous_values(root)
         tree = compile_node(root, self._problems, lenient=True)
         marks = read_annotations(root, self._problems, self._warnings)
@@ -149,6 +217,27 @@ class DataFiles:
 
     def _warn(self, message: str, hint: str) -> None:
         self._warnings.append(Problem(message, None, hint, "input.data"))
+
+
+_MARKS = (b"$ANSIBLE_VAULT;", b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----")
+_MOST_SEARCHED = 16 << 20
+
+
+def is_encrypted(path: str | Path) -> bool:
+    """Whether a file is encrypted as a whole, with ansible-vault, age or sops."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_SEARCHED)
+    except OSError:
+        return False  # who reads it reports it
+    if data.startswith(_MARKS):
+        return True
+    return b"sops" in data and b"ENC[" in data and re.search(_SOPS, data) is not None
+
+
+def all_secret(root: Mapping) -> list[Annotation]:
+    """An annotation for each key of a map: everything below it is secret."""
+    return [Annotation("secret", (key.text,), key.position) for key, _ in root.pairs()]
 
 
 NO_FILES = DataFiles()

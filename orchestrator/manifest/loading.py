@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from inventory.document import Mapping, Node, Scalar, Sequence, read_document
+from inventory.document import (
+    EncryptedScalar,
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    read_data,
+    refuse_encrypted,
+)
 from orchestrator.manifest.checks.contradictions import contradictions
 from orchestrator.manifest.checks.references import check_names, duplicates, named
 from orchestrator.manifest.checks.resource import warnings
@@ -112,13 +121,15 @@ def _read(
     above: Defaults = NO_DEFAULTS,
 ) -> Site:
     warnings: list[Problem] = []
-    root = read_document(path, problems)
+    root = read_data(path, problems)
     _refuse_others(root)
     if not isinstance(root, Mapping):
         hint = "a manifest begins with 'ccm:' or 'data:'"
         message = f"a manifest must be a map, not {root.describe()}"
         raise InputError([*problems, Problem(message, root.position, hint, "input.type")])
     refuse_unknown_keys(root, _TOP, what="a manifest", problems=problems)
+    if root.source.encrypted:
+        _refuse_encrypted(root, problems)
     source = DataSource(root, problems, warnings)
     site = Site(
         path,
@@ -131,6 +142,23 @@ def _read(
     site.defaults = above
     _read_ccm(site, root, problems)
     return site
+
+
+def _refuse_encrypted(root: Mapping, problems: list[Problem]) -> None:
+    """Report encrypted values outside of the data: only data is decrypted."""
+    held = {id(node) for key in ("data", "overrides") for node in _encrypted(root.get(key))}
+    refuse_encrypted((n for n in root.source.encrypted if id(n) not in held), problems)
+
+
+def _encrypted(node: Node | None) -> Iterator[Node]:
+    if isinstance(node, EncryptedScalar):
+        yield node
+    elif isinstance(node, Mapping):
+        for _, below in node.pairs():
+            yield from _encrypted(below)
+    elif isinstance(node, Sequence):
+        for below in node.nodes:
+            yield from _encrypted(below)
 
 
 def _refuse_others(root: Node) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from inventory.document import Mapping, Node, Scalar, Sequence
+from inventory.document import EncryptedScalar, Mapping, Node, Scalar, Sequence
 from orchestrator.expressions import Expression, Template
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.expressions.template import TEMPLATED, TemplatedList, TemplatedMap
@@ -37,6 +37,10 @@ def compile_node(
         """Compile a node below this one with the same settings."""
         return compile_node(below, problems, lenient=lenient, keys=keys, extra=extra)
 
+    if isinstance(node, EncryptedScalar):
+        from orchestrator.expressions.encrypted import encrypted_template
+
+        return encrypted_template(node)
     if isinstance(node, Scalar):
         if node.kind == "str" and holds_expression(node.text):
             return parse_template(node, problems, lenient, extra)

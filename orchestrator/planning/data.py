@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions import (
@@ -20,7 +21,7 @@ from orchestrator.language.files import Directory
 from orchestrator.language.hash_record import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import BASE, DataSource, Layer, ValueContainer, load_source
-from orchestrator.manifest.data_files import DataFiles
+from orchestrator.manifest.data_files import DataFiles, is_encrypted
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import merge_deep, merge_source
@@ -33,7 +34,7 @@ from orchestrator.planning.partial_data import (
 )
 from orchestrator.planning.site.look_ups import NO_LOOK_UPS, ManifestLookUps
 from orchestrator.sources.address import is_url, shown
-from remote_runtime.errors import InputError, PlanError, Problem
+from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 MOST_PROBLEMS = 20
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from orchestrator.registration.key_value import Buckets, KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup
     from orchestrator.registration.store import Store
+    from orchestrator.secrets.key_sources import KeySources
+    from orchestrator.secrets.lookup import SecretLookup
 
 
 class RunData:
@@ -60,7 +63,11 @@ class RunData:
     """
 
     def __init__(
-        self, options: PlanOptions, problems: list[Problem], warnings: list[Problem]
+        self,
+        options: PlanOptions,
+        problems: list[Problem],
+        warnings: list[Problem],
+        root: str = "",
     ) -> None:
         self.data = merge_deep(options.handed, assignments("--data", options.data))
         given = options.environ
@@ -69,17 +76,81 @@ class RunData:
         self.unread = [
             name for name in options.hiera if is_url(name) and name not in options.fetched
         ]
-        """The URLs of ``--hiera`` that were not read."""
+        """The sources of ``--hiera`` that were not read."""
+        self._reads_secrets = options.contact
+        self._secret_keys = options.secret_keys
+        self._secrets: SecretLookup | None = None
+        self._elsewhere: Callable[[Any], Any] | None = None
+        self._lock = Lock()
+        self.root = root
+        """The directory of the manifest that is pushed."""
+        self.sealed = [one for one in options.hiera if not is_url(one) and is_encrypted(one)]
+        """The files of ``--hiera`` that are encrypted."""
+        if not self._reads_secrets:
+            self.unread += self.sealed
         found = [
-            load_source(shown(path), problems, warnings, options.fetched.get(path))
+            load_source(
+                shown(path),
+                problems,
+                warnings=warnings,
+                text=options.fetched.get(path),
+                opened=self._opened(path, problems) if path in self.sealed else None,
+            )
             for path in options.hiera
             if path not in self.unread
         ]
         self.sources = [source for source in found if source]
-        self.files = DataFiles(options.data_dir, problems, warnings)
+        opener = self.open_whole if self._reads_secrets else None
+        self.files = DataFiles(options.data_dir, problems, warnings, opener)
         self.registry = _registry(options.registration)
         self.buckets = _buckets(options)
         self.inventory: InventoryView = NO_INVENTORY
+
+    def open_whole(self, path: str) -> str:
+        """The text of an encrypted file of data; EvaluationError."""
+        try:
+            return self.secret_lookup().whole(path)
+        except CcmError as error:
+            raise EvaluationError(f"{path}: {error}", kind=error.kind) from error
+
+    def _opened(self, path: str, problems: list[Problem]) -> str:
+        try:
+            return self.secret_lookup().whole(path)
+        except CcmError as error:
+            problems.append(Problem(f"--hiera {path}: {error.message}", None, error.hint))
+            return ""
+
+    def secrets(self) -> SecretLookup | None:
+        """What reads the secrets of the run; None for a command that reads none."""
+        if not (self._reads_secrets or self._elsewhere):
+            return None
+        return self.secret_lookup()
+
+    def secret_lookup(self) -> SecretLookup:
+        """What reads the secrets of the run, made on first use."""
+        with self._lock:
+            if self._secrets is None:
+                from orchestrator.secrets.lookup import SecretLookup
+
+                self._secrets = SecretLookup(self.keys, self.root)
+                if self._elsewhere is not None:
+                    self._secrets.forward_to(self._elsewhere)
+            return self._secrets
+
+    @property
+    def keys(self) -> KeySources:
+        """Where the keys of secrets are."""
+        if self._secret_keys is None:
+            from orchestrator.secrets.key_sources import KeySources
+
+            self._secret_keys = KeySources()
+        return self._secret_keys
+
+    def forward_to(self, ask: Callable[[Any], Any]) -> None:
+        """Have another process answer what is asked once per run."""
+        self.registry.forward_to(ask)
+        self.buckets.forward_to(ask)
+        self._elsewhere = ask
 
     @staticmethod
     def _fetched(options: PlanOptions, problems: list[Problem]) -> PlanOptions:
@@ -185,7 +256,7 @@ class ManifestData:
             return []
         unknown: Any = UnknownData()
         scope = self._scope(unknown, data={}, names={}, heard={}, lenient=True)
-        scope = scope._replace(host=unknown)
+        scope = scope._replace(host=unknown, secrets=None)
         resolver = Resolver(scope)
         data = merge_source(self._own.merging, resolver.bind(self._own.data, BASE), given.data)
         dict.update(resolver.root, raw_items(data))
@@ -309,6 +380,7 @@ class ManifestData:
             registry=given.registry,
             buckets=given.buckets,
             inventory=given.inventory,
+            secrets=given.secrets,
         )
 
     def _resolve(

@@ -56,8 +56,9 @@ class Hierarchy:
         self._asks = {} if text is not None else _asks(path, root, problems)
         variables = Environ(load_environ()).public() if with_environ else {}
         self._overlay = FactOverlay(options.facts, options.fact, variables)
-        self._given = RunData(options, problems, self.warnings)
         directory = Path() if is_url(path) else Path(path).parent
+        above = str(directory.absolute())
+        self._given = RunData(options, problems, self.warnings, above)
         self._data = ManifestData(source, Directory(directory.absolute()), self._given)
         shared = self._data.shared(None, {}) if not problems else None
         if shared:

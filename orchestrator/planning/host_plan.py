@@ -285,8 +285,8 @@ class HostPlan:
         whole = {**item.properties, **values}
         if len(self._heard) > len(self.own_secrets):
             raise ResourceError(
-                "it reads a secret environment variable that the host cannot mask",
-                hint="write the variable's name literally in the template",
+                "it reads a secret that the host cannot mask",
+                hint="name the variable or the secret literally in the resource",
                 kind="template",
             )
         problems = check_final(declared, item.name, whole, frozenset())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
@@ -14,6 +14,9 @@ from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
 from remote_runtime.reporting.masking import Mask
+
+if TYPE_CHECKING:
+    from orchestrator.secrets.key_sources import KeySources
 
 
 class PlanOptions(NamedTuple):
@@ -27,7 +30,8 @@ class PlanOptions(NamedTuple):
     of ``hiera`` may be a URL: ``fetched`` has the texts of the URLs that were read,
     ``source_hosts`` are read without a digest, and without ``contact`` no machine is contacted for
     a URL. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives`` are the directories of
-    manifest archives by URL, with the path of each manifest.
+    manifest archives by URL, with the path of each manifest. ``secret_keys`` are the keys of
+    secrets; they stay in this process.
     """
 
     hiera: Sequence[str] = ()
@@ -48,6 +52,7 @@ class PlanOptions(NamedTuple):
     contact: bool = True
     nats: str | None = None
     archives: Mapping[str, Sequence[str]] = {}
+    secret_keys: KeySources | None = None
 
     def record(self) -> dict[str, Any]:
         """The options in a form that may be stored: names of values, because the values may be

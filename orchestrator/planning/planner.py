@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -19,18 +21,27 @@ from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps
 from orchestrator.planning.site.manifests import Part, Parts, Place
 from orchestrator.planning.site.overview import Survey
 from orchestrator.sources.address import shown
-from remote_runtime.errors import InputError, PlanError, Problem
+from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
     from inventory import Inventory
     from orchestrator.expressions.inventory_view import InventoryView
+    from orchestrator.language.facts import Facts
+    from orchestrator.planning.compiled import Compiled
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implied_members import Implications
     from orchestrator.planning.site.check import HostCheck
     from orchestrator.planning.site.selection_filter import Marker
+    from orchestrator.planning.site.walk import Walk
+    from orchestrator.secrets.reference import InlineRead, SecretRead
+
+
+_CALL = r"\bsecret\s*\("
+_ROUNDS = 8
+"""How often a host's plan is made anew because it has come to further secrets."""
 
 
 class Planner:
@@ -50,10 +61,12 @@ class Planner:
         self._implications: Implications | None = None
         self._lock = Lock()
         self._examined: set[str] = set()  # hosts for which all manifests are known
-        given = RunData(options, problems, site.warnings)
+        given = RunData(options, problems, site.warnings, str(site.directory.path))
         self._sources = given.sources
         self._files = given.files
         self._given_keys = frozenset(given.data)
+        self._may_read_secrets = False
+        self._searched = 0  # the manifests that were searched for secrets
         self._registry = given.registry
         self._given = given
         root = Part(site, given)
@@ -62,6 +75,7 @@ class Planner:
         self._root = Place(root, self._parts)
         self.survey = survey = Survey(self._root, options.run)
         problems += survey.problems
+        problems += self._secret_problems()
         self._marker = self._selected(options, problems)
         site.warnings = survey.warnings + [
             Problem(
@@ -71,7 +85,8 @@ class Planner:
             )
             for declared, problem in survey.failing
         ]
-        is_known = survey.is_whole and not (survey.failing or given.unread or problems)
+        unread = given.unread or given.files.unopened
+        is_known = survey.is_whole and not (survey.failing or unread or problems)
         if options.data and is_known:
             from orchestrator.planning.site.unknown_data import unknown_data
 
@@ -88,7 +103,6 @@ class Planner:
         """
         # Loaded with the first answer of a host: time is short before it.
         from orchestrator.planning.host_plan import HostPlan
-        from orchestrator.planning.site.walk import Walk
 
         facts, warnings = self._overlay(host, gathered)
         warnings += [
@@ -97,8 +111,7 @@ class Planner:
         ]
         secrets = self.host_secrets
         before = secrets.before(host.name) if secrets is not None else ()
-        walk = Walk(host, facts, before, answers=gathered.answers)
-        resources = walk.run(self._root, self.site.earlier_names())
+        walk, resources = self._walked(host, facts, before, gathered)
         everything = walk.found
         if self._marker is not None:
             resources, everything = self._marker.mark(resources, walk.declared)
@@ -120,6 +133,71 @@ class Planner:
         if secrets is not None:
             secrets.share(host.name, plan)
         return plan
+
+    def _walked(
+        self, host: Any, facts: Facts, before: Sequence[str], gathered: Gathered
+    ) -> tuple[Walk, tuple[Compiled, ...]]:
+        """The visit of a host's manifests. It is repeated once the secrets that it lacked are read,
+        all of them side by side.
+        """
+        from orchestrator.planning.site.walk import Walk
+
+        earlier = self.site.earlier_names()
+        for _ in range(_ROUNDS if self._reads_secrets else 0):
+            from orchestrator.secrets.lookup import collecting, open_all
+
+            walk = Walk(host, facts, before, answers=gathered.answers)
+            with collecting() as missed:
+                try:
+                    resources = walk.run(self._root, earlier)
+                except CcmError:
+                    if not missed:
+                        raise
+            if not missed:
+                return walk, resources
+            open_all(missed)
+        walk = Walk(host, facts, before, answers=gathered.answers)
+        return walk, walk.run(self._root, earlier)
+
+    @property
+    def _reads_secrets(self) -> bool:
+        """Whether anything of the site may read a secret."""
+        parts = self._all()
+        if not self._may_read_secrets and self._searched != len(parts):
+            self._searched = len(parts)
+            held = [*(part.site.source for part in parts), *self._sources]
+            texts = [one.text for one in held]
+            texts += [one.source for one in self._files.expressions()]
+            self._may_read_secrets = (
+                any(part.secret_calls for part in parts)
+                or any(one.encrypted for one in held)
+                or any(True for _ in self._files.encrypted())
+                or any("secret" in text and re.search(_CALL, text) for text in texts)
+            )
+        return self._may_read_secrets
+
+    def _secret_problems(self) -> list[Problem]:
+        """The problems of secrets that show without a key."""
+        if not self._reads_secrets:
+            return []
+        from orchestrator.planning.site.secret_reads import inline_problems, secret_problems
+
+        return [
+            *secret_problems(self.secret_reads(), self._given.keys),
+            *inline_problems(self.inline_reads()),
+        ]
+
+    def secret_reads(self) -> list[SecretRead]:
+        """Each literal call of ``secret()`` in what was read so far."""
+        from orchestrator.planning.site.secret_reads import secret_reads
+
+        return list(secret_reads(self._all(), self._sources, self._files))
+
+    def inline_reads(self) -> list[InlineRead]:
+        """Each encrypted value in the data."""
+        from orchestrator.planning.site.secret_reads import inline_reads
+
+        return list(inline_reads(self._all(), self._sources, self._files))
 
     def require_answers(self, host: Any, gathered: Gathered) -> None:
         """NeedAnswersError if the host must answer look-ups before its plan can be made."""
@@ -237,7 +315,8 @@ class Planner:
         is_whole = self.survey.is_whole or (
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )
-        if is_whole and not (self.survey.failing or self._given.unread):
+        unread = self._given.unread or self._files.unopened
+        if is_whole and not (self.survey.failing or unread):
             # A manifest without an order leaves the files to other manifests of the project.
             orders = any(source.order != ["default"] for source, _ in named)
             found += unreachable_files(self._files, named) if hosts and orders else []
@@ -276,10 +355,14 @@ class Planner:
         """The remote sources that were not read because no other machine may be contacted, in
         words.
         """
-        data = (
+        given = self._given
+        sealed = [*(one for one in given.unread if one in given.sealed), *self._files.unopened]
+        data = [
             f"the data of {shown(name)} was not checked: no other machine is contacted"
-            for name in self._given.unread
-        )
+            for name in given.unread
+            if name not in given.sealed
+        ]
+        data += [f"the data of {one} was not checked: it is encrypted" for one in sealed]
         return [*data, *map(str, dict.fromkeys(self.survey.unread))]
 
     def unmatched(self) -> list[str]:
@@ -307,16 +390,35 @@ class Planner:
         """Let a planner of the same manifest in another process ``answer`` the questions that are
         asked once per run.
         """
-        self._registry.forward_to(ask)
-        self._given.buckets.forward_to(ask)
+        self._given.forward_to(ask)
 
     def answer(self, question: Any) -> Any:
         """The known registrations and bucket values, for JSON."""
         if isinstance(question, dict):  # from a worker, which may only ask for values of the site
+            if question.keys() & {"secret", "inline", "whole"}:
+                return self._secret_answer(question)
             if not any(str(question["bucket"]) in text for text in self.texts()):
                 return {"error": ["the site reads no such bucket", "template.kv", ""]}
             return self._given.buckets.answer(question)
         return self._registry.answer(question)
+
+    @property
+    def sealed_data(self) -> list[str]:
+        """The files of ``--hiera`` that are encrypted."""
+        return list(self._given.sealed)
+
+    def _secret_answer(self, question: Any) -> Any:
+        """A secret for a worker, if the site reads it."""
+        if "whole" in question:
+            whole = os.path.realpath(os.path.join(self._given.root, str(question["whole"])))
+            read = whole in {os.path.realpath(path) for path in self._files.sealed()}
+        elif "secret" in question:
+            read = any(str(question["secret"]) in text for text in self.texts())
+        else:
+            read = any(one.text == question["inline"] for one in self.inline_reads())
+        if not read:
+            return {"error": ["the site reads no such secret", "secret", ""]}
+        return self._given.secret_lookup().answer(question)
 
     def files(self) -> set[Path]:
         """The manifests and local files that were read so far."""

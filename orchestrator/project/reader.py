@@ -20,6 +20,7 @@ from inventory.document import (
 from orchestrator.project.discovery import ProjectFile
 from orchestrator.project.settings import SETTINGS, PositionedValue, Project
 from orchestrator.sources.address import is_url
+from orchestrator.support.seconds import parse_seconds
 from remote_runtime.errors import InputError, Problem
 
 
@@ -52,7 +53,7 @@ def _values(project: Project) -> Any:
         }
         for name, options in project.rollouts.items()
     }
-    return settings, rollouts
+    return settings, rollouts, {**project.secrets}
 
 
 def _real(name: str, value: Any) -> Any:
@@ -66,7 +67,7 @@ def _read(file: ProjectFile) -> Project:
     root = read_document(file.path, problems)
     problems += _complaints(root)
     if not problems and isinstance(root, Mapping):
-        problems += [*_logins(root), *_missing_data(root, file.directory)]
+        problems += [*_logins(root), *_missing_data(root, file.directory), *_bad_timeouts(root)]
     if problems:
         raise InputError(sorted(problems, key=lambda one: one.where[1:] if one.where else (0, 0)))
     if not isinstance(root, Mapping):
@@ -78,7 +79,51 @@ def _read(file: ProjectFile) -> Project:
     }
     rollouts = root.get("rollouts")
     named = rollouts.entries if isinstance(rollouts, Mapping) else {}
-    return Project(settings, {name: _rollout(node) for name, (_, node) in named.items()})
+    keys = root.get("secrets")
+    return Project(
+        settings,
+        {name: _rollout(node) for name, (_, node) in named.items()},
+        _secrets(to_plain(keys), file.directory) if isinstance(keys, Mapping) else {},
+        os.path.abspath(file.directory),
+    )
+
+
+def _secrets(written: dict[str, Any], directory: str) -> dict[str, Any]:
+    """The keys of secrets with absolute paths, lists and seconds."""
+    vault, age = dict(written.get("vault") or {}), dict(written.get("age") or {})
+    ids = {name: _password(one, directory) for name, one in (vault.get("ids") or {}).items()}
+    vault = {**_password(vault, directory), **({"ids": ids} if ids else {})}
+    listed = {key: [one] if isinstance(one, str) else one for key, one in age.items()}
+    if "identity" in listed:
+        listed["identity"] = [_directory(one, directory) for one in listed["identity"]]
+    commands = {}
+    for name, one in (written.get("cmd") or {}).items():
+        one = {"command": one} if isinstance(one, str) else one
+        seconds = (parse_seconds(str(one["timeout"])),) if "timeout" in one else ()
+        commands[name] = (one["command"], *seconds)
+    return {"vault": vault, "age": listed, "cmd": commands}
+
+
+def _password(one: Any, directory: str) -> dict[str, Any]:
+    """The source of a password; a bare text is its file."""
+    found = {"password_file": one} if isinstance(one, str) else dict(one)
+    if "password_file" in found:
+        found["password_file"] = _directory(found["password_file"], directory)
+    return {key: found[key] for key in ("password_file", "command") if key in found}
+
+
+def _bad_timeouts(root: Mapping) -> list[Problem]:
+    found: list[Problem] = []
+    keys = root.get("secrets")
+    commands = keys.get("cmd") if isinstance(keys, Mapping) else None
+    for _, one in commands.pairs() if isinstance(commands, Mapping) else ():
+        node = one.get("timeout") if isinstance(one, Mapping) else None
+        if isinstance(node, Scalar):
+            try:
+                parse_seconds(node.text)
+            except ValueError as error:
+                found.append(Problem(str(error), node.position, "as 10s or 2m", "input.project"))
+    return found
 
 
 def _rollout(node: Node) -> dict[str, PositionedValue]:

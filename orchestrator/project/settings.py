@@ -149,10 +149,13 @@ class Project(NamedTuple):
     """What the project's file says: settings, and of each rollout its options, both by name.
 
     A rollout's value is true or false, or a list of ``PositionedValue`` words as a flag takes them.
+    ``secrets`` is as ``key_sources`` takes it, and ``directory`` is that of the file.
     """
 
     settings: Mapping[str, PositionedValue] = {}
     rollouts: Mapping[str, Mapping[str, PositionedValue]] = {}
+    secrets: Mapping[str, Any] = {}
+    directory: str = ""
 
 
 class ResolvedOption(NamedTuple):

@@ -154,10 +154,18 @@ class RemoteWork:
             if push.data is None:
                 yield Recipe("", planner.record())
                 continue
+            if planner.sealed_data:
+                raise UsageError(
+                    f"--hiera {planner.sealed_data[0]} is encrypted, and keys are not sent to "
+                    "workers",
+                    hint="put it into the data directory, read values with secret(), or use "
+                    "another --engine",
+                )
             data = push.data._asdict()
             del data["run"], data["environ"]
             data["archives"] = planner.site.children.archives.known()
-            data.update(contact=False, nats=None)  # they have the texts, and ask for values
+            # They have the texts, and ask for values; keys never leave this machine.
+            data.update(contact=False, nats=None, secret_keys=None)
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 
     def _stage_of(self, push: "PushJob") -> "tuple[str, tuple[str, ...]]":

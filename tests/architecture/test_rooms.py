@@ -22,6 +22,7 @@ ROOMS = (
     "templates",
     "expressions",
     "language",
+    "secrets",
     "sources",
     "registration",
     "site_types",

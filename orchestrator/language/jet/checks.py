@@ -36,6 +36,7 @@ _ARGUMENTS: dict[str, tuple[int, int | None]] = {
     "readFile": (1, 1),
     "registrations": (4, 4),
     "kvGet": (2, 3),
+    "secret": (1, 1),
     "template": (1, 1),
     "isset": (1, None),
     "exec": (1, 2),
@@ -83,11 +84,17 @@ def _call_problem(call: Call, more: Iterable[str]) -> Iterator[ParseError]:
             f"{least} to {most}"
         )  # fmt: skip
         yield ParseError(f"{call.name} takes {words} argument(s), not {count}", call.at)
+    elif call.name == "secret" and not _is_text(call.arguments[0]):
+        yield ParseError("secret() takes a literal, never a computed text", call.at)
     elif call.name == "lookup":
         try:
             check_path_text(call.arguments[0], _path_text)
         except BadPathError as error:
             yield ParseError(f"lookup(): {error}", call.at)
+
+
+def _is_text(node: Node) -> bool:
+    return isinstance(node, Const) and isinstance(node.value, str)
 
 
 def _path_text(node: Node) -> PathText:

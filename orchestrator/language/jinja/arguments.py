@@ -18,6 +18,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "template": ("text",),
     "jet": ("text",),
     "kvGet": ("bucket", "key"),
+    "secret": ("reference",),
     "registrations": ("cluster", "protocol", "service", "address"),
 }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
 from orchestrator.language.names import LOOP_VARIABLES
+from orchestrator.language.positions import Positions
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
@@ -24,7 +25,7 @@ from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    pass
+    from orchestrator.secrets.reference import SecretRead
 
 _JINJA, _JET = ("jinja", ("{{", "}}")), ("jet", ("[[", "]]"))
 """What code begins and ends with in Jinja2 and in Jet."""
@@ -36,6 +37,8 @@ class Part:
     def __init__(self, site: Site, given: RunData, is_child: bool = False) -> None:
         self.site = site
         self.problems: list[Problem] = []
+        self.secret_calls: list[SecretRead] = []
+        """The secrets that local templates name."""
         self.data = ManifestData(site.source, site.directory, given)
         self.travel = Travel(site.directory)
         self.alike = AlikeResources()
@@ -53,6 +56,7 @@ class Part:
             else None
         )
         for part in template.reached if template else ():
+            self._note_secrets(part.text, part.name)
             self.problems += self._undeclared(part.text, part.name, _JET)
         self._check_files()
 
@@ -107,6 +111,7 @@ class Part:
         if not problems:
             texts, syntax = self.travel.trees.templates(declared)
             for name, text in texts:
+                self._note_secrets(text, name)
                 problems += self._undeclared(text, name, syntax)
         return problems
 
@@ -120,6 +125,16 @@ class Part:
         from orchestrator.manifest.checks.look_ups import unknown_in_template
 
         return unknown_in_template(text, name, self.site.asks, syntax)
+
+    def _note_secrets(self, text: str, name: str) -> None:
+        """Note the secrets that a template names."""
+        if "secret" not in text or name == TEXT:
+            return
+        from orchestrator.secrets.reference import SecretRead, calls_in
+
+        directory, place = str(self.site.directory.path), Positions(name, text)
+        found = (SecretRead(one, directory, place.of(at)) for one, at in calls_in(text))
+        self.secret_calls += found
 
     def _unreadable(self, declared: Declared) -> list[Problem]:
         plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
@@ -140,6 +155,7 @@ class Part:
                     check_call(directory, call, added)
                     syntax = _JET if call.is_jet else _JINJA
                     for name, text in templates_of_call(directory, call, added):
+                        self._note_secrets(text, name)
                         found = self._undeclared(text, name, syntax)
                         self.problems += [_placed(problem, expression) for problem in found]
             except InputError as error:

@@ -291,7 +291,10 @@ class Walk:
             self.found[at] = entry
         if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
-            scope.environ.hear(repr(declared.raw))
+            late = repr(declared.raw)
+            scope.environ.hear(late)
+            if "secret" in late:
+                scope.hear_secrets(late)
         if self._is_checked:
             row = _Row(declared, entry, place=number, runs=runs, opens=opens, begin=begin)
             self._rows.append(row)

@@ -180,8 +180,8 @@ def _given(name: str) -> Any:
 def _of_scope(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         """Call the function of the current scope."""
-        # A file is one of the directory, whatever is spelled out; a bucket must be.
-        spelled = _literals.get() if name == "kvGet" else frozenset()
+        # A file is one of the directory, whatever is spelled out; a bucket and a secret must be.
+        spelled = _literals.get() if name in ("kvGet", "secret") else frozenset()
         return _turn.get().names(spelled)[name](*arguments)
 
     return call

@@ -58,7 +58,9 @@ def test_a_variable_that_makes_no_sense(text: str) -> None:
 def test_the_file_has_a_key_for_each_setting() -> None:
     """The schema of the file and the list of settings say the same."""
     keys = set(schemas.load("project")["properties"])
-    assert keys - {"rollouts"} == {setting.word for setting in SETTINGS if setting.in_file}
+    assert keys - {"rollouts", "secrets"} == {
+        setting.word for setting in SETTINGS if setting.in_file
+    }
 
 
 def test_no_command_has_a_default_of_its_own() -> None:

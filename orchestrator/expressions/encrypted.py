@@ -1,0 +1,48 @@
+"""A value with the tag ``!vault`` or ``!age`` as an expression (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inventory.document import EncryptedScalar
+from orchestrator.expressions.expression import Expression
+from orchestrator.expressions.scope import Scope
+from orchestrator.expressions.template import Template
+
+
+class EncryptedValue:
+    """The program of such an expression: it decrypts the value when it is evaluated."""
+
+    def __init__(self, tag: str, text: str) -> None:
+        self.tag = tag
+        self.text = text
+
+    def run(self, scope: Scope, more: dict[str, Any] | None = None) -> Any:
+        """The plain text; EvaluationError."""
+        return scope.encrypted(self.tag, self.text)
+
+    def constant(self) -> tuple[bool, Any]:
+        """It is no literal."""
+        return False, None
+
+    def data_paths(self) -> list[str]:
+        """It reads no data."""
+        return []
+
+    def files(self) -> list[str]:
+        """It reads no files."""
+        return []
+
+    def template_calls(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """It renders no templates."""
+        return []
+
+    def chooses(self) -> bool:
+        """It has no alternatives."""
+        return False
+
+
+def encrypted_template(node: EncryptedScalar) -> Template:
+    """The value as a template of one expression."""
+    program = EncryptedValue(node.tag, node.text)
+    return Template((Expression(f"!{node.tag}", node.position, program),))

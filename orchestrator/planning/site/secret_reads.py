@@ -1,0 +1,84 @@
+"""The secrets that a site names, and whether they exist, without any key (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from orchestrator.expressions import Expression
+from orchestrator.manifest.data import DataSource
+from orchestrator.manifest.data_files import DataFiles
+from orchestrator.secrets.reference import InlineRead, SecretRead, calls_in
+from remote_runtime.errors import Problem
+
+if TYPE_CHECKING:
+    from orchestrator.planning.site.manifests import Part
+    from orchestrator.secrets.key_sources import KeySources
+
+
+def secret_reads(
+    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles
+) -> Iterator[SecretRead]:
+    """Each literal call in manifests, their data and templates, ``--hiera`` and data files."""
+    parts = list(parts)
+    top = str(parts[0].site.directory.path) if parts else ""
+    for part in parts:
+        directory = str(part.site.directory.path)
+        yield from part.secret_calls
+        if "secret" in part.site.source.text:
+            yield from _in_expressions(_expressions(part), directory)
+    for source in sources:
+        if "secret" in source.text:
+            yield from _in_expressions(source.expressions(), top)
+    yield from _in_expressions(files.expressions(), top)
+
+
+def inline_reads(
+    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles
+) -> Iterator[InlineRead]:
+    """Each encrypted value in the data."""
+    held = [*(part.site.source for part in parts), *sources]
+    for node in [*(node for one in held for node in one.encrypted), *files.encrypted()]:
+        yield InlineRead(node.tag, node.text, node.position)
+
+
+def secret_problems(reads: Iterable[SecretRead], keys: KeySources) -> list[Problem]:
+    """The problems of secrets that no source has, as far as shows without a key."""
+    from orchestrator.secrets.checks import complaint
+
+    found: dict[Problem, None] = {}
+    for read in reads:
+        error = complaint(read.text, read.directory, keys)
+        if error is not None:
+            message = f"secret({read.text!r}): {error.message}"
+            found[Problem(message, read.where, error.hint, error.kind)] = None
+    return list(found)
+
+
+def inline_problems(reads: Iterable[InlineRead]) -> list[Problem]:
+    """The problems of encrypted values that show without a key."""
+    from orchestrator.secrets.checks import inline_complaint
+
+    found = []
+    for read in reads:
+        error = inline_complaint(read.tag, read.text)
+        if error is not None:
+            found.append(Problem(error.message, read.where, error.hint, error.kind))
+    return found
+
+
+def _in_expressions(expressions: Iterable[Expression], directory: str) -> Iterator[SecretRead]:
+    for expression in expressions:
+        for text, _ in calls_in(expression.source):
+            yield SecretRead(text, directory, expression.where)
+
+
+def _expressions(part: Part) -> Iterator[Expression]:
+    site = part.site
+    yield from site.source.expressions()
+    for assertion in site.assertions:
+        yield from assertion.expressions()
+    for ask in site.asks.values():
+        yield from ask.expressions()
+    for declared in site.resources:
+        yield from declared.expressions()

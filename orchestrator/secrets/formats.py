@@ -1,0 +1,131 @@
+"""Recognizes encrypted files by their content, without any key (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from inventory.document import Mapping, Scalar, Sequence, parse_data
+from inventory.nodes import EncryptedScalar, Node
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.vault import MARK, read_envelope
+from remote_runtime.errors import InputError
+from remote_runtime.text.nearest import nearest
+
+Kind = Literal["vault", "age", "sops", "plain"]
+AGE_BINARY = b"age-encryption.org/v1\n"
+AGE_ARMOR = b"-----BEGIN AGE ENCRYPTED FILE-----"
+_CONFLICT = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
+_SOPS = re.compile(
+    rb"^sops:\s*$|^\s*\"sops\"\s*:\s*\{|^sops_(?:mac|version)=|^\[sops\]\s*$", re.MULTILINE
+)
+
+
+def kind_of(data: bytes) -> Kind:
+    """What a file is, by its content. A plain one may have encrypted values."""
+    if data.startswith(MARK.encode("ascii")):
+        return "vault"
+    if data.startswith((AGE_BINARY, AGE_ARMOR)):
+        return "age"
+    return "sops" if _SOPS.search(data) else "plain"
+
+
+def require_whole(data: bytes, name: str) -> Kind:
+    """The kind of a file that can be decrypted as far as shows without a key; SecretError."""
+    if _CONFLICT.search(data):
+        message = f"{name} has unresolved merge conflicts"
+        hint = "an encrypted text cannot be merged line by line: take one side whole"
+        raise SecretError(message, "secret.conflict", f"{hint}, then repeat the other's change")
+    kind = kind_of(data)
+    if kind == "vault":
+        read_envelope(data.decode("ascii", "replace"))
+    elif kind == "age" and b"\n---" not in data and not data.startswith(AGE_ARMOR):
+        raise SecretError(f"{name} is cut off: its age header has no end")
+    elif kind == "age" and data.startswith(AGE_ARMOR) and b"-----END AGE" not in data:
+        raise SecretError(f"{name} is cut off: its last line is missing")
+    return kind
+
+
+def document_of(text: str, name: str) -> Node:
+    """The YAML of a source, which may have encrypted values; SecretError without its text."""
+    try:
+        return parse_data(text, name)
+    except InputError as error:
+        where = error.problems[0].where
+        at = f" (line {where.line})" if where else ""
+        message = f"{name} is not YAML{at}, so it has no keys"
+        raise SecretError(message, hint="leave out # to use the whole text") from error
+
+
+def node_below(root: Node, path: tuple[str, ...], name: str) -> Node:
+    """The node at a path of keys and list indexes; SecretError with the nearest key."""
+    node = root
+    for number, key in enumerate(path):
+        found: Node | None = None
+        known: list[str] = []
+        if isinstance(node, Mapping):
+            found, known = node.get(key), [one for one in node if one != "sops"]
+        elif isinstance(node, Sequence) and key.isdecimal() and int(key) < len(node.nodes):
+            found = node.nodes[int(key)]
+        elif isinstance(node, EncryptedScalar):
+            return node  # what is inside shows with the key only
+        if found is None:
+            place = f"below {'.'.join(path[:number])}" if number else "at its top"
+            likely = nearest(key, known)
+            hint = f"did you mean {likely}?" if likely else ""
+            raise SecretError(f"{name} has no key {key!r} {place}", "secret.key", hint)
+        node = found
+    return node
+
+
+def check_path(data: bytes, path: tuple[str, ...] | None, name: str) -> None:
+    """SecretError if the file cannot have a value at the path, as far as shows without a key."""
+    kind = require_whole(data, name)
+    if kind in ("vault", "age") or path is None:
+        return
+    text = decoded(data, name)
+    if kind == "sops" and not _is_structured(text):
+        return
+    node_below(document_of(text, name), path, name)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The bytes as text; SecretError."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"{name} is not UTF-8 text"
+        raise SecretError(
+            message, hint="secret() takes texts; encode the file as base64"
+        ) from error
+
+
+def _is_structured(text: str) -> bool:
+    """Whether a file of sops is YAML or JSON, rather than dotenv or INI."""
+    return re.search(r"^sops:|\"sops\"", text, re.MULTILINE) is not None
+
+
+def encrypted_values(node: Node, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    """Each encrypted value below a node, with its path."""
+    if isinstance(node, EncryptedScalar):
+        return [(path, node)]
+    if isinstance(node, Mapping):
+        pairs = [(key.text, value) for key, value in node.pairs()]
+    elif isinstance(node, Sequence):
+        pairs = [(str(at), value) for at, value in enumerate(node.nodes)]
+    else:
+        pairs = []
+    return [one for key, value in pairs for one in encrypted_values(value, (*path, key))]
+
+
+def leaves(node: Node, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Scalar]]:
+    """Each scalar below a node, with its path."""
+    if isinstance(node, Scalar):
+        return [(path, node)]
+    if isinstance(node, Mapping):
+        pairs = [(key.text, value) for key, value in node.pairs()]
+    elif isinstance(node, Sequence):
+        pairs = [(str(at), value) for at, value in enumerate(node.nodes)]
+    else:
+        pairs = []
+    return [one for key, value in pairs for one in leaves(value, (*path, key))]

@@ -1,0 +1,120 @@
+"""Runs a program that prints a secret, with bounds (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+
+from orchestrator.secrets.errors import SecretError
+from orchestrator.support.plain_text import one_line
+from remote_runtime.reporting.masking import Mask
+
+MOST_OUTPUT = 1 << 20
+_MOST_ERRORS = 4000
+_SHOWN = 300
+_TICK = 0.2
+_PRIVATE = ("PASSWORD", "PASSPHRASE")
+_running: set[int] = set()
+
+
+def shell(command: str, argument: str = "") -> list[str]:
+    """The words of a shell command line; ``$1`` in it is the argument."""
+    return ["/bin/sh", "-c", command, "ccm", *([argument] if argument else [])]
+
+
+def output_of(
+    words: Sequence[str], seconds: float, *, what: str, directory: str = "", data: bytes = b""
+) -> bytes:
+    """What the program prints; SecretError if it fails, prints too much or takes too long.
+
+    ``what`` names it in messages. What it prints on stderr is shown if it fails, never its output.
+    The program gets ``data`` on its standard input, and none of ccm's own passwords.
+    """
+    environ = {
+        name: text
+        for name, text in os.environ.items()
+        if not (name.startswith("CCM_") and name.endswith(_PRIVATE))
+    }
+    try:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=directory or None,
+            env=environ,
+            start_new_session=True,
+        )
+    except OSError as error:
+        message = f"{what} cannot be started: {error.strerror}"
+        raise SecretError(message, hint=f"install {words[0]}, or check the command") from error
+    _running.add(process.pid)
+    output, errors = bytearray(), bytearray()
+    try:
+        code = _attend(process, data, kept=(output, errors), end=time.monotonic() + seconds)
+    finally:
+        _end(process)
+    if len(output) > MOST_OUTPUT:
+        raise SecretError(f"{what} printed more than {MOST_OUTPUT >> 20} MiB", hint="print less")
+    if code is None:
+        hint = "give it more time with timeout, or check why it waits"
+        raise SecretError(f"{what} did not end within {seconds:g} s", hint=hint)
+    if code:
+        how = f"was killed by signal {-code}" if code < 0 else f"exited with {code}"
+        text = Mask().text(bytes(errors[-_SHOWN:]).decode("utf-8", "replace").strip())
+        raise SecretError(f"{what} {how}{': ' if text else ''}{one_line(text)}")
+    return bytes(output)
+
+
+def end_programs() -> None:
+    """End the programs that still run, as ccm ends itself; also for a handler of signals."""
+    for group in tuple(_running):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    _running.discard(process.pid)
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _attend(
+    process: subprocess.Popen[bytes], data: bytes, *, kept: tuple[bytearray, bytearray], end: float
+) -> int | None:
+    """Read until the program has ended; its exit code, None if its time is over before."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    output, errors = kept
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(data)  # a few KB at most, which a pipe takes
+        process.stdin.close()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ, output)
+        selector.register(process.stderr, selectors.EVENT_READ, errors)
+        while time.monotonic() < end and len(output) <= MOST_OUTPUT:
+            ended = process.poll()
+            found = selector.select(0 if ended is not None else _TICK) if selector.get_map() else ()
+            for key, _ in found:
+                chunk = os.read(key.fd, 65536)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                key.data.extend(chunk)
+                del errors[:-_MOST_ERRORS]
+            if ended is not None and not found:
+                return ended
+            if ended is None and not selector.get_map():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_TICK)
+    return None
