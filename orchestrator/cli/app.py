@@ -41,6 +41,7 @@ COMMANDS = (
     "runs",
     "report",
     "diff",
+    "secrets",
     "schema",
     "docs",
     "completion",

@@ -126,6 +126,10 @@ class RunData:
             return None
         return self.secret_lookup()
 
+    def use_secrets(self, secrets: SecretLookup) -> None:
+        """Take the secrets from here."""
+        self._secrets, self._reads_secrets = secrets, True
+
     def secret_lookup(self) -> SecretLookup:
         """What reads the secrets of the run, made on first use."""
         with self._lock:

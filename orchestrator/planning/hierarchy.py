@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inventory.document import Mapping, parse_document, read_document
+from inventory.document import Mapping, parse_document, read_data
 from orchestrator.expressions.environ import Environ
 from orchestrator.fleet.host.host_facts import NeedAnswersError
 from orchestrator.language.files import Directory
@@ -38,7 +38,7 @@ class Hierarchy:
         self.warnings: list[Problem] = []
         text = self._fetched(path, options)
         if text is None:
-            root = read_document(path, problems)
+            root = read_data(path, problems)
         else:
             root = parse_document(text, shown(path), problems)
         if not isinstance(root, Mapping):

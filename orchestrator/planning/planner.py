@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implied_members import Implications
     from orchestrator.planning.site.check import HostCheck
+    from orchestrator.planning.site.secret_use import Examined
     from orchestrator.planning.site.selection_filter import Marker
     from orchestrator.planning.site.walk import Walk
+    from orchestrator.secrets.lookup import SecretLookup
     from orchestrator.secrets.reference import InlineRead, SecretRead
 
 
@@ -401,6 +403,20 @@ class Planner:
                 return {"error": ["the site reads no such bucket", "template.kv", ""]}
             return self._given.buckets.answer(question)
         return self._registry.answer(question)
+
+    def use_secrets(self, secrets: SecretLookup) -> None:
+        """Take the secrets from here."""
+        self._given.use_secrets(secrets)
+
+    def examined(self, host: Any) -> Examined:
+        """What the resources of a host come to, as far as they are known without contacting it."""
+        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.site.check import UnknownFacts
+        from orchestrator.planning.site.secret_use import examined_by
+        from orchestrator.planning.site.walk import Walk
+
+        facts = UnknownFacts(self._overlay(host, NothingGathered())[0])
+        return examined_by(Walk(host, facts), self._root)
 
     @property
     def sealed_data(self) -> list[str]:

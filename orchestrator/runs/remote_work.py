@@ -231,6 +231,9 @@ class RemoteWork:
         tls = str(os.environ.get(VARIABLE) or default_directory())
         known = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)
         keys = {host.key_file for host in known if host.key_file}
+        for push in self._push.pushes:
+            secrets = push.data.secret_keys if push.data is not None else None
+            keys |= set(secrets.files()) if secrets is not None else set()
         return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env", tls)}
 
 

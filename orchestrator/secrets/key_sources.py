@@ -1,10 +1,11 @@
 """Where the keys of secrets are: ``secrets`` of ``ccm.yaml`` and the environment (controller).
 
-Every command that plans makes one of these, so this module imports nothing.
+Every command that plans makes one of these, so this module imports little.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -50,6 +51,11 @@ class KeySources(NamedTuple):
     recipients: Sequence[str] = ()
     commands: Mapping[str, CommandSource] = {}
     prompt: Callable[[str], str] | None = None
+
+    def files(self) -> list[str]:
+        """The files with keys, which leave this machine by no way."""
+        paths = [*self.identities, *(one.file for one in self.vault.values())]
+        return [os.path.expanduser(path) for path in paths if path]
 
 
 def key_sources(

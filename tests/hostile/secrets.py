@@ -19,6 +19,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+import pyrage
+
+from orchestrator.secrets import age, vault
 from tests.hostile.figures import Figures
 from tests.push.command import Ccm, Run
 
@@ -34,6 +37,8 @@ data:
   lines: {lines}
   # @secret
   of_other: "{{{{ Hosts.other.vars.licence }}}}"
+  vaulted: "{{{{ secret('v.yml#db.password') }}}}"
+  inline: {inline}
 ccm:
   ask: {{kept: {{file: {top}/kept, sensitive: true}}, shown: {{stat: {top}/kept}}}}
   resources:
@@ -42,6 +47,9 @@ ccm:
         - {top}/data: {{content: "a {{{{ Data.marked }}}}\\nb\\n"}}
         - {top}/lines: {{content: "{{{{ Data.lines }}}}"}}
         - {top}/looked: {{content: "{{{{ Asked.kept.content }}}}{{{{ Asked.shown.size }}}}"}}
+        - {top}/vaulted: {{content: "{{{{ Data.vaulted }}}} {{{{ Data.inline }}}}"}}
+        - {top}/stored: {{content: "{{{{ secret('cmd:store/word') }}}}"}}
+        - {top}/aged: {{content: "{{{{ secret('s.age#lines') }}}}{{{{ template('more.j2') }}}}"}}
         - {top}/other: {{content: "{{{{ Data.of_other }}}}"}}
         - {top}/others: {{content: "{{{{ template('others.j2') }}}}"}}
         - {top}/quiet: {{content: {quiet}, sensitive: true}}
@@ -56,7 +64,12 @@ ccm:
     - exec:
         - defaults: {{provider: shell, logoutput: true, environment: ["S={{{{ Data.marked }}}}",
             "L={{{{ Data.lines }}}}",
-            "O={{{{ Data.of_other }}}}", "E={{{{ lookup('environ.APP_PASSWORD') }}}}"]}}
+            "O={{{{ Data.of_other }}}}", "E={{{{ lookup('environ.APP_PASSWORD') }}}}",
+            "V={{{{ Data.vaulted }}}}", "I={{{{ Data.inline }}}}",
+            "C={{{{ secret('cmd:store/word') }}}}", "G={{{{ secret('s.age#lines') }}}}"]}}
+        - sources: {{command: 'for n in "$V" "$I" "$C" "$G"; do printf "%s\n" "$n";
+            printf "%s" "x$n" | base64 -w0; printf "%s" "$n" | od -An -v -tx1 | tr -d " \n"; done;
+            exit 1'}}
         - looked: {{command: 'printf "%s\n" "$A"; printf "%s" "$A" | base64 -w0; exit 1',
             environment: ["A={{{{ Asked.kept.content.strip() }}}}"]}}
         - plain: {{command: 'printf "%s\\n" "$S" "$L" "$E" "$O"; printf "%s\\n" "$S" "$O" >&2'}}
@@ -83,6 +96,21 @@ _OTHERS = """\
 {% for host in Hosts.values() if host.vars.licence is defined %}
 {{ host.name }} {{ host.vars.licence | b64encode }} {{ Data.of_other }}
 {% endfor %}
+"""
+_MORE = """\
+{{ secret('v.yml#db.password') | b64encode }} {{ secret('cmd:store/word') | urlencode }}
+{{ secret('s.age#lines') | to_json }} {{ secret('v.yml#db.password') | hash('sha256') }}
+"""
+_EDITOR = """\
+#!/bin/sh
+cp "$1" "$TMPDIR/copy"
+sed "s/keep: 1/keep: 2/" "$TMPDIR/copy" > "$1"
+"""
+_KEYS = """\
+secrets:
+  vault: {{password_file: top/password}}
+  age: {{identity: top/identity, recipients: top/recipients}}
+  cmd: {{store: 'cat "top/$1"'}}
 """
 _CHILD = """\
 ccm:
@@ -165,7 +193,8 @@ class Round:
             "sensitive": made(odd), "environment": made(odd), "environment, listed": made(),
             "login of a URL": made(), "token of a URL": made(), "bearer": made(), "header": made(),
             "become password": made(odd), "login password": made(odd), "look-up": made(odd),
-            "var of another host": made(odd),
+            "var of another host": made(odd), "vault file": made(odd), "inline vault": made(odd),
+            "command": made(odd), "age file": "\n".join(made(odd) for _ in range(2)),
         }  # fmt: skip
         one = self.secrets
         self.ccm = Ccm(
@@ -174,6 +203,7 @@ class Round:
                 "APP_PASSWORD": one["environment"], "OF_MINE": one["environment, listed"],
                 "CCM_SECRET_ENV": "OF_*", "CCM_BECOME_PASSWORD": one["become password"],
                 "CCM_SSH_PASSWORD": one["login password"], "TMPDIR": str(scratch / "tmp"),
+                "EDITOR": str(scratch / "editor"), "XDG_RUNTIME_DIR": str(scratch / "tmp"),
             },
         )  # fmt: skip
         (scratch / "tmp").mkdir()
@@ -182,6 +212,8 @@ class Round:
         (scratch / "child.yaml").write_text(_CHILD)
         (self.top / "kept").write_text(one["look-up"] + "\n")
         (scratch / "others.j2").write_text(_OTHERS)
+        (scratch / "more.j2").write_text(_MORE)
+        inline = self._encrypt()
         self.inventory = scratch / "hosts.yaml"
         other = {"connection": "local", "vars": {"licence": one["var of another host"]}}
         hosts = {"h": {"connection": "local"}, "other": other}
@@ -192,12 +224,31 @@ class Round:
                 top=self.top, uid=os.getuid(), gid=os.getgid(), marked=json.dumps(one["@secret"]),
                 lines=json.dumps(one["@secret of lines"]), quiet=json.dumps(one["sensitive"]),
                 login=one["login of a URL"], token=one["token of a URL"], bearer=one["bearer"],
-                header=one["header"],
+                header=one["header"], inline=json.dumps(inline).join(("!vault ", "")),
             )
         )  # fmt: skip
         self._own = {
             path: path.read_bytes() for path in (self.site, self.inventory, scratch / "child.yaml")
         }
+
+    def _encrypt(self) -> str:
+        """Write the encrypted files and their keys; the inline value."""
+        one, word = self.secrets, b"of the vault"
+        identity = pyrage.x25519.Identity.generate()
+        (self.top / "password").write_bytes(word)
+        (self.top / "identity").write_text(str(identity))
+        (self.top / "recipients").write_text(str(identity.to_public()))
+        (self.top / "word").write_text(one["command"] + "\n")
+        (self.scratch / "ccm.yaml").write_text(_KEYS.format())
+        document = {"db": {"password": one["vault file"]}, "keep": 1}
+        (self.scratch / "v.yml").write_text(vault.encrypt(json.dumps(document).encode(), word))
+        plain = json.dumps({"lines": one["age file"]}).encode()
+        sealed = age.encrypt(plain, [str(identity.to_public())], armored=True)
+        (self.scratch / "s.age").write_bytes(sealed)
+        editor = self.scratch / "editor"
+        editor.write_text(_EDITOR)
+        editor.chmod(0o700)
+        return vault.encrypt(one["inline vault"].encode(), word)
 
     def commands(self) -> Iterator[tuple[str, ...]]:
         """What is run, in order."""
@@ -218,6 +269,11 @@ class Round:
         plan = f"{report}/change.plan"
         yield ("plan", *where, "-v", "-o", plan, site)
         yield ("plan", "show", plan, "--html", f"{report}/plan.html", "--markdown", "-")
+        yield ("secrets", "edit", "v.yml")
+        yield ("secrets", "rekey", "v.yml", "s.age", str(self.site))
+        yield ("secrets", "recipients", "v.yml", "s.age")
+        yield ("secrets", "check", "v.yml", "s.age", "more.j2")
+        yield ("secrets", "used", "v.yml#db.password", *where, site)
         yield ("runs",)
         yield ("report", "-v")
         for form in ("html", "markdown", "junit"):

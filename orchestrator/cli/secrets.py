@@ -1,0 +1,245 @@
+"""``ccm secrets``: encrypted files of a project (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.options import add_data, add_inventory, read_data, read_inventory
+from orchestrator.project.settings import ConfigScope
+
+if TYPE_CHECKING:
+    from orchestrator.secrets.key_sources import KeySources
+    from orchestrator.secrets.opening import Keyring
+
+HELP = "Edit, show, check and re-encrypt the secrets of a project, and find where they are used."
+EXAMPLE = """
+ccm secrets edit secrets/prod.yml
+ccm secrets show 'secrets/prod.yml#db.password'
+ccm secrets set 'secrets/prod.yml#db.password' < password.txt
+ccm secrets check                    # also as a pre-commit hook
+ccm secrets rekey secrets/*.yml
+ccm secrets used 'secrets/prod.yml#db.password' -i hosts.yaml site.yaml
+"""
+_FILE_KEY = "FILE[#KEY]"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the actions."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+
+    def add(name: str, text: str) -> argparse.ArgumentParser:
+        """Add an action that knows the keys of the project."""
+        made: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text + ".")
+        made.set_defaults(secret_keys=None, forks=None)
+        return made
+
+    edit = add("edit", "edit the plain text of a file, and encrypt it again")
+    edit.add_argument("file", metavar="FILE")
+    show = add("show", "print the plain text of a file, or a value in it")
+    show.add_argument("file", metavar=_FILE_KEY)
+    set_value = add("set", "set one value, from a prompt or standard input")
+    set_value.add_argument("file", metavar="FILE#KEY")
+    _add_lock(set_value)
+    check = add(
+        "check", "find secrets in clear, broken and unused ones, and show who can read which"
+    )
+    check.add_argument(
+        "files", metavar="FILE", nargs="*", help="check these (default: all files that git tracks)"
+    )
+    check.add_argument("--clear", action="store_true", help="only find secrets in clear")
+    rekey = add("rekey", "encrypt files again for the keys of the project")
+    rekey.add_argument("files", metavar="FILE", nargs="+")
+    rekey.add_argument("--new-vault-id", metavar="ID", help="use the password of this vault ID")
+    rekey.add_argument(
+        "--new-password-file", metavar="PATH", help="use the vault password in this file"
+    )
+    recipients = add("recipients", "show who can read files")
+    recipients.add_argument("files", metavar="FILE", nargs="+")
+    used = add("used", "show the hosts and resources that a secret reaches; contacts no host")
+    used.add_argument("name", metavar="FILE#KEY", help="as in secret(), or a key of the data")
+    used.add_argument("manifest", metavar="MANIFEST")
+    add_inventory(used)
+    add_data(used)
+
+
+def _add_lock(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--with",
+        dest="lock",
+        choices=("vault", "age"),
+        help="encrypt a new value so (default: age if ccm.yaml has recipients, else vault)",
+    )
+    parser.add_argument("--vault-id", metavar="ID", default="", help="vault ID of a new value")
+
+
+def config_scope(args: argparse.Namespace) -> ConfigScope:
+    """The project of the file or the manifest."""
+    if args.action == "used":
+        return ConfigScope(args.manifest)
+    return ConfigScope()
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what the action says; 1 where ``check`` finds something. SecretError, InputError."""
+    actions = {
+        "edit": _edit, "show": _show, "set": _set, "check": _check, "rekey": _rekey,
+        "recipients": _recipients, "used": _used,
+    }  # fmt: skip
+    return actions[args.action](args)
+
+
+def _keyring(args: argparse.Namespace) -> Keyring:
+    from orchestrator.secrets.opening import Keyring
+
+    return Keyring(args.secret_keys)
+
+
+def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
+    """A file and the path of keys behind #; UsageError."""
+    from orchestrator.secrets.reference import SYNTAX, parse_reference
+    from remote_runtime.errors import UsageError
+
+    try:
+        reference = parse_reference(text)
+    except ValueError as error:
+        raise UsageError(str(error), hint=SYNTAX) from error
+    if reference.is_command:
+        raise UsageError("a command has no file", hint="name an encrypted file")
+    return Path(reference.source), reference.path
+
+
+def _edit(args: argparse.Namespace) -> int:
+    from orchestrator.secrets.editing import Editor
+    from orchestrator.secrets.private_edit import edited
+
+    editor = Editor(Path(args.file), _keyring(args))
+    before = editor.text()
+    after = edited(before, ".yaml" if editor.kind == "plain" else Path(args.file).suffix)
+    if after == before:
+        print(f"{args.file} is unchanged")
+        return 0
+    editor.save(after)
+    print(f"written: {args.file}")
+    return 0
+
+
+def _show(args: argparse.Namespace) -> int:
+    import yaml
+
+    from orchestrator.cli.documents import yaml_text
+    from orchestrator.secrets.editing import shown
+
+    path, steps = _split(args.file)
+    value = shown(path, steps, _keyring(args))
+    text = value if isinstance(value, str) else yaml_text(value, yaml.SafeDumper)
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    return 0
+
+
+def _set(args: argparse.Namespace) -> int:
+    from orchestrator.cli.prompts import ask_secret
+    from orchestrator.secrets.editing import Editor, Lock, default_lock
+    from remote_runtime.errors import UsageError
+
+    path, steps = _split(args.file)
+    if not steps:
+        raise UsageError("set needs a key", hint=f"as in {path}#db.password")
+    keyring = _keyring(args)
+    lock = Lock(f"!{args.lock}") if args.lock else default_lock(keyring)
+    if args.vault_id:
+        lock = lock._replace(vault_id=args.vault_id)
+    if sys.stdin.isatty():
+        value = ask_secret(f"Value of {'.'.join(steps)}: ")
+        if value != ask_secret("Again: "):
+            raise UsageError("the two values differ", hint="type it again")
+    else:
+        value = sys.stdin.read().removesuffix("\n")
+    if not value:
+        raise UsageError("there is no value", hint="type it, or write it to standard input")
+    if not path.exists():
+        path.touch(mode=0o644)
+    Editor(path, keyring).set(steps, value, lock)
+    print(f"written: {path}")
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    from orchestrator.secrets.audit import audit
+
+    found = audit(Path.cwd(), args.files, args.secret_keys)
+    for line in () if args.clear else found.readers:
+        print(line)
+    for line in () if args.clear else found.unused:
+        print(f"unused: {line}")
+    for problem in [*found.clear, *(() if args.clear else found.broken)]:
+        print(problem, file=sys.stderr)
+    bad = len(found.clear) + (0 if args.clear else len(found.broken))
+    checked = f"{found.checked} file{'' if found.checked == 1 else 's'} checked"
+    print(f"{checked}, {bad} problem{'' if bad == 1 else 's'}")
+    return 1 if bad else 0
+
+
+def _rekey(args: argparse.Namespace) -> int:
+    from orchestrator.secrets.editing import Editor, write
+    from orchestrator.secrets.key_sources import DEFAULT_ID, PasswordSource
+    from orchestrator.secrets.opening import Keyring
+
+    old = _keyring(args)
+    keys: KeySources = args.secret_keys
+    new_id = args.new_vault_id or (DEFAULT_ID if args.new_password_file else "")
+    if args.new_password_file:
+        source = PasswordSource(file=args.new_password_file, where="--new-password-file")
+        keys = keys._replace(vault={**keys.vault, new_id: source})
+    new = Keyring(keys)
+    made = {}
+    for name in args.files:  # all of them first: then none is left half-way for a missing key
+        made[name] = Editor(Path(name), old).rekeyed(new, new_id)
+    for name, data in made.items():
+        write(Path(name), data)
+        print(f"written: {name}")
+    return 0
+
+
+def _recipients(args: argparse.Namespace) -> int:
+    from orchestrator.secrets.opening import read_bytes
+    from orchestrator.secrets.readers import readers_of
+
+    for name in args.files:
+        lines = readers_of(read_bytes(name, name), name, args.secret_keys)
+        for line in lines or ["everybody: nothing in it is encrypted"]:
+            print(f"{name}: {line}")
+    return 0
+
+
+def _used(args: argparse.Namespace) -> int:
+    from orchestrator.cli.messages import warn
+    from orchestrator.manifest import load_site
+    from orchestrator.planning import Planner
+    from orchestrator.planning.site.secret_use import names_of, secret_use
+    from orchestrator.runs import wiring
+
+    options = read_data(args)._replace(contact=False)
+    chosen = wiring.select_targets(read_inventory(args), warn)
+
+    def make() -> Planner:
+        """A planner of the manifest."""
+        planner = Planner(load_site(args.manifest), options)
+        planner.see(chosen.inventory)
+        return planner
+
+    names = names_of(args.name)
+    count = 0
+    for use in secret_use(make, chosen.hosts, names):
+        for identity in use.resources:
+            print(f"{use.host}  {identity}")
+            count += 1
+        if use.unknown:
+            which = "resource" if use.unknown == 1 else "resources"
+            message = f"{use.host}: {use.unknown} {which} could not be examined without facts"
+            print(message, file=sys.stderr)
+    if not count:
+        print(f"{args.name} reaches no resource of these hosts")
+    return 0

@@ -1,0 +1,141 @@
+"""Where a secret ends: the resources that differ if its value does (controller)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from orchestrator.expressions import EvaluationError
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.formats import document_of, encrypted_values
+from orchestrator.secrets.key_sources import KeySources
+from orchestrator.secrets.lookup import SecretLookup
+from orchestrator.secrets.opening import inline_key
+from orchestrator.secrets.reference import calls_in, parse_reference
+from orchestrator.secrets.scan import text_of
+
+if TYPE_CHECKING:
+    from orchestrator.planning.site.manifests import Place
+    from orchestrator.planning.site.walk import Walk
+
+_DUMMY = "ccm-secret-of-no-value-{}"
+
+
+class SecretUse(NamedTuple):
+    """The resources of a host that a secret reaches, and how many could not be examined."""
+
+    host: str
+    resources: tuple[str, ...]
+    unknown: int
+
+
+class ExaminedSite(Protocol):
+    """A planner, as far as it is needed here."""
+
+    def use_secrets(self, secrets: SecretLookup) -> None:
+        """Take the secrets from here."""
+
+    def examined(self, host: Any) -> Examined:
+        """What the resources of a host come to."""
+
+
+class Examined(NamedTuple):
+    """What a host's resources come to, by ``type#name``, and how many are not known."""
+
+    digests: Mapping[str, bytes]
+    unknown: int
+
+
+def examined_by(walk: Walk, root: Place) -> Examined:
+    """What the resources of a host come to in a visit of its manifests."""
+    walk.examine(root)
+    digests: dict[str, bytes] = {}
+    for index, entry in enumerate(walk.found):
+        text = entry.json
+        if index in walk.turns:
+            declared, scope, _ = walk.turns[index]
+            for reference, _ in calls_in(repr(declared.raw)):
+                try:
+                    text += str(scope.secret(frozenset((reference,)), reference)).encode()
+                except EvaluationError:
+                    continue
+        digests[entry.outline.identity] = digests.get(entry.outline.identity, b"") + text
+    return Examined(digests, len(walk.unknown()))
+
+
+class DummySecrets(SecretLookup):
+    """Gives a text of no value for each secret. That of ``name`` holds ``variant``."""
+
+    def __init__(self, name: str, variant: str) -> None:
+        super().__init__(KeySources(), os.curdir)
+        self._name = name
+        self._variant = variant
+
+    def __call__(self, text: str, directory: str, is_bounded: bool = False) -> str:
+        """The text for a reference."""
+        source, _, path = self._name.partition("#")
+        given, _, below = text.partition("#")
+        is_same = text == self._name or (given == source and not path)
+        if given == source and path and below:
+            is_same = f"{below}.".startswith(f"{path}.") or f"{path}.".startswith(f"{below}.")
+        if given == source and not below:
+            is_same = True
+        return self._of(text, is_same)
+
+    def inline(self, tag: str, text: str) -> str:
+        """The text for an encrypted value."""
+        key = inline_key(tag, text)
+        return self._of(key, key == self._name)
+
+    def whole(self, path: str) -> str:
+        """An encrypted file of data has no known keys."""
+        return "{}"
+
+    def _of(self, text: str, is_named: bool) -> str:
+        return _DUMMY.format(self._variant if is_named else "") + text
+
+
+def names_of(name: str) -> list[str]:
+    """What a secret is called in a run: the reference itself, and the encrypted values that it
+    leads to in a file of data. SecretError.
+    """
+    try:
+        reference = parse_reference(name)
+    except ValueError as error:
+        raise SecretError(str(error), "secret.reference") from error
+    text = None if reference.is_command else text_of(reference.source)
+    if text is None or ("!vault" not in text and "!age" not in text):
+        return [name]
+    path = reference.path or ()
+    found = [
+        inline_key(node.tag, node.text)
+        for keys, node in encrypted_values(document_of(text, reference.source))
+        if keys[: len(path)] == path or (keys[:1] == ("data",) and keys[1 : 1 + len(path)] == path)
+    ]
+    return [name, *found]
+
+
+def secret_use(
+    make: Callable[[], ExaminedSite], hosts: Sequence[Any], names: Sequence[str]
+) -> list[SecretUse]:
+    """The use of a secret on each host, by its references or keys of inline values.
+
+    ``make`` gives a new planner of the site each time. No host is contacted and nothing is
+    decrypted: plans are made twice with different texts in place of the secret.
+    """
+    found: dict[str, dict[str, None]] = {host.name: {} for host in hosts}
+    unknown = dict.fromkeys(found, 0)
+    for name in names:
+        planners = []
+        for variant in ("a", "b"):
+            planner = make()
+            planner.use_secrets(DummySecrets(name, variant))
+            planners.append(planner)
+        for host in hosts:
+            first, second = (planner.examined(host) for planner in planners)
+            unknown[host.name] = max(unknown[host.name], first.unknown)
+            for identity in dict.fromkeys([*first.digests, *second.digests]):
+                if first.digests.get(identity) != second.digests.get(identity):
+                    found[host.name][identity] = None
+    return [SecretUse(name, tuple(found[name]), unknown[name]) for name in found]

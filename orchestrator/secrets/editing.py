@@ -1,0 +1,174 @@
+"""Reads and writes encrypted files for ``ccm secrets`` (controller)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.formats import Kind, decoded, kind_of, require_whole
+from orchestrator.secrets.key_sources import DEFAULT_ID
+from orchestrator.secrets.opening import Keyring, Opened, read_bytes
+from orchestrator.secrets.vault import encrypt as vault_encrypt
+from orchestrator.secrets.vault import read_envelope
+from orchestrator.secrets.yaml_text import (
+    encrypted_scalar,
+    plain_scalar,
+    replaced,
+    spans_of,
+    with_value,
+)
+from orchestrator.support.atomic_file import replacing
+
+Steps = tuple[str, ...]
+
+
+class Lock(NamedTuple):
+    """How a text is encrypted: ``vault`` with the password of an ID, or ``age``."""
+
+    tag: str
+    vault_id: str = DEFAULT_ID
+
+
+class Editor:
+    """Opens a file, shows its plain text, and encrypts what was changed.
+
+    A value that stays the same keeps its encrypted text, so that a diff shows what changed.
+    """
+
+    def __init__(self, path: Path, keyring: Keyring) -> None:
+        self.path = path
+        self._keyring = keyring
+        self._data = read_bytes(str(path), str(path))
+        self.kind: Kind = require_whole(self._data, str(path))
+        self._plain: dict[Steps, tuple[str, str]] = {}  # of inline values, with their tags
+        self._ids: dict[Steps, str] = {}
+        self._lock = Lock("")
+
+    def text(self) -> str:
+        """The plain text. Encrypted values inside YAML keep their tags; SecretError."""
+        name = str(self.path)
+        if self.kind == "sops":
+            raise SecretError(f"{name} belongs to sops", hint=f"use sops edit {name}")
+        if self.kind == "vault":
+            opened, vault_id = self._keyring.passwords.open(decoded(self._data, name))
+            own = read_envelope(decoded(self._data, name)).vault_id
+            self._lock = Lock("!vault", own or vault_id)
+            return decoded(opened, name)
+        if self.kind == "age":
+            self._lock = Lock("!age")
+            return decoded(self._keyring.open_file(self._data, name, name), name)
+        return self._inline(decoded(self._data, name))
+
+    def _inline(self, text: str) -> str:
+        name = str(self.path)
+        changes = {}
+        for path, span in spans_of(text, name).scalars.items():
+            if not span.tag:
+                continue
+            plain = decoded(self._keyring.open_value(span.tag[1:], span.value, name), name)
+            self._plain[path] = (span.tag, plain)
+            if span.tag == "!vault":
+                self._ids[path] = read_envelope(span.value).vault_id
+            changes[path] = plain_scalar(span.tag, plain, span.indent, span.flow)
+        return replaced(text, changes, name)
+
+    def save(self, text: str) -> None:
+        """Encrypt the plain text, and replace the file. SecretError, OSError."""
+        write(self.path, self.sealed(text))
+
+    def sealed(self, text: str) -> bytes:
+        """The content of the file for a plain text; SecretError."""
+        if self.kind != "plain":
+            return seal(self._keyring, text.encode("utf-8"), self._lock, whole=True)
+        name = str(self.path)
+        before = spans_of(decoded(self._data, name), name).scalars
+        changes = {}
+        for path, span in spans_of(text, name).scalars.items():
+            if not span.tag:
+                continue
+            if self._plain.get(path) == (span.tag, span.value):
+                kept = before[path].value
+            else:
+                lock = Lock(span.tag, self._ids.get(path) or DEFAULT_ID)
+                kept = seal(self._keyring, span.value.encode("utf-8"), lock).decode("ascii")
+            changes[path] = encrypted_scalar(span.tag, kept, span.indent, span.flow)
+        return replaced(text, changes, name).encode("utf-8")
+
+    def set(self, path: Steps, value: str, lock: Lock) -> None:
+        """Set one value, encrypted with its own tag, else with that of ``lock``. SecretError."""
+        name = str(self.path)
+        if self.kind != "plain":
+            text = self.text()
+            self.save(
+                with_value(text, path, lambda *at: plain_scalar("", value, *at).strip(), name)
+            )
+            return
+        text = decoded(self._data, name)
+        span = spans_of(text, name).scalars.get(path)
+        if span is not None and span.tag:
+            own = read_envelope(span.value).vault_id if span.tag == "!vault" else ""
+            lock = Lock(span.tag, own or DEFAULT_ID)
+        sealed = seal(self._keyring, value.encode("utf-8"), lock).decode("ascii")
+        made = with_value(text, path, lambda *at: encrypted_scalar(lock.tag, sealed, *at), name)
+        write(self.path, made.encode("utf-8"))
+
+    def rekeyed(self, keyring: Keyring, vault_id: str) -> bytes:
+        """The content encrypted anew with the keys of another keyring; each vault keeps its ID
+        unless there is a ``vault_id``. SecretError.
+        """
+        text = self.text()
+        if self.kind != "plain":
+            lock = self._lock._replace(vault_id=vault_id or self._lock.vault_id)
+            return seal(keyring, text.encode("utf-8"), lock, whole=True)
+        name = str(self.path)
+        changes = {}
+        for path, span in spans_of(text, name).scalars.items():
+            if span.tag:
+                lock = Lock(span.tag, vault_id or self._ids.get(path) or DEFAULT_ID)
+                sealed = seal(keyring, span.value.encode("utf-8"), lock).decode("ascii")
+                changes[path] = encrypted_scalar(span.tag, sealed, span.indent, span.flow)
+        if not changes:
+            raise SecretError(f"nothing in {name} is encrypted", hint="name an encrypted file")
+        return replaced(text, changes, name).encode("utf-8")
+
+
+def seal(keyring: Keyring, plain: bytes, lock: Lock, *, whole: bool = False) -> bytes:
+    """The bytes encrypted; SecretError."""
+    if lock.tag == "!vault":
+        password = keyring.passwords.password(lock.vault_id)
+        return vault_encrypt(plain, password, lock.vault_id).encode("ascii")
+    from orchestrator.secrets.age import encrypt, recipients_of
+
+    sources = keyring.sources
+    return encrypt(plain, recipients_of(sources.recipients, sources.directory), armored=True)
+
+
+def default_lock(keyring: Keyring) -> Lock:
+    """How a new value is encrypted: with age if the project has recipients, else as a vault."""
+    if keyring.sources.recipients:
+        return Lock("!age")
+    if keyring.sources.vault or keyring.sources.prompt:
+        return Lock("!vault")
+    raise SecretError(
+        "there is no key to encrypt with",
+        hint="set secrets.age.recipients or secrets.vault.password_file in ccm.yaml",
+    )
+
+
+def shown(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
+    """The plain text of a file, or a value in it; SecretError."""
+    name = str(path)
+    opened = keyring.open_file(read_bytes(name, name), name, name)
+    if steps is None and kind_of(opened) == "plain" and b"!vault" not in opened:
+        return decoded(opened, name)
+    return Opened(decoded(opened, name), name, keyring.open_value).value(steps or ())
+
+
+def write(path: Path, data: bytes) -> None:
+    """Replace a file at once, with its mode; a new one is 0644, since it is encrypted. OSError."""
+    real = Path(os.path.realpath(path))
+    mode = real.stat().st_mode & 0o777 if real.exists() else 0o644
+    with replacing(real, mode, durable=True) as out:
+        out.write(data)

@@ -1,0 +1,111 @@
+"""A temporary file for an editor, which is removed whatever happens (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from orchestrator.secrets.errors import SecretError
+
+_CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_MEMORY = ("XDG_RUNTIME_DIR", "/dev/shm")
+
+
+@contextlib.contextmanager
+def private_directory() -> Iterator[Path]:
+    """A directory of mode 0700 in memory if possible, which is removed at the end.
+
+    SIGINT is left to the editor; SIGTERM, SIGHUP and SIGQUIT remove it and end ccm. A process of
+    its own removes it if ccm is killed.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="ccm-", dir=_in_memory()))
+    guard = subprocess.Popen(
+        ["/bin/sh", "-c", 'cat > /dev/null; rm -rf -- "$1"', "ccm", str(directory)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    before: dict[signal.Signals, Any] = {}
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        """Remove the directory and end."""
+        if number == signal.SIGINT:
+            return
+        _remove(directory)
+        os._exit(128 + number)
+
+    for number in _CAUGHT:
+        before[number] = signal.signal(number, leave)
+    try:
+        yield directory
+    finally:
+        _remove(directory)
+        assert guard.stdin is not None
+        guard.stdin.close()
+        guard.wait()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def edited(text: str, suffix: str) -> str:
+    """The text after the user's editor; SecretError if the editor fails.
+
+    The file has mode 0600. It and what the editor leaves next to it are removed.
+    """
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with private_directory() as directory:
+        path = directory / f"secret{suffix}"
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        # Editors put copies where these say, or into the directory of the file.
+        environ = {**os.environ, "TMPDIR": str(directory)}
+        try:
+            words = [*shlex.split(command), str(path)]
+            code = subprocess.run(words, env=environ, check=False).returncode
+        except (OSError, ValueError) as error:
+            message = f"the editor {command!r} cannot be started"
+            raise SecretError(message, hint="set EDITOR, such as EDITOR=nano") from error
+        if code:
+            raise SecretError(f"the editor ended with {code}; nothing was changed")
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+
+
+def _in_memory() -> str | None:
+    """A directory in memory that only this user can look into, or any; None for the default."""
+    for place in _MEMORY:
+        path = place if place.startswith("/") else os.environ.get(place, "")
+        with contextlib.suppress(OSError):
+            if path and stat.S_ISDIR(os.stat(path).st_mode) and os.access(path, os.W_OK):
+                return path
+    return None
+
+
+def _remove(directory: Path) -> None:
+    """Overwrite and remove what is in the directory, and the directory."""
+    for parent, directories, names in os.walk(directory, topdown=False):
+        for name in names:
+            path = os.path.join(parent, name)
+            with contextlib.suppress(OSError):
+                if not os.path.islink(path):
+                    with open(path, "r+b") as file:
+                        file.write(b"\0" * os.path.getsize(path))
+                        file.flush()
+                        os.fsync(file.fileno())
+                os.unlink(path)
+        for name in directories:
+            with contextlib.suppress(OSError):
+                os.rmdir(os.path.join(parent, name))
+    with contextlib.suppress(OSError):
+        os.rmdir(directory)

@@ -1,0 +1,71 @@
+"""Secrets in clear are found by form and by entropy."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.secrets.scan import findings, findings_in
+
+RANDOM = "q7Vt0Zk3XbW9mJr5LpYc2NdHs8Ue"
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("-----BEGIN OPENSSH PRIVATE " + "KEY-----", "a private key"),
+        ("AGE-SECRET-" + "KEY-1QQQQQQQQQQQQQQQQQQQQQQQQQQQQ", "an age identity"),
+        ("id = AKIA" + "ABCDEFGHIJKLMNOP", "an access key of AWS"),
+        ("t: ghp" + "_" + "a1B2" * 9, "a token of GitHub"),
+        ("url: https://me:" + "hunter2@example.net/x", "a login in a URL"),
+        ('password: "hunter2-hunter2"', "a literal value"),
+        ("DB_PASSWORD=hunter2Hunter2", "a literal value"),
+        ("api_key: 'abcdefgh1'", "a literal value"),
+        (f"blob: {RANDOM}", "a random text"),
+    ],
+)
+def test_what_is_found(line: str, what: str) -> None:
+    """One finding with the line, and nothing of the secret."""
+    (found,) = findings_in("f.yml", f"a: 1\n{line}\n")
+    assert (found.line, found.what.startswith(what)) == (2, True)
+    assert "hunter2" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "password: \"{{ secret('v.yml#a') }}\"",
+        "password_file: ~/.vault_password",
+        "password: !vault |",
+        "token: ENC[AES256_GCM,data:abcdefABCDEF0123456789==,type:str]",
+        "password: changeme",
+        'password: ""',
+        "secret = read_secret(name)",
+        "password: ${DB_PASSWORD}",
+        "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8Zq7Vt0Zk3XbW9mJr5LpYc2NdHs8UeQ7Vt0Zk3Xb me",
+        "recipients: [age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq]",
+        "integrity: sha512-q7Vt0Zk3XbW9mJr5LpYc2NdHs8Ueq7Vt0Zk3XbW9mJr5LpYc2NdHs8Ue==",
+        "path: /usr/share/doc/Package/Some/LongName123/AnotherName456",
+        "uuid: 123e4567-e89b-12d3-a456-426614174000",
+        f"blob: {RANDOM}  # ccm: allow-secret",
+        "def test_a_token_that_is_too_old_is_refused_by_the_server() -> None:",
+    ],
+)
+def test_what_is_not(line: str) -> None:
+    """References, encrypted values, public keys, digests, names, and what a comment allows."""
+    assert list(findings_in("f.yml", line + "\n")) == []
+
+
+def test_encrypted_blocks() -> None:
+    """Nothing inside of a vault, an age block or a certificate is looked at."""
+    lines = "\n".join(f"    {RANDOM}" for _ in range(3))
+    for begin, end in (("AGE ENCRYPTED FILE",) * 2, ("CERTIFICATE",) * 2):
+        text = f"a: |\n    -----BEGIN {begin}-----\n{lines}\n    -----END {end}-----\nb: 1\n"
+        assert list(findings_in("f.yml", text)) == []
+
+
+def test_files_that_are_not_read(tmp_path: Path) -> None:
+    """Binary files and links are left out."""
+    (tmp_path / "binary").write_bytes(b"\0password: 'hunter2-hunter2'")
+    (tmp_path / "link").symlink_to("binary")
+    assert list(findings([str(tmp_path / "binary"), str(tmp_path / "link"), "/nonexistent"])) == []
