@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.ansible.conversion import handlers, keywords, results
 from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
 from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.looping import loop_over
 from orchestrator.ansible.conversion.loops import Loop, read_loop
 from orchestrator.ansible.conversion.statements import STATEMENTS
 from orchestrator.ansible.jinja import texts
@@ -197,7 +198,7 @@ class Builder(Conversion):
             raise
         given.finish()
         if loop is not None:
-            _loop_over(entries, loop, omits, scope)
+            loop_over(entries, loop, omits, conditions)
         context.checks += conditions.checks + scope.uses.doubts[doubts:]
         self._finish(task, record, context=context, entries=entries, conditions=conditions)
         for note in given.notes:
@@ -220,7 +221,9 @@ class Builder(Conversion):
             context.become_user = texts.text(str(user), scope)
         given = {**self.environment, **(keywords.environment(task) or {})}
         context.environment = [
-            f"{key}={_env_text(one, scope)}" for key, one in given.items() if one is not None
+            f"{key}={text}"
+            for key, one in given.items()
+            if (text := Arguments({key: one}, scope, {}).text(key)) is not None
         ]
         context.cache_valid = self.cache_valid
         words = {**keywords.variables(task), **(extra or {}), **self.scope.task_vars}
@@ -282,12 +285,6 @@ class Builder(Conversion):
         handlers.flush(self)
 
 
-def _env_text(value: Any, scope: Scope) -> str:
-    if isinstance(value, bool):
-        return "True" if value else "False"
-    return texts.text(str(value), scope)
-
-
 def _flat(tasks: list[Task | Block]) -> list[Task]:
     found: list[Task] = []
     for one in tasks:
@@ -296,20 +293,6 @@ def _flat(tasks: list[Task | Block]) -> list[Task]:
         else:
             found.append(one)
     return found
-
-
-def _loop_over(entries: list[Entry], loop: Loop, omits: dict[str, bool], scope: Scope) -> None:
-    text = loop.foreach
-    for key, present in omits.items():
-        word = "selectattr" if present else "rejectattr"
-        inner = f"({text})" if " if " in text else text
-        text = f"{inner} | {word}('{key}', 'defined') | list"
-    for entry in entries:
-        if entry.foreach:
-            raise NotConvertible("a list in a loop")
-        entry.foreach = text
-        if "{{" not in entry.name:
-            raise NotConvertible(f"a loop that manages {entry.type}#{entry.name} several times")
 
 
 load_mappers()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.output.entries import KEPT, Comment, Entry, both, either
+from orchestrator.ansible.problems import NotConvertible
 
 
 def resolve_duplicates(builder: Conversion) -> None:
@@ -18,7 +20,13 @@ def resolve_duplicates(builder: Conversion) -> None:
     for entries in groups.values():
         if len(entries) < 2:
             continue
-        if "{{" not in entries[0].name:
+        if entries[0].type == "edit":
+            try:
+                merge_edits(builder, entries)
+            except NotConvertible as error:
+                for one in entries[1:]:
+                    _keep(builder, one, error.reason)
+        elif "{{" not in entries[0].name:
             _merge(builder, entries)
 
 

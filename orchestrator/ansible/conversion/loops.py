@@ -9,8 +9,8 @@ from orchestrator.ansible.conversion.sequences import sequence
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import elements, resolve, sample_of
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import is_template, tree_of
-from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.trees import is_template, parse_expression, tree_of
+from orchestrator.ansible.jinja.unparse import literal, operand
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.modules.context import Files
@@ -94,7 +94,7 @@ def _unique(loop: Loop, sample: Sample) -> None:
 
 
 def _grouped(text: str) -> str:
-    return f"({text})" if " if " in text or " + " in text or " or " in text else text
+    return operand(parse_expression(text))
 
 
 def _items(loop: Loop, value: Any, scope: Scope, files: Files) -> None:

@@ -141,6 +141,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     builder.flush()
     project.finish(builder, plan)
     _note_missing(project, builder, write_data(builder, plan, project.notes))
+    manifest.asks = dict(builder.scope.uses.asks)
     project.started = True
 
 

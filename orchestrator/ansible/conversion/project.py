@@ -117,6 +117,7 @@ class Project:
         builder.flush()
         self.finish(builder, plan)
         missing = write_data(builder, plan, self.notes)
+        builder.manifest.asks = dict(builder.scope.uses.asks)
         return RoleManifest(manifest.path, builder, plan, missing)
 
     def plan_of(self, role: Role | None) -> DataPlan:
@@ -202,7 +203,6 @@ class Project:
     def finish(self, builder: Builder, plan: DataPlan) -> None:
         """Resolve duplicates, and take the files and records of a manifest."""
         resolve_duplicates(builder)
-        builder.manifest.asks = dict(builder.scope.uses.asks)
         for entry in builder.manifest.entries():
             if entry.record is not None:
                 entry.record.resources.append(entry.reference)

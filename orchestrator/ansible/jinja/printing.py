@@ -9,6 +9,7 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja.samples import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.trees import outputs
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 
@@ -38,6 +39,17 @@ def folded(node: nodes.Expr) -> nodes.Expr:
 
 def _is_text(node: nodes.Expr | None) -> bool:
     return isinstance(node, nodes.Const) and type(node.value) in (str, int)
+
+
+def text_expression(text: str) -> str:
+    """A text of ccm as an expression without braces."""
+    parts = outputs(text)
+    if parts is None:
+        raise NotConvertible("a text with {% %} in an expression")
+    if not parts:
+        return "''"
+    made = [nodes.Const(p.data) if isinstance(p, nodes.TemplateData) else p for p in parts]
+    return unparse(folded(nodes.Concat(made) if len(made) > 1 else made[0]))
 
 
 def printed(node: nodes.Expr, scope: Scope) -> str:

@@ -169,8 +169,7 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
         kind = {"rc": "number", "stdout_lines": "list", "changed": "bool", "exists": "bool"}
         return Sample(kinds={kind.get(last, "text")}) if keys else Sample(kinds={"map"})
     if name in scope.values:
-        found = [resolve(one, scope, depth) for one in scope.values[name]]
-        return _below(_joined(*found), keys)
+        return _below(_of_variable(name, scope, depth), keys)
     if name.startswith("ansible_"):
         fact = name[8:]
         number = fact in fact_names.NUMBERS
@@ -182,6 +181,16 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if name in ("group_names", "groups"):
         return Sample(kinds={"list"})
     return OPEN
+
+
+def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
+    """What a variable can be; one that is made of itself can be anything."""
+    known = scope.uses.samples
+    if name not in known:
+        known[name] = OPEN
+        plain = scope.having(locals={}, task_vars={}) if scope.locals or scope.task_vars else scope
+        known[name] = _joined(*(resolve(one, plain, depth) for one in scope.values[name]))
+    return known[name]
 
 
 def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:

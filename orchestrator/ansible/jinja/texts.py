@@ -50,10 +50,9 @@ def text(given: str, scope: Scope) -> str:
         raise NotConvertible("a vaulted value at this place; move it to a variable")
     if isinstance(given, Unsafe) or not is_template(given):
         return plain_text(str(given))
-    whole = only_expression(given)
-    if whole is not None and given.strip().startswith("{{"):
-        return _braces(folded(translate(whole, scope)))
     parts = outputs(given)
+    if parts is not None and len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData):
+        return _braces(folded(translate(parts[0], scope)))
     if parts is not None:
         return "".join(_part(one, scope) for one in parts)
     chosen = _choice(given, scope)

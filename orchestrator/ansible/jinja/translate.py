@@ -137,7 +137,10 @@ class _Translator:
 
     def _task_variable(self, name: str, keys: list[Any]) -> Any:
         inner = {key: one for key, one in self.scope.task_vars.items() if key != name}
-        tree = tree_of(self.scope.task_vars[name])
+        value, keys = self.scope.task_vars[name], list(keys)
+        while keys and _has(value, keys[0]):
+            value = value[keys.pop(0)]
+        tree = tree_of(value)
         return members(translate(tree, self.scope.having(task_vars=inner)), keys)
 
     def _global(self, name: str, keys: list[Any]) -> Any:
@@ -331,6 +334,13 @@ class _Translator:
         if isinstance(node.node, nodes.Getattr) and node.node.attr == "format":
             raise NotConvertible("ccm has no method format()")
         return self._children(node)
+
+
+def _has(value: Any, key: Any) -> bool:
+    """Whether a value that is written out has an element."""
+    if isinstance(value, dict):
+        return key in value
+    return isinstance(value, list) and isinstance(key, int) and -1 < key < len(value)
 
 
 def _fact_of(path: tuple[str, list[Any]]) -> str:

@@ -33,6 +33,11 @@ def unparse(node: nodes.Node) -> str:
     return _text(node)[0]
 
 
+def operand(node: nodes.Node) -> str:
+    """The text of an expression to which a filter is to be applied."""
+    return _at(node, _POSTFIX)
+
+
 def literal(value: Any) -> str:
     """A constant as an expression."""
     if value is None:

@@ -2,7 +2,10 @@
 
 from importlib import import_module
 
-_MODULES = ("commands", "files", "packages", "services")
+_MODULES = (
+    "accounts", "commands", "downloads", "edits", "files", "host_settings", "packages",
+    "repositories", "services", "waits",
+)  # fmt: skip
 
 
 def load_mappers() -> None:

@@ -46,6 +46,10 @@ class Arguments:
                 return self._without_omit(name, self._args[name])
         return None
 
+    def names(self) -> list[str]:
+        """The arguments that are there."""
+        return list(self._args)
+
     def ignore(self, *names: str) -> None:
         """Arguments that make no difference here."""
         self._read.update(names)
@@ -180,9 +184,9 @@ class Arguments:
 
     def _kept(self, name: str, node: nodes.Expr) -> nodes.Expr | None:
         """What is left of ``x | default(omit)``: x, or None where nothing gives it."""
+        while isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.node:
+            node = node.node  # default(none), which is as good as omitted
         path = path_of(node)
-        if isinstance(node, nodes.CondExpr):
-            raise NotConvertible(f"{name} is omitted under a condition")
         if path is None:
             raise NotConvertible(f"{name} is omitted under a condition")
         root, keys = path

@@ -7,7 +7,8 @@ from typing import Any
 
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import elements, resolve
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.trees import is_template, parse_expression
+from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
 from orchestrator.ansible.modules.context import Context, maps
@@ -210,6 +211,7 @@ def _listed(
 ) -> list[Entry]:
     """A variable that holds a list: one resource for each element."""
     expression, kinds = expression_of(name, context.scope), sample.all_kinds()
+    first = operand(parse_expression(expression))
     if context.looped:
         if kinds & {"list"}:
             raise NotConvertible("a list of packages in a loop")
@@ -221,7 +223,7 @@ def _listed(
     entry.foreach = expression
     lists = [one for one in sample.values if isinstance(one, list)]
     if any(len(one) != len(set(map(str, one))) for one in lists):
-        entry.foreach = f"{expression} | unique"
+        entry.foreach = f"{first} | unique" if kinds == {"list"} else f"{expression} | unique"
     return [entry]
 
 

@@ -38,7 +38,7 @@ def scalar(value: Any) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     text = str(value)
-    if _is_plain(text) or re.fullmatch(r"\d+[smh]", text):
+    if _is_plain(text) or re.fullmatch(r"\d+[smh]|https?://[\w./:@%+=?&~-]*\w", text):
         return text
     return quoted(text)
 
@@ -116,7 +116,9 @@ def pair(key: str, value: Any, indent: int, as_expression: bool = False) -> list
     if isinstance(value, str) and _is_block(value):
         return [f"{blanks}{name}: {_block_sign(value)}", *_block(value, indent + 2)]
     if not isinstance(value, (dict, list)) or not value:
-        return [f"{blanks}{name}: {flow(value)}"]
+        return [
+            f"{blanks}{name}: {flow(value) if isinstance(value, (dict, list)) else scalar(value)}"
+        ]
     short = flow(value)
     if len(short) + indent + len(name) + 2 <= _WIDTH and _is_simple(value):
         return [f"{blanks}{name}: {short}"]

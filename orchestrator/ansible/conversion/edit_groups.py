@@ -1,0 +1,116 @@
+"""Several edits of one file as one resource (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.jinja.printing import text_expression
+from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.output.entries import CHECK, Entry, both
+from orchestrator.ansible.problems import NotConvertible
+
+_SHARED = ("create", "validate", "force")
+_QUIET = frozenset(["edit", "file", "link"])
+
+
+def loop_edits(entry: Entry, foreach: str) -> None:
+    """The edits of a loop over one file: a list that a template makes. NotConvertible."""
+    if "index" in repr(entry.properties):
+        raise NotConvertible("a loop over one file with the number of the element")
+    entry.properties = {
+        "edits": "{{ " + _looped(_edit_of(entry), foreach, entry.conditions) + " }}",
+        **{key: entry.properties[key] for key in _SHARED if key in entry.properties},
+    }
+    entry.conditions = []
+
+
+def _looped(edit: dict[str, Any], foreach: str, conditions: list[str]) -> str:
+    test = f" if {both(conditions)}" if conditions else ""
+    each = f"{{{{ {_expression(edit)} | to_json }}}},"
+    body = f"[{{% for item in {foreach}{test} %}}{each}{{% endfor %}}]"
+    return f"template({literal(body)}) | from_yaml"
+
+
+def _edit_of(entry: Entry) -> dict[str, Any]:
+    return {key: one for key, one in entry.properties.items() if key not in _SHARED}
+
+
+def _expression(value: Any) -> str:
+    """A value whose texts are templates of ccm as an expression."""
+    if isinstance(value, dict):
+        pairs = (f"{literal(key)}: {_expression(one)}" for key, one in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_expression(one) for one in value) + "]"
+    return text_expression(value) if isinstance(value, str) else literal(value)
+
+
+def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
+    """Make edits of one file one resource, at the place of the first one."""
+    first = entries[0]
+    if any(one.control != first.control for one in entries):
+        raise NotConvertible("edits of one file under different conditions on the host")
+    plain = all(not one.conditions and "{{" not in str(one.properties.get("edits", ""))
+                for one in entries)  # fmt: skip
+    shared = _shared(builder, entries)
+    _note_order(builder, entries)
+    if plain:
+        made: list[Any] = []
+        for one in entries:
+            edit = _edit_of(one)
+            made += edit.get("edits", [edit])
+        edits: Any = made
+    else:
+        edits = "{{ " + " + ".join(_part(one) for one in entries) + " }}"
+    first.properties = {"edits": edits, **shared}
+    first.conditions = []
+    for one in entries[1:]:
+        first.comments += one.comments
+        first.checks += [text for text in one.checks if text not in first.checks]
+        first.tags = list(dict.fromkeys([*first.tags, *one.tags])) if first.tags else []
+        _drop(builder, one, first)
+
+
+def _part(entry: Entry) -> str:
+    edit = _edit_of(entry)
+    if isinstance(edit.get("edits"), str):
+        return f"({edit['edits'][2:-2].strip()})"
+    listed = _expression(edit.get("edits", [edit]))
+    return f"({listed} if {both(entry.conditions)} else [])" if entry.conditions else listed
+
+
+def _shared(builder: Conversion, entries: list[Entry]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in _SHARED:
+        values = [one.properties[name] for one in entries if name in one.properties]
+        if values:
+            found[name] = values[0]
+        if name != "create" and len({repr(one) for one in values}) > 1:
+            raise NotConvertible(f"edits of one file with different {name}")
+    return found
+
+
+def _note_order(builder: Conversion, entries: list[Entry]) -> None:
+    everything = builder.manifest.entries()
+    start = next(i for i, one in enumerate(everything) if one is entries[0])
+    end = next(i for i, one in enumerate(everything) if one is entries[-1])
+    if all(one.type in _QUIET for one in everything[start:end]):
+        return
+    text = "all edits of the file stand here, in the original some of them come later"
+    entries[0].checks.append(text)
+    for one in entries:
+        if one.record is not None:
+            builder.mark(one.record, CHECK, text)
+
+
+def _drop(builder: Conversion, entry: Entry, first: Entry) -> None:
+    new = builder.reference(first)
+    for other in builder.manifest.entries():
+        other.subscribe = list(
+            dict.fromkeys(new if one == entry.reference else one for one in other.subscribe)
+        )
+    position = next(i for i, one in enumerate(builder.manifest.items) if one is entry)
+    builder.manifest.items[position : position + 1] = []
+    if entry.record is not None and first.record is not None:
+        entry.record.resources.append(first.reference)

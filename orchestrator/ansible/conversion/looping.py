@@ -1,0 +1,79 @@
+"""Writes the loop of a task into its resources (controller)."""
+
+from __future__ import annotations
+
+import re
+
+from jinja2 import nodes
+
+from orchestrator.ansible.conversion.conditions import Conditions
+from orchestrator.ansible.conversion.edit_groups import loop_edits
+from orchestrator.ansible.conversion.loops import Loop
+from orchestrator.ansible.jinja.trees import names_in, parse_expression, path_of
+from orchestrator.ansible.jinja.unparse import literal, operand
+from orchestrator.ansible.output.entries import Entry, both
+from orchestrator.ansible.problems import NotConvertible
+
+_INDEX = re.compile(r"\bindex\b")
+
+
+def loop_over(
+    entries: list[Entry], loop: Loop, omits: dict[str, bool], conditions: Conditions
+) -> None:
+    """Give resources the ``foreach`` of their loop.
+
+    Conditions on the element choose from the list, as names are rendered before ``control``.
+    """
+    text = loop.foreach
+    for key, present in omits.items():
+        text = _chosen(text, key, present)
+    own = [one for one in conditions.expressions if _reads_item(one)]
+    if own and not any(_INDEX.search(f"{e.name} {e.all_properties()}") for e in entries):
+        conditions.expressions = [one for one in conditions.expressions if one not in own]
+        text = _where(text, own)
+    for entry in entries:
+        if entry.foreach:
+            raise NotConvertible("a list in a loop")
+        if "{{" in entry.name:
+            entry.foreach = text
+        elif entry.type == "edit":
+            loop_edits(entry, text)
+        else:
+            raise NotConvertible(f"a loop that manages {entry.type}#{entry.name} several times")
+
+
+def _reads_item(condition: str) -> bool:
+    return "item" in names_in(parse_expression(condition))
+
+
+def _chosen(text: str, key: str, present: bool) -> str:
+    word = "selectattr" if present else "rejectattr"
+    return f"{operand(parse_expression(text))} | {word}('{key}', 'defined') | list"
+
+
+def _where(text: str, conditions: list[str]) -> str:
+    """The elements for which conditions hold."""
+    left: list[str] = []
+    for one in conditions:
+        key, present = _defined(one)
+        if key:
+            text = _chosen(text, key, present)
+        else:
+            left.append(one)
+    if not left:
+        return text
+    body = f"[{{% for item in {text} if {both(left)} %}}{{{{ item | to_json }}}},{{% endfor %}}]"
+    return f"template({literal(body)}) | from_yaml"
+
+
+def _defined(condition: str) -> tuple[str, bool]:
+    """The key of ``item.KEY is defined``, and whether it must be."""
+    node = parse_expression(condition)
+    negative = isinstance(node, nodes.Not)
+    test = node.node if isinstance(node, nodes.Not) else node
+    if not isinstance(test, nodes.Test) or test.name not in ("defined", "undefined"):
+        return "", False
+    path = path_of(test.node)
+    if path is None or path[0] != "item" or len(path[1]) != 1 or not isinstance(path[1][0], str):
+        return "", False
+    return path[1][0], (test.name == "defined") != negative

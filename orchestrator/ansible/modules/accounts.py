@@ -1,0 +1,213 @@
+"""``user``, ``group`` and ``authorized_key`` (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+
+def state_of(given: Arguments) -> str:
+    """``present`` or ``absent``, or an expression that gives one of them."""
+    value = given.raw("state")
+    if value is None:
+        return "present"
+    if is_template(value):
+        try:
+            literal = given.literal("state")
+        except NotConvertible:
+            known = given.sample("state").values
+            if any(one not in ("present", "absent") for one in known):
+                raise
+            return texts.text(value, given.scope)
+        value = literal
+    if value not in ("present", "absent"):
+        raise NotConvertible(f"state {value}")
+    return str(value)
+
+
+def _with_state(given: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
+    state = state_of(given)
+    if state == "present":
+        return properties
+    return {"ensure": state, **properties}
+
+
+def _number(given: Arguments, name: str) -> Any:
+    value = given.raw(name)
+    if value is None or value == "":
+        return None
+    if isinstance(value, int):
+        return value
+    text = texts.text(str(value), given.scope)
+    if text.isdigit():
+        return int(text)
+    if not is_template(value):
+        raise NotConvertible(f"{name} {text}")
+    inner = text[2:-2].strip()
+    kinds = given.sample(name).all_kinds()
+    return text if kinds == {"number"} else "{{ " + f"({inner}) | int" + " }}"
+
+
+@maps("group")
+def group(context: Context, given: Arguments) -> list[Entry]:
+    """Groups."""
+    context.as_root()
+    given.refuse("non_unique", "gid_min", "gid_max", unless=(False,))
+    given.ignore("local")
+    properties: dict[str, Any] = {}
+    gid, system = _number(given, "gid"), given.boolean("system")
+    if gid is not None:
+        properties["gid"] = gid
+    if system is not None and system is not False:
+        properties["system"] = system
+    if given.raw("force") is not None:
+        properties["force"] = given.flag("force", default=False)
+    return [Entry("group", given.required("name"), _with_state(given, properties))]
+
+
+_PLAIN = (("comment", "comment"), ("home", "home"), ("shell", "shell"), ("group", "group"))
+
+
+@maps("user")
+def user(context: Context, given: Arguments) -> list[Entry]:
+    """Users."""
+    context.as_root()
+    _refuse(given)
+    properties: dict[str, Any] = {}
+    uid = _number(given, "uid")
+    if uid is not None:
+        properties["uid"] = uid
+    for name, own in _PLAIN:
+        value = given.text(name)
+        if value is not None:
+            properties[own] = value
+    groups = _groups(given)
+    if groups is not None:
+        properties["groups"] = groups
+        append = given.boolean("append")
+        if append is not None and append is not False:
+            properties["append"] = append
+    else:
+        given.ignore("append")
+    _home(given, properties)
+    _password(context, given, properties)
+    if given.flag("generate_ssh_key", default=False):
+        properties["generate_ssh_key"] = True
+        context.check("the key that is generated is Ed25519, in .ssh/id_ed25519")
+    given.ignore("ssh_key_bits", "ssh_key_type", "ssh_key_comment", "ssh_key_file")
+    return [Entry("user", given.required("name", "user"), _removal(context, given, properties))]
+
+
+def _refuse(given: Arguments) -> None:
+    given.refuse(
+        "non_unique", "seuser", "login_class", "skeleton", "umask", "profile", "authorization",
+        "role", "hidden", "ssh_key_passphrase", "password_expire_max", "password_expire_min",
+        "password_expire_warn", "password_expire_account_disable", "uid_min", "uid_max",
+        unless=(False,),
+    )  # fmt: skip
+    given.ignore("local")
+
+
+def _groups(given: Arguments) -> Any:
+    raw = given.raw("groups")
+    if raw is None:
+        return None
+    if isinstance(raw, str) and is_template(raw):
+        kinds = given.sample("groups").all_kinds()
+        text = texts.text(raw, given.scope)
+        if kinds == {"list"}:
+            return text
+        inner = text[2:-2].strip()
+        if not text.startswith("{{") or text.count("{{") > 1:
+            raise NotConvertible("computed groups")
+        if kinds == {"text"}:
+            return "{{ " + f"({inner}).split(',') | select | map('trim') | list" + " }}"
+        raise NotConvertible("groups that may be a list or a text")
+    return given.texts("groups")
+
+
+def _home(given: Arguments, properties: dict[str, Any]) -> None:
+    system = given.boolean("system")
+    create = given.boolean("create_home", "createhome")
+    if system is not None and system is not False:
+        properties["system"] = system
+        if create is None:
+            # The original creates one for users of the system, too.
+            properties["create_home"] = True
+    if create is not None and create is not True:
+        properties["create_home"] = create
+    elif create is True:
+        properties["create_home"] = True
+    move = given.boolean("move_home")
+    if move is not None and move is not False:
+        properties["move_home"] = move
+
+
+def _password(context: Context, given: Arguments, properties: dict[str, Any]) -> None:
+    password = given.text("password")
+    update = given.literal("update_password", default="always")
+    if password is not None:
+        if update != "always":
+            raise NotConvertible("update_password: on_create; ccm sets the password of any user")
+        if password in ("!", "!!", "*"):
+            properties["locked"] = True
+        else:
+            properties["password"] = password
+    lock = given.boolean("password_lock")
+    if lock is not None:
+        properties["locked"] = lock
+    expires = given.raw("expires")
+    if expires is not None:
+        if is_template(expires) or float(expires) >= 0:
+            raise NotConvertible("expires as a number of seconds")
+        properties["expires"] = "never"
+
+
+def _removal(context: Context, given: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
+    remove, force = given.boolean("remove"), given.boolean("force")
+    state = state_of(given)
+    if state == "present":
+        return properties
+    if remove is not None and remove is not False:
+        properties["remove_home"] = remove
+    if force is True:
+        properties["kill_processes"] = True
+        context.check("with force, the original leaves the processes of the user alone")
+    return _with_state(given, properties)
+
+
+@maps("authorized_key")
+def authorized_key(context: Context, given: Arguments) -> list[Entry]:
+    """Keys that may log in."""
+    context.as_root()
+    given.refuse("manage_dir", unless=(True,))
+    given.ignore("validate_certs", "follow")
+    name = given.required("user", "username")
+    raw = given.raw("key")
+    if raw is None:
+        raise NotConvertible("no key")
+    if isinstance(raw, str) and raw.startswith(("http://", "https://", "file:")):
+        raise NotConvertible("a key from a URL")
+    if isinstance(raw, str) and is_template(raw):
+        known = [one for one in given.sample("key").values if isinstance(one, str)]
+        if any(one.startswith("http") for one in known):
+            raise NotConvertible("a key from a URL")
+    properties: dict[str, Any] = {"user": name, "key": given.value("key")}
+    options, comment, path = given.text("key_options"), given.text("comment"), given.text("path")
+    if options is not None:
+        properties["options"] = options
+    if comment is not None:
+        properties["comment"] = comment
+    if path is not None:
+        properties["path"] = path
+    exclusive = given.boolean("exclusive")
+    if exclusive is not None and exclusive is not False:
+        properties["exclusive"] = exclusive
+    title = context.unique(context.title(f"keys of {name}"))
+    return [Entry("authorized_key", title, _with_state(given, properties))]

@@ -1,0 +1,231 @@
+"""``get_url``, ``unarchive`` and ``git`` (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_ENDINGS = {
+    ".tar.gz": "-z", ".tgz": "-z", ".tar.bz2": "-j", ".tbz2": "-j", ".tar.xz": "-J", ".txz": "-J",
+    ".tar": "", ".tar.zst": "--zstd", ".zip": "zip",
+}  # fmt: skip
+
+
+def _checksum(given: Arguments, properties: dict[str, Any]) -> None:
+    value = given.text("checksum")
+    if value is None or value == "":
+        return
+    match = re.fullmatch(r"(sha256|sha512):\s*(https?://\S+|\{\{.*)", value)
+    if match and not match.group(2).startswith("{{"):
+        properties["checksum_url"] = match.group(2)
+        return
+    if re.match(r"(md5|sha1|sha224|sha384):", value):
+        raise NotConvertible(f"the algorithm of the checksum {value[:40]}")
+    if re.search(r"https?://|_url", value):
+        raise NotConvertible("a computed address of a file of checksums")
+    properties["checksum"] = value
+
+
+def _target(context: Context, given: Arguments, url: str) -> str:
+    """The path of the file: ``dest``, or the name of the URL in it where it is a directory."""
+    raw = given.required("dest")
+    path = raw
+    if raw.endswith("/") or context.is_directory(raw):
+        name = posixpath.basename(url.split("?")[0])
+        if not name or ("{{" in url and not re.fullmatch(r"[^{}]*(\{\{.*?\}\}[^{}]*)*", name)):
+            raise NotConvertible("dest is a directory, and the name of the file is computed")
+        if name.count("{{") != name.count("}}"):
+            raise NotConvertible("dest is a directory, and the name of the file is computed")
+        path = raw.rstrip("/") + "/" + name
+    elif "{{" in raw.rsplit("/", 1)[-1] and not re.search(r"\.\w+$", raw):
+        context.check("dest must be the path of the file, not of a directory")
+    return path
+
+
+def _attributes(given: Arguments, properties: dict[str, Any]) -> None:
+    for name in ("owner", "group"):
+        value = given.text(name)
+        if value is not None:
+            properties[name] = value
+    mode = given.mode("mode")
+    if mode is not None:
+        properties["mode"] = mode
+    timeout = given.text("timeout")
+    if timeout is not None:
+        properties["timeout"] = f"{timeout}s"
+    for name, own in (("url_username", "username"), ("url_password", "password")):
+        value = given.text(name, name.removeprefix("url_"))
+        if value is not None:
+            properties[own] = value
+    headers = given.raw("headers")
+    if headers is not None:
+        if not isinstance(headers, dict):
+            raise NotConvertible("headers as a text")
+        properties["headers"] = given.value("headers")
+
+
+@maps("get_url")
+def get_url(context: Context, given: Arguments) -> list[Entry]:
+    """Downloads."""
+    given.refuse(
+        "client_cert", "client_key", "ciphers", "use_gssapi", "unredirected_headers", "attributes",
+        "seuser", "setype", "selevel", "serole",
+    )  # fmt: skip
+    given.refuse("validate_certs", unless=(True,))
+    given.refuse("use_proxy", unless=(True,))
+    given.ignore("http_agent", "tmp_dest", "decompress", "force_basic_auth", "unsafe_writes",
+                 "use_netrc", "sha256sum")  # fmt: skip
+    if given.flag("backup", default=False):
+        context.check("no backup of a replaced file is kept")
+    url = given.required("url")
+    path = _target(context, given, url)
+    properties: dict[str, Any] = {"url": url}
+    _checksum(given, properties)
+    force = given.boolean("force", "thirsty")
+    if force is not None and force is not False:
+        properties["force"] = force
+    _attributes(given, properties)
+    return [Entry("download", clean_path(path), properties)]
+
+
+@maps("unarchive")
+def unarchive(context: Context, given: Arguments) -> list[Entry]:
+    """Archives: from a URL, from the project or from the host."""
+    given.refuse("exclude", "include", "attributes", "seuser", "setype", unless=([],))
+    given.refuse("keep_newer", unless=(False,))
+    given.refuse("validate_certs", unless=(True,))
+    given.ignore("decrypt", "list_files", "unsafe_writes", "follow")
+    source, target = given.required("src"), clean_path(given.required("dest"))
+    remote = (
+        given.flag("remote_src", "copy", default=False)
+        if given.raw("copy") is None
+        else (not given.flag("copy", default=True))
+    )
+    creates = given.text("creates")
+    options = given.raw("extra_opts") or []
+    owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
+    if "://" in source.split("{{")[0] or (remote and _is_url(given)):
+        if options or mode is not None:
+            raise NotConvertible("an archive from a URL with extra_opts or mode")
+        return _from_url(context, source, target=target, creates=creates, own=(owner, group))
+    entries: list[Entry] = []
+    path = source
+    if not remote:
+        found = context.files.find("files", source)
+        if found is None or found[1].is_dir():
+            raise NotConvertible(f"{source} is not in the project")
+        context.files.take(*found)
+        path = f"/var/cache/{posixpath.basename(source)}"
+        own = {"source": found[0], "owner": "root", "group": "root", "mode": "0600"}
+        entries.append(Entry("file", path, own))
+        context.check(f"a copy of the archive stays in {path}")
+    words = _tar_options(given, options, path)
+    if words is None and (owner or group):
+        raise NotConvertible("owner and group of a zip archive")
+    if owner:
+        words = [*(words or []), f"--owner={owner}"]
+    if group:
+        words = [*(words or []), f"--group={group}"]
+    if mode is not None:
+        raise NotConvertible("the mode of all extracted files")
+    command = (
+        f"unzip -o {path} -d {target}" if words is None
+        else " ".join(["tar --extract", f"-C {target}", *words, f"-f {path}"])
+    )  # fmt: skip
+    properties: dict[str, Any] = {"command": command}
+    if creates is not None:
+        properties["creates"] = creates
+    elif words is not None:
+        flag = [one for one in words if one.startswith("-")]
+        test = " ".join(["tar --diff", f"-C {target}", *flag, f"-f {path}"])
+        properties["unless"] = f"sh -c '{test} >/dev/null 2>&1'"
+    else:
+        raise NotConvertible("a zip archive without creates")
+    entries.append(Entry("exec", context.unique(context.title(f"extract {path}")), properties))
+    return entries
+
+
+def _is_url(given: Arguments) -> bool:
+    known = [one for one in given.sample("src").values if isinstance(one, str)]
+    return bool(known) and all("://" in one for one in known)
+
+
+def _tar_options(given: Arguments, options: Any, path: str) -> list[str] | None:
+    """The options of tar; None for a zip archive."""
+    ending = next(
+        (one for one in sorted(_ENDINGS, key=len, reverse=True) if path.endswith(one)), ""
+    )
+    if not ending and "{{" not in path:
+        raise NotConvertible("an archive whose format its name does not tell")
+    kind = _ENDINGS.get(ending, "")
+    if kind == "zip":
+        return None
+    if not isinstance(options, list) or any("{{" in str(one) for one in options):
+        raise NotConvertible("computed extra_opts")
+    return [*([kind] if kind else []), *(str(one) for one in options)]
+
+
+def _from_url(
+    context: Context, source: str, *, target: str, creates: str | None, own: tuple[Any, Any]
+) -> list[Entry]:
+    name = posixpath.basename(source.split("?")[0])
+    if not any(name.endswith(one) for one in _ENDINGS) or name.count("{{") != name.count("}}"):
+        raise NotConvertible("an archive whose format its URL does not tell")
+    owner, group = own
+    properties: dict[str, Any] = {
+        "url": source, "extract_parent": target, "owner": "root", "group": "root",
+    }  # fmt: skip
+    if creates is not None:
+        properties["creates"] = creates
+        properties["cleanup"] = True
+    else:
+        context.check("the archive stays in the directory; while it is there, nothing is extracted")
+    if owner not in (None, "root") or group not in (None, "root"):
+        context.check("the extracted files belong to root; set their owner with a file resource")
+    else:
+        context.check(
+            "the extracted files belong to root, and group and others cannot write them; "
+            "the original keeps owner and mode of the archive"
+        )
+    return [Entry("archive", f"{target.rstrip('/')}/{name}", properties)]
+
+
+@maps("git")
+def git(context: Context, given: Arguments) -> list[Entry]:
+    """Checkouts."""
+    given.refuse(
+        "refspec", "reference", "separate_git_dir", "archive", "archive_prefix", "executable",
+        "key_file", "ssh_opts", "verify_commit", "gpg_allowlist", "gpg_whitelist", "umask",
+        "track_submodules", "remote", unless=(False, "origin"),
+    )  # fmt: skip
+    given.refuse("bare", unless=(False,))
+    given.refuse("clone", unless=(True,))
+    if given.flag("accept_hostkey", "accept_newhostkey", default=False) or given.flag(
+        "accept_newhostkey", default=False
+    ):
+        context.check("ccm accepts no unknown host key of a server: set known_host")
+    properties: dict[str, Any] = {"url": given.required("repo", "name")}
+    version = given.text("version")
+    if version not in (None, "HEAD"):
+        properties["ref"] = version
+    update = given.boolean("update")
+    if update is not None and update is not True:
+        properties["update"] = update
+    depth = given.text("depth")
+    if depth is not None:
+        properties["depth"] = int(depth) if depth.isdigit() else depth
+    recursive = given.boolean("recursive")
+    if recursive is not None and recursive is not True:
+        properties["submodules"] = recursive
+    force = given.boolean("force")
+    if force is not None and force is not False:
+        properties["force"] = force
+    path = clean_path(given.required("dest"))
+    context.directories.add(path)
+    return [Entry("git", path, properties)]

@@ -1,0 +1,193 @@
+"""``lineinfile``, ``blockinfile``, ``replace`` and ``ini_file`` (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.jinja.calls import check_expression
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.modules.files import attributes
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_OWN = ("owner", "group", "mode")
+_MARKER = "# {mark} ANSIBLE MANAGED BLOCK"
+
+
+def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: bool) -> list[Entry]:
+    """The edit, and a file resource where the task also sets attributes."""
+    context.as_root()
+    path = clean_path(given.required("path", "dest", "destfile", "name"))
+    given.ignore("follow", "unsafe_writes", "others")
+    if given.flag("backup", default=False):
+        context.check("no backup of the file is kept")
+    validate = given.text("validate")
+    properties: dict[str, Any] = dict(edit)
+    if create and properties.get("ensure") != "absent":
+        properties["create"] = True
+    if validate is not None:
+        if "%s" not in validate:
+            raise NotConvertible("validate without %s")
+        properties["validate"] = validate.replace("%s", "{}")
+    made = [Entry("edit", path, properties)]
+    if any(given.raw(name) is not None for name in _OWN):
+        own = attributes(context, given, "0644")
+        made.append(Entry("file", path, own))
+    elif create:
+        context.check("a file that this creates has the mode 0644 and belongs to root")
+    return made
+
+
+def pattern(value: str | None) -> str | None:
+    """A regular expression as ccm reads it; NotConvertible for what RE2 has not."""
+    if value is not None:
+        check_expression(value)
+        if "\\n" in value:
+            raise NotConvertible("a regular expression over several lines")
+    return value
+
+
+@maps("lineinfile")
+def lineinfile(context: Context, given: Arguments) -> list[Entry]:
+    """One line of a file."""
+    state = given.literal("state", default="present")
+    match, line = pattern(given.text("regexp", "regex")), given.text("line", "value")
+    given.refuse("search_string")
+    given.refuse("encoding", unless=("utf-8",))
+    if state == "absent":
+        given.ignore("backrefs", "insertafter", "insertbefore", "create", "firstmatch")
+        if match is None and line is None:
+            raise NotConvertible("no line and no regexp")
+        what = {"match": match} if match is not None else {"line": line}
+        return _entries(context, given, {**what, "ensure": "absent"}, create=False)
+    if state != "present" or line is None:
+        raise NotConvertible("no line")
+    if "\n" in line.rstrip("\n"):
+        raise NotConvertible("a line that is several lines; use blockinfile")
+    line = line.rstrip("\n")
+    if given.flag("firstmatch", default=False):
+        context.check("with several matches the original takes the first, ccm the last one")
+    create = given.flag("create", default=False)
+    if given.flag("backrefs", default=False):
+        return _entries(context, given, _with_groups(given, match, line), create=False)
+    edit: dict[str, Any] = {"line": line}
+    if match is not None:
+        edit["match"] = match
+    place = _place(given)
+    if place and match is None:
+        # The original leaves a line that is anywhere in the file.
+        edit["match"] = "^" + _escaped(line) + "$"
+    edit.update(place)
+    return _entries(context, given, edit, create)
+
+
+def _escaped(line: str) -> str:
+    """A line as a pattern; its templates are escaped where they are rendered."""
+    parts = re.split(r"(\{\{.*?\}\})", line)
+    made = ""
+    for one in parts:
+        if one.startswith("{{"):
+            inner = one[2:-2].strip()
+            made += "{{ (" + inner + ") | string | regex_escape }}"
+        else:
+            made += re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", one)
+    return made
+
+
+def _with_groups(given: Arguments, match: str | None, line: str) -> dict[str, Any]:
+    """``backrefs``: a line that does not match is never added."""
+    given.ignore("insertafter", "insertbefore", "create")
+    if match is None:
+        raise NotConvertible("backrefs without regexp")
+    if not match.startswith("^") or not match.endswith("$"):
+        # The original replaces the whole line, whatever the pattern leaves out of it.
+        head = match if match.startswith("^") else f"^.*?{match}"
+        match = head if head.endswith("$") else f"{head}.*$"
+    if "|" in re.sub(r"\([^()]*\)", "", match):
+        raise NotConvertible("backrefs with alternatives")
+    return {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", line)}
+
+
+def _place(given: Arguments) -> dict[str, Any]:
+    after, before = given.text("insertafter"), given.text("insertbefore")
+    if after == "BOF":
+        return {"before": "BOF"}
+    if after not in (None, "EOF", ""):
+        return {"after": pattern(after)}
+    if before not in (None, ""):
+        return {"before": "BOF" if before == "BOF" else pattern(before)}
+    return {}
+
+
+@maps("blockinfile")
+def blockinfile(context: Context, given: Arguments) -> list[Entry]:
+    """Lines between two markers."""
+    given.refuse("append_newline", "prepend_newline", unless=(False,))
+    given.refuse("marker_begin", unless=("BEGIN",))
+    given.refuse("marker_end", unless=("END",))
+    given.refuse("encoding", unless=("utf-8",))
+    marker = given.text("marker") or _MARKER
+    if "{mark}" not in marker:
+        raise NotConvertible("a marker without {mark}")
+    block = given.text("block", "content") or ""
+    state = given.literal("state", default="present")
+    create = given.flag("create", default=False)
+    if state == "absent" or not block:
+        given.ignore("insertafter", "insertbefore")
+        edit = {"block": "", "marker": marker, "ensure": "absent"}
+        return _entries(context, given, edit, create=False)
+    edit = {"block": block if block.endswith("\n") else block + "\n", "marker": marker}
+    if "{{" in block and is_template(given.raw("block", "content")):
+        edit["block"] = block.rstrip("\n") + "\n" if not block.strip().startswith("{{") else block
+    edit.update(_place(given))
+    return _entries(context, given, edit, create)
+
+
+@maps("replace")
+def replace(context: Context, given: Arguments) -> list[Entry]:
+    """What a pattern matches."""
+    given.refuse("after", "before")
+    given.refuse("encoding", unless=("utf-8",))
+    match = pattern(given.required("regexp"))
+    text = given.text("replace") or ""
+    assert match is not None
+    if "\n" in text or "\n" in match or re.search(r"^\^?\\s[*+]|(?<!\\)\[\^|\(\?s", match):
+        raise NotConvertible("a replacement that may reach over several lines")
+    return _entries(
+        context, given, {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", text)}, False
+    )
+
+
+@maps("ini_file")
+def ini_file(context: Context, given: Arguments) -> list[Entry]:
+    """A key of a section."""
+    given.refuse("allow_no_value", "ignore_spaces", unless=(False,))
+    given.refuse("section_has_values", "values")
+    given.ignore("modify_inactive_option")
+    if not given.flag("exclusive", default=True):
+        raise NotConvertible("exclusive: false")
+    if given.flag("no_extra_spaces", default=False):
+        context.check("a new key is written as `key = value`; the original writes no blanks")
+    section, option = given.text("section"), given.text("option")
+    value = given.text("value")
+    state = given.literal("state", default="present")
+    create = given.flag("create", default=True)
+    if option is None:
+        if state != "absent" or not section:
+            raise NotConvertible("a section without a key")
+        return _entries(context, given, {"settings": {section: {}}, "ensure": "absent"}, False)
+    if state == "absent":
+        edit: dict[str, Any] = {"settings": _nested(section, option, ""), "ensure": "absent"}
+        return _entries(context, given, edit, False)
+    if value is None:
+        raise NotConvertible("a key without a value")
+    return _entries(context, given, {"settings": _nested(section, option, value)}, create)
+
+
+def _nested(section: str | None, option: str, value: str) -> dict[str, Any]:
+    if "{{" in option or "{{" in (section or ""):
+        raise NotConvertible("a computed key")
+    return {section: {option: value}} if section else {option: value}

@@ -1,0 +1,216 @@
+"""``cron``, ``mount``, ``sysctl``, ``modprobe``, ``hostname``, ``timezone`` and others."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.modules.accounts import state_of
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_MOUNTS = {
+    "mounted": "mounted", "present": "present", "unmounted": "unmounted", "absent": "absent",
+}  # fmt: skip
+
+
+@maps("cron", "cronvar")
+def cron(context: Context, given: Arguments) -> list[Entry]:
+    """Jobs of cron."""
+    if context.task.module == "cronvar":
+        raise NotConvertible("ccm has no settings for a whole crontab")
+    context.as_root()
+    given.refuse("disabled", "env", "insertafter", "insertbefore", unless=(False,))
+    given.refuse("reboot", unless=(False,))
+    given.ignore("backup")
+    name = given.required("name")
+    state = state_of(given)
+    file = given.text("cron_file")
+    properties: dict[str, Any] = {}
+    owner = given.text("user")
+    if owner is not None:
+        properties["user"] = owner
+    if file is None:
+        properties["crontab"] = True
+        context.check("a job that the original wrote is not found again: remove its line")
+    else:
+        base = posixpath.basename(file)
+        if file.startswith("/") and posixpath.dirname(file) != "/etc/cron.d":
+            raise NotConvertible("cron_file outside of /etc/cron.d")
+        if base != name:
+            context.check(f"the file in /etc/cron.d is named {name}, in the original {base}")
+    if state == "absent":
+        given.ignore("job", "value", "special_time", "minute", "hour", "day", "dom", "month",
+                     "weekday", "dow")  # fmt: skip
+        return [Entry("cron", name, {"ensure": "absent", **properties})]
+    special = given.literal("special_time")
+    if special is not None:
+        properties["schedule"] = f"@{special}" if special != "annually" else "@yearly"
+    else:
+        for words in (("minute",), ("hour",), ("day", "dom"), ("month",), ("weekday", "dow")):
+            value = given.text(*words)
+            if value is not None and value != "*":
+                properties[words[0]] = value
+    properties["command"] = given.required("job", "value")
+    _check_percent(context, properties["command"])
+    if state != "present":
+        properties["ensure"] = state
+    return [Entry("cron", name, properties)]
+
+
+def _check_percent(context: Context, command: str) -> None:
+    plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", command)
+    if re.search(r"(?<!\\)%", plain):
+        context.check("a percent sign is escaped; in the original it ends the command")
+
+
+@maps("mount")
+def mount(context: Context, given: Arguments) -> list[Entry]:
+    """Mounted file systems."""
+    context.as_root()
+    given.refuse("fstab", unless=("/etc/fstab",))
+    given.refuse("boot", unless=(True,))
+    given.refuse("opts_no_log", unless=(False,))
+    given.ignore("backup")
+    state = given.literal("state", default="mounted")
+    if state not in _MOUNTS:
+        raise NotConvertible(f"state {state}")
+    path = given.required("path", "name")
+    properties: dict[str, Any] = {}
+    kind = given.text("fstype")
+    source = given.text("src")
+    if kind == "swap":
+        path = source or path
+    if state != "mounted":
+        properties["ensure"] = _MOUNTS[state]
+    if source is not None and kind != "swap":
+        properties["device"] = source
+    for name, own in (("fstype", "type"), ("opts", "options")):
+        value = given.text(name)
+        if value is not None:
+            properties[own] = value
+    for name, own in (("dump", "dump"), ("passno", "pass")):
+        value = given.text(name)
+        if value is not None:
+            properties[own] = int(value) if value.isdigit() else value
+    if state == "absent":
+        for name in ("device", "type", "options", "dump", "pass"):
+            properties.pop(name, None)
+    elif "pass" not in properties or "dump" not in properties:
+        context.note("fields of fstab that are not set stay as they are")
+    return [Entry("mount", clean_path(path), properties)]
+
+
+@maps("sysctl")
+def sysctl(context: Context, given: Arguments) -> list[Entry]:
+    """Kernel parameters."""
+    context.as_root()
+    state = given.literal("state", default="present")
+    if state not in ("present", "absent"):
+        raise NotConvertible(f"state {state}")
+    name = given.required("name", "key").strip()
+    file = given.text("sysctl_file") or "/etc/sysctl.conf"
+    if file != "/etc/sysctl.conf" and not re.fullmatch(r"/etc/sysctl\.d/.+\.conf", file):
+        raise NotConvertible(f"the file {file}")
+    properties: dict[str, Any] = {"file": file}
+    reload_ = given.flag("reload", default=True)
+    now = given.flag("sysctl_set", default=False)
+    ignore = given.flag("ignoreerrors", default=False)
+    if state == "absent":
+        given.ignore("value", "val")
+        return [Entry("sysctl", name, {"ensure": "absent", **properties})]
+    value = given.raw("value", "val")
+    if isinstance(value, bool):
+        value = int(value)
+    text = texts.text(str(value), given.scope)
+    known = texts.as_bool(value)
+    if isinstance(value, str) and known is not None:
+        text = str(int(known))
+    properties = {"value": int(text) if text.isdigit() else text, **properties}
+    if not reload_ and not now:
+        properties["live"] = False
+    if ignore:
+        properties["ignore_unknown"] = True
+    return [Entry("sysctl", name, properties)]
+
+
+@maps("modprobe")
+def modprobe(context: Context, given: Arguments) -> list[Entry]:
+    """Kernel modules."""
+    context.as_root()
+    state = state_of(given)
+    persistent = given.literal("persistent", default="disabled")
+    properties: dict[str, Any] = {}
+    options = given.text("params")
+    if options:
+        properties["options"] = options
+    if persistent != state and state in ("present", "absent"):
+        context.check("the module is also loaded at each start (or never again), by a file of ccm")
+    if state != "present":
+        properties["ensure"] = state
+    return [Entry("module", given.required("name"), properties)]
+
+
+def _exec(context: Context, title: str, command: str, unless: str) -> Entry:
+    context.as_root()
+    return Entry(
+        "exec", context.unique(context.title(title)), {"command": command, "unless": unless}
+    )
+
+
+@maps("hostname")
+def hostname(context: Context, given: Arguments) -> list[Entry]:
+    """The name of the host, by systemd."""
+    given.refuse("use", unless=("systemd", "debian", "redhat", "generic"))
+    name = given.required("name")
+    test = f'sh -c \'test "$(hostnamectl --static)" = "{name}"\''
+    return [_exec(context, "set the host name", f"hostnamectl set-hostname {name}", test)]
+
+
+@maps("timezone")
+def timezone(context: Context, given: Arguments) -> list[Entry]:
+    """The time zone, by systemd."""
+    given.refuse("hwclock")
+    name = given.required("name")
+    test = f'sh -c \'test "$(timedatectl show -p Timezone --value)" = "{name}"\''
+    return [_exec(context, "set the time zone", f"timedatectl set-timezone {name}", test)]
+
+
+@maps("alternatives")
+def alternatives(context: Context, given: Arguments) -> list[Entry]:
+    """Alternatives of a command."""
+    given.refuse("subcommands", "family")
+    given.refuse("state", unless=("selected", "present"))
+    name, path, link = given.required("name"), given.required("path"), given.text("link")
+    priority = given.text("priority") or "50"
+    test = f'sh -c \'test "$(readlink /etc/alternatives/{name})" = "{path}"\''
+    command = f"update-alternatives --set {name} {path}"
+    if link is not None:
+        command = (
+            f"sh -c 'update-alternatives --install {link} {name} {path} {priority} && {command}'"
+        )
+    return [_exec(context, f"select {name}", command, test)]
+
+
+@maps("locale_gen")
+def locale_gen(context: Context, given: Arguments) -> list[Entry]:
+    """Locales of Debian."""
+    given.refuse("state", unless=("present",))
+    name = given.required("name")
+    plain = name.replace("UTF-8", "utf8").replace("utf-8", "utf8")
+    if "{{" in name:
+        plain = "{{ (" + name[2:-2].strip() + ") | replace('UTF-8', 'utf8') }}"
+    charset = name.rpartition(".")[2] if "." in name and "{{" not in name else "UTF-8"
+    test = f"sh -c 'locale -a | grep -qixF \"{plain}\"'"
+    command = (
+        f'sed -i "s/^# *\\({name} {charset}\\)/\\1/" /etc/locale.gen && '
+        f'{{ grep -q "^{name} {charset}" /etc/locale.gen || '
+        f'echo "{name} {charset}" >> /etc/locale.gen; }} && locale-gen'
+    )
+    entry = _exec(context, f"generate the locale {name}", command, test)
+    entry.properties["provider"] = "shell"
+    return [entry]

@@ -1,0 +1,192 @@
+"""Package repositories of apt and dnf, and their keys (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.modules.accounts import state_of
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry, slug
+from orchestrator.ansible.problems import NotConvertible
+
+_WORD = re.compile(r"(?:\{\{.*?\}\}|[^\s{]|\{(?!\{))+")
+_OPTION = re.compile(r"\[((?:\{\{.*?\}\}|[^\]])*)\]\s*")
+_OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
+
+
+@maps("apt_repository")
+def apt_repository(context: Context, given: Arguments) -> list[Entry]:
+    """A line of sources.list."""
+    context.as_root()
+    given.refuse("codename", "mode", unless=("0644", 0o644, "644"))
+    given.refuse("validate_certs", unless=(True,))
+    given.ignore("update_cache", "update_cache_retries", "update_cache_retry_max_delay",
+                 "install_python_apt")  # fmt: skip
+    line = given.required("repo")
+    if line.startswith("ppa:"):
+        raise NotConvertible("a PPA")
+    state = state_of(given)
+    file = given.text("filename")
+    found = _parsed(line)
+    name = file.removesuffix(".list") if file is not None else _suggested(found["url"])
+    if "{{" in name:
+        raise NotConvertible("a computed name of the repository")
+    context.check(f"ccm writes {name}.sources; remove {name}.list if the original wrote it")
+    if state != "present":
+        return [Entry("repository", name, {"ensure": state})]
+    return [Entry("repository", name, found)]
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    options = ""
+    match = re.match(r"(deb|deb-src)\s+", line)
+    if match is None:
+        raise NotConvertible("a repository whose line is a variable")
+    kind, rest = match.group(1), line[match.end() :]
+    inner = _OPTION.match(rest)
+    if inner is not None:
+        options, rest = inner.group(1), rest[inner.end() :]
+    words = _WORD.findall(rest)
+    if len(words) < 2:
+        raise NotConvertible("a repository without suite")
+    found: dict[str, Any] = {"url": words[0], "suites": [words[1]]}
+    if words[2:]:
+        found["components"] = words[2:]
+    if kind == "deb-src":
+        found["types"] = ["deb-src"]
+    for one in _WORD.findall(options):
+        key, _, value = one.partition("=")
+        if key not in _OPTIONS or not value:
+            raise NotConvertible(f"the option {key} of a repository")
+        found[_OPTIONS[key]] = value.split(",") if "{{" not in value else [value]
+    return found
+
+
+def _suggested(url: str) -> str:
+    plain = re.sub(r"^\w+://(?:[^@/]*@)?", "", url)
+    return re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"\{\{.*?\}\}", "", plain)).strip("_") or "apt"
+
+
+@maps("deb822_repository")
+def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
+    """A file of sources in the format deb822."""
+    context.as_root()
+    name = slug(given.required("name"))
+    state = state_of(given)
+    given.ignore("mode", "install_python_debian")
+    if state == "absent":
+        for word in ("uris", "suites", "components", "types", "architectures", "signed_by",
+                     "enabled"):  # fmt: skip
+            given.ignore(word)
+        return [Entry("repository", name, {"ensure": "absent"})]
+    properties: dict[str, Any] = {}
+    uris = given.texts("uris")
+    if isinstance(uris, list) and len(uris) == 1:
+        properties["url"] = uris[0]
+    else:
+        properties["urls"] = uris
+    for word in ("suites", "components", "types", "architectures"):
+        value = given.texts(word)
+        if value is not None:
+            properties[word] = value
+    key = given.text("signed_by")
+    if key is not None:
+        if key.startswith("http"):
+            raise NotConvertible("a key from a URL, whose fingerprint ccm needs")
+        properties["signed_by" if key.startswith("/") else "key"] = (
+            [key] if key.startswith("/") else key
+        )
+    enabled = given.boolean("enabled")
+    if enabled is not None:
+        properties["enabled"] = enabled
+    trusted = given.boolean("trusted")
+    if trusted is True:
+        properties["gpgcheck"] = False
+    elif trusted not in (None, False):
+        raise NotConvertible("trusted is a variable")
+    return [Entry("repository", name, properties)]
+
+
+@maps("yum_repository")
+def yum_repository(context: Context, given: Arguments) -> list[Entry]:
+    """A repository of dnf."""
+    context.as_root()
+    name = given.required("name")
+    file = given.text("file")
+    if file is not None and file.removesuffix(".repo") != name:
+        context.check(f"ccm writes {name}.repo, the original {file}.repo")
+    given.ignore("reposdir", "mode", "owner", "group")
+    state = state_of(given)
+    if state == "absent":
+        for word in list(given.names()):
+            given.ignore(word)
+        return [Entry("repository", name, {"ensure": "absent"})]
+    return [Entry("repository", name, _of_yum(given))]
+
+
+def _of_yum(given: Arguments) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    urls = given.texts("baseurl")
+    if isinstance(urls, list) and len(urls) == 1:
+        properties["url"] = urls[0]
+    elif urls is not None:
+        properties["url" if isinstance(urls, str) else "urls"] = urls
+    for word in ("metalink", "mirrorlist", "description", "username", "password"):
+        value = given.text(word)
+        if value is not None:
+            properties[word] = value
+    for word in ("enabled", "gpgcheck", "repo_gpgcheck"):
+        flag = given.boolean(word)
+        if flag is not None:
+            properties[word] = flag
+    priority = given.text("priority")
+    if priority is not None:
+        properties["priority"] = int(priority) if priority.isdigit() else priority
+    key = given.texts("gpgkey")
+    if key is not None:
+        paths = [one.removeprefix("file://") for one in key] if isinstance(key, list) else []
+        if not paths or any(not one.startswith("/") for one in paths):
+            raise NotConvertible("gpgkey from a URL, whose fingerprint ccm needs")
+        properties["signed_by"] = paths
+    return properties
+
+
+@maps("apt_key")
+def apt_key(context: Context, given: Arguments) -> list[Entry]:
+    """A key that apt trusts for all repositories."""
+    context.as_root()
+    given.refuse("keyserver", "data", "file", "keyring")
+    given.refuse("validate_certs", unless=(True,))
+    given.ignore("id")
+    url = given.required("url")
+    if state_of(given) != "present":
+        raise NotConvertible("the removal of a key")
+    if "{{" in url:
+        name = slug(re.sub(r"\{\{.*?\}\}", "", url)) or slug(context.task.name)
+    else:
+        name = slug(re.sub(r"^\w+://", "", url))
+    context.check(
+        "the key is a file of trusted.gpg.d, which apt trusts for all repositories, too; "
+        "an armored key is expected"
+    )
+    path = f"/etc/apt/trusted.gpg.d/{name}.asc"
+    return [Entry("download", path, {"url": url, "owner": "root", "group": "root", "mode": "0644"})]
+
+
+@maps("rpm_key")
+def rpm_key(context: Context, given: Arguments) -> list[Entry]:
+    """A key of RPM."""
+    context.as_root()
+    given.refuse("validate_certs", unless=(True,))
+    if state_of(given) != "present":
+        raise NotConvertible("the removal of a key")
+    key, fingerprint = given.required("key"), given.text("fingerprint")
+    properties: dict[str, Any] = {"command": f"rpm --import {key}"}
+    if fingerprint is not None and "{{" not in fingerprint:
+        short = re.sub(r"\s", "", fingerprint).lower()[-8:]
+        properties["unless"] = f"rpm -q gpg-pubkey-{short}"
+    else:
+        context.check("the key is imported on each push, as its fingerprint is not known")
+    return [Entry("exec", context.unique(context.title(f"import {key}")), properties)]

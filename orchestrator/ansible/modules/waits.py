@@ -1,0 +1,129 @@
+"""``wait_for``, ``uri``, ``pause`` and ``reboot`` (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+
+def _seconds(text: str) -> str:
+    return f"{text}s"
+
+
+@maps("wait_for", "wait_for_connection")
+def wait_for(context: Context, given: Arguments) -> list[Entry]:
+    """Ports and paths to wait for."""
+    if context.task.module == "wait_for_connection":
+        given.ignore("timeout", "delay", "sleep", "connect_timeout")
+        context.note("not needed: ccm has a connection while it runs")
+        return []
+    given.refuse("search_regex", "exclude_hosts")
+    given.ignore("connect_timeout", "msg", "active_connection_states")
+    state = given.literal("state", default="started")
+    port, path = given.text("port"), given.text("path")
+    if state in ("drained",) or (port is None and path is None):
+        if port is None and path is None and given.raw("timeout") is not None:
+            return [_sleep(context, given.required("timeout"))]
+        raise NotConvertible(f"wait_for with state {state}")
+    properties: dict[str, Any] = {}
+    if state in ("stopped", "absent"):
+        properties["ensure"] = "absent"
+    if port is not None:
+        properties["port"] = int(port) if port.isdigit() else port
+        host = given.text("host")
+        if host is not None:
+            properties["host"] = host
+    else:
+        given.ignore("host")
+        properties["file"] = path
+    timeout, sleep = given.text("timeout"), given.text("sleep")
+    if timeout is not None:
+        properties["timeout"] = _seconds(timeout)
+    if sleep is not None:
+        properties["interval"] = _seconds(sleep)
+    made = [Entry("wait", _title(context, f"wait for {port or path}"), properties, changes=False)]
+    delay = given.text("delay")
+    if delay not in (None, "0"):
+        made.insert(0, _sleep(context, str(delay)))
+    return made
+
+
+def _title(context: Context, fallback: str) -> str:
+    return context.unique(context.title(fallback))
+
+
+def _sleep(context: Context, seconds: str) -> Entry:
+    limit = int(seconds) + 30 if seconds.isdigit() else 600
+    return Entry(
+        "wait",
+        _title(context, f"wait {seconds} s"),
+        {"command": f"sleep {seconds}", "timeout": f"{limit}s"},
+        changes=False,
+    )
+
+
+@maps("pause")
+def pause(context: Context, given: Arguments) -> list[Entry]:
+    """A time to wait."""
+    given.refuse("prompt", "echo")
+    seconds, minutes = given.text("seconds"), given.text("minutes")
+    if minutes is not None:
+        if not minutes.isdigit():
+            raise NotConvertible("a computed number of minutes")
+        seconds = str(60 * int(minutes))
+    if seconds is None:
+        raise NotConvertible("ccm does not prompt during a run")
+    return [_sleep(context, seconds)]
+
+
+@maps("uri")
+def uri(context: Context, given: Arguments) -> list[Entry]:
+    """Requests that only read: a condition to wait for."""
+    given.refuse("method", unless=("GET", "HEAD"))
+    given.refuse(
+        "body", "dest", "src", "headers", "url_username", "user", "url_password", "password",
+        "client_cert", "client_key", "unix_socket", "creates", "removes", "body_format",
+        unless=("raw",),
+    )  # fmt: skip
+    given.refuse("follow_redirects", unless=("safe", "none", False))
+    given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth")
+    if context.task.keywords.get("register") and context.task.keywords.get("until") is None:
+        context.check("the answer cannot be read; ccm only waits for the status")
+    properties: dict[str, Any] = {"url": given.required("url")}
+    status = given.raw("status_code")
+    if status is not None:
+        found = given.value("status_code")
+        properties["status"] = found if isinstance(found, (list, str)) else [found]
+        if isinstance(properties["status"], str) and properties["status"].isdigit():
+            properties["status"] = [int(properties["status"])]
+    if given.flag("validate_certs", default=True) is False:
+        properties["allow_insecure"] = True
+    timeout = given.text("timeout")
+    retries, delay = context.task.keywords.get("retries"), context.task.keywords.get("delay", 5)
+    if isinstance(retries, int) and isinstance(delay, int):
+        properties["timeout"] = f"{max(retries * max(delay, 1), 1)}s"
+        properties["interval"] = f"{max(delay, 1)}s"
+    elif context.task.keywords.get("until") is None:
+        properties["timeout"] = f"{timeout or 30}s"
+    context.check("redirects are not followed, and the status is asked for until the time is over")
+    return [Entry("wait", _title(context, f"wait for {properties['url']}"), properties,
+                  changes=False)]  # fmt: skip
+
+
+@maps("reboot")
+def reboot(context: Context, given: Arguments) -> list[Entry]:
+    """Reboots, which need a reason."""
+    given.ignore(
+        "msg", "pre_reboot_delay", "post_reboot_delay", "test_command", "connect_timeout",
+        "search_paths", "boot_time_command",
+    )  # fmt: skip
+    given.refuse("reboot_command")
+    properties: dict[str, Any] = {}
+    timeout = given.text("reboot_timeout")
+    if timeout is not None:
+        properties["timeout"] = _seconds(timeout)
+    return [Entry("reboot", _title(context, "reboot"), properties)]

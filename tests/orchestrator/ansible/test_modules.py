@@ -1,0 +1,141 @@
+"""Each module with its resource: short and full names, both forms of arguments, marks."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+# A task, and what the manifest has for it.
+EXACT = {
+    "package": ("apt: name=nginx=1.2 state=present", '- nginx:\n            ensure: "1.2"'),
+    "several": ("dnf: {name: [a, b], state: absent}", "- b:\n            ensure: absent"),
+    "variable": ("package: {name: '{{ pkgs }}'}", "foreach: Data.pkgs"),
+    "directory": (
+        "file: path=/srv/app/ state=directory owner=root group=root mode=0755",
+        "- /srv/app:\n            ensure: directory\n            owner: root\n"
+        '            group: root\n            mode: "0755"',
+    ),
+    "absent": ("file: dest=/srv/x state=absent", "ensure: absent\n            force: true"),
+    "link": ("file: {src: b, dest: /srv/a, state: link}", "- /srv/a:\n            target: b"),
+    "symbolic": (
+        "copy: {content: x, dest: /a, owner: root, group: root, mode: 'u=rw,g=r,o='}",
+        'mode: "0640"',
+    ),
+    "octal": ("copy: {content: x, dest: /a, owner: root, group: root, mode: 0600}", '"0600"'),
+    "dollar": (
+        "copy: {content: 'a ${ b }', dest: /a, owner: root, group: root, mode: 0600}",
+        "a {{ '${' }} b }",
+    ),
+    "line": (
+        "lineinfile: {path: /etc/a, regexp: '^a=', line: 'a=1'}",
+        'line: a=1\n            match: "^a="',
+    ),
+    "place": (
+        "lineinfile: {path: /etc/a, line: 'b', insertafter: '^a'}",
+        'match: "^b$"\n            after: "^a"',
+    ),
+    "block": (
+        "blockinfile: {path: /etc/a, block: 'x'}",
+        'marker: "# {mark} ANSIBLE MANAGED BLOCK"',
+    ),
+    "replace": (
+        "replace: {path: /etc/a, regexp: 'a(b)', replace: 'c\\1'}",
+        "replace: 'c\\g<1>'",
+    ),
+    "user": ("user: name=joe groups=a,b append=yes shell=/bin/sh", "groups: [a, b]"),
+    "system user": ("user: name=joe system=yes", "create_home: true"),
+    "group": ("group: name=app gid=900 system=true", "gid: 900"),
+    "command": ("command: make install chdir=/srv creates=/srv/x", "creates: /srv/x"),
+    "shell": ("shell: a | b", "provider: shell"),
+    "bash": ("shell: {cmd: 'a', executable: /bin/bash}", "interpreter: bash"),
+    "removes": ("command: rm /srv/x removes=/srv/x", "onlyif: test -e /srv/x"),
+    "sysctl": (
+        "ansible.posix.sysctl: {name: vm.swappiness, value: 10}",
+        "value: 10\n            file: /etc/sysctl.conf",
+    ),
+    "mount": (
+        "mount: {path: /srv, src: /dev/sdb1, fstype: ext4, state: mounted}",
+        "device: /dev/sdb1",
+    ),
+    "enabled": ("systemd: name=a enabled=yes", "unless: systemctl is-enabled --quiet a"),
+    "stopped": ("service: name=a state=stopped enabled=no", "ensure: stopped"),
+    "download": (
+        "get_url: {url: 'https://e.example/a.sh', dest: /opt/, mode: 0755}",
+        "- /opt/a.sh:\n            url: https://e.example/a.sh",
+    ),
+    "wait": ("wait_for: port=80 delay=0 timeout=30", "port: 80\n            timeout: 30s"),
+    "pause": ("pause: seconds=5", "command: sleep 5"),
+    "git": (
+        "git: {repo: 'https://e.example/a.git', dest: /srv/a, version: v1}",
+        "ref: v1",
+    ),
+    "timezone": ("community.general.timezone: name=UTC", "timedatectl set-timezone UTC"),
+    "environment": (
+        "command: a\n  environment: {B: c}",
+        "environment: [B=c]",
+    ),
+    "tries": (
+        "command: a\n  register: r\n  until: r is succeeded\n  retries: 2\n  delay: 3",
+        "tries: 3\n            try_sleep: 3s",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_module_is_its_resource(tmp_path: Path, name: str) -> None:
+    """The task becomes a resource without any mark, and the site is valid."""
+    task, expected = EXACT[name]
+    result, text = convert_tasks(
+        tmp_path, f"- name: Do it\n  {task}\n", defaults__main="pkgs: [a, b]\n"
+    )
+    assert expected in text
+    assert [one.outcome for one in result.records] == ["converted"], result.records[0].reasons
+    check_valid(tmp_path / "site")
+
+
+MARKED = {
+    "owner": ("copy: {content: x, dest: /a}", "owner, group and mode are not in the original"),
+    "cron": ("cron: {name: a, job: b, hour: 5}", "a job that the original wrote"),
+    "ignored": ("package: name=a\n  ignore_errors: true", "a failure ends the run"),
+    "repository": (
+        "apt_repository: {repo: 'deb [arch=amd64] https://e.example/d stable main'}",
+        "ccm writes e_example_d.sources",
+    ),
+    "upgrade": ("apt: upgrade=dist", "the upgrade runs"),
+}
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_a_difference_is_marked(tmp_path: Path, name: str) -> None:
+    """What is not exactly the same has a mark at its place, and in the report."""
+    task, expected = MARKED[name]
+    result, text = convert_tasks(tmp_path, f"- {task}\n")
+    assert "# CHECK: " in text
+    assert expected in text
+    assert result.records[0].outcome == "check"
+    check_valid(tmp_path / "site")
+
+
+KEPT = {
+    "delegation": "command: a\n  delegate_to: localhost",
+    "once": "command: a\n  run_once: true",
+    "never": "command: a\n  tags: never",
+    "look-around": "lineinfile: {path: /a, regexp: '(?!x)', line: b}",
+    "pattern": "apt: name=nginx*",
+    "X": "file: {path: /a, state: directory, mode: 'u=rwX,g=rX,o='}",
+    "plugin": "copy: {content: \"{{ lookup('pipe', 'x') }}\", dest: /a}",
+    "variable": "command: echo $HOME",
+    "async": "command: a\n  async: 10\n  poll: 0",
+    "missing file": "copy: {src: nothing.txt, dest: /a}",
+    "password": "user: {name: a, password: x, update_password: on_create}",
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_has_no_counterpart_is_kept(tmp_path: Path, name: str) -> None:
+    """The task stays as a comment; nothing of it is converted."""
+    result, text = convert_tasks(tmp_path, f"- {KEPT[name]}\n- package: name=curl\n")
+    assert "# NOT CONVERTED: " in text
+    assert result.records[0].outcome == "not converted"
+    check_valid(tmp_path / "site")
