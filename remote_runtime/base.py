@@ -137,6 +137,15 @@ class ResourceType(object):
         return []
 
     @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[str]:
+        """Return further absolute paths that may be its own, such as each form that a file of it
+        can have. ``purge`` of a directory leaves them.
+
+        Runs on the target, and changes nothing.
+        """
+        return []
+
+    @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
         """Return the places of two resources that undo each other on every run, and what both
         manage.
@@ -338,6 +347,11 @@ class StateType(object):
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """As ``ResourceType.managed_paths``: paths that it makes sure of, there or gone."""
+        return []
+
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[str]:
+        """As ``ResourceType.claims``: further paths that ``purge`` leaves."""
         return []
 
     @classmethod

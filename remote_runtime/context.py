@@ -23,6 +23,7 @@ from remote_runtime.state.refreshes import Refreshes
 if TYPE_CHECKING:
     from remote_runtime.execution.rebooting import Boot
     from remote_runtime.lookups import Known
+    from remote_runtime.overlay.file_overlay import FileOverlay
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
@@ -275,10 +276,17 @@ class Context(object):
 
     def places(self, path: str) -> List[str]:
         """In a preview: where a path is without links, that at its end left and followed."""
+        layer = self._layer()
+        return [layer.find(path, follow).path for follow in (False, True)]
+
+    def links(self, path: str) -> List[str]:
+        """In a preview: where the links are that lead from a path to its end."""
+        return [link for link, _ in self._layer().find(path, True).links]
+
+    def _layer(self) -> "FileOverlay":
         from remote_runtime.overlay.file_overlay import FileOverlay
 
-        layer = FileOverlay(self.files) if self.world is None else self.world.layer
-        return [layer.find(path, follow).path for follow in (False, True)]
+        return FileOverlay(self.files) if self.world is None else self.world.layer
 
     def saw(self, kind: str, value: str, present: bool = True) -> None:
         """Say that something was read that no door above leads to: a package, unit or lists.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Set
 from remote_runtime import registry
 from remote_runtime.item import Item
 from remote_runtime.system.paths import is_within
+from remote_runtime.system.walk import MOST_LINKS
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -63,6 +64,7 @@ class Others(object):
         for path in paths:
             directory, name = os.path.split(path)
             ways = [path, os.path.join(self._followed(directory), name)]
+            ways += self._links(path if follow else directory)
             if follow:
                 ways.append(self._followed(path))
             for way in ways:
@@ -71,6 +73,29 @@ class Others(object):
 
     def _followed(self, path: str) -> str:
         return self._context.places(path)[1] if self._context.noop else os.path.realpath(path)
+
+    def _links(self, path: str) -> List[str]:
+        """Every link that leads from a path to its end, where it is: without one of them, the path
+        would lead nowhere."""
+        if self._context.noop:
+            return self._context.links(path)
+        found: List[str] = []
+        at, waiting = "/", path.split("/")[::-1]
+        while waiting and len(found) < MOST_LINKS:
+            part = waiting.pop()
+            if part == "..":
+                at = os.path.dirname(at)
+            elif part not in ("", "."):
+                full = os.path.join(at, part)
+                try:
+                    target = os.readlink(full)
+                except OSError:
+                    at = full
+                    continue
+                found.append(full)
+                at = "/" if target.startswith("/") else at
+                waiting += target.split("/")[::-1]
+        return found
 
     def is_backup(self, path: str) -> bool:
         """Whether it is a backup of a file of another resource."""
@@ -82,8 +107,9 @@ class Others(object):
 def _paths(item: Item) -> List[str]:
     """Every path that a resource names: itself, what it makes sure of, and in its properties."""
     properties = item.properties
-    claimed = registry.resource_class(item.type).managed_paths(item.name, properties)
-    found = [path for path, _ in claimed]
+    kind = registry.resource_class(item.type)
+    found = [path for path, _ in kind.managed_paths(item.name, properties)]
+    found += kind.claims(item.name, properties)
     found += [item.name, *_texts(properties)]
     target = properties.get("target")
     if item.type == "link" and isinstance(target, str):

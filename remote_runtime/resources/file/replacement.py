@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Status
 
 
-def refuse(path: str, status: "Optional[Status]", bare: bool) -> None:
+def refuse(path: str, status: "Optional[Status]", bare: bool, stays: bool = False) -> None:
     """``ResourceError`` for what is at the path and is left alone; ``bare``: only its attributes
-    are managed.
+    are managed, where it ``stays`` because of ``replace: false``.
     """
     if status is None or status.kind == "file":
         return
@@ -25,6 +25,11 @@ def refuse(path: str, status: "Optional[Status]", bare: bool) -> None:
         )
     if status.kind == "other":
         raise ResourceError("%s is a device, socket or pipe; it was not changed" % path)
+    if stays:
+        raise ResourceError(
+            "%s is a symlink, and replace is false" % path,
+            hint="manage its target, or set replace to true to replace the link",
+        )
     if bare:
         raise ResourceError(
             "%s is a symlink; ccm does not manage its attributes without content" % path,

@@ -217,7 +217,7 @@ class Resource(PathType):
             bare = content is None
         except Missing as source:
             unmet.append(source)
-        replacement.refuse(self.name, status, bare)
+        replacement.refuse(self.name, status, bare, self._stays(status))
         if status is None:
             unmet += requirements.parent(self.context, self.name)
         if bare:

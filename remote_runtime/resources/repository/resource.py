@@ -51,6 +51,12 @@ class Resource(StateType):
             return []
         return [(places.sources("apt" if properties.get("suites") else "dnf", name), True)]
 
+    @classmethod
+    def claims(cls, name: str, properties: Properties) -> List[str]:
+        if properties.get("ensure") == "absent" or not properties.get("key"):
+            return []
+        return places.keys("apt" if properties.get("suites") else "dnf", name)
+
     @property
     def _path(self) -> str:
         return places.sources(self.provider, self.name)

@@ -98,6 +98,15 @@ class PurgeTest(DirectoryTest):
             absent = resource_class(kind).managed_paths(name, {"ensure": "absent"})
             self.assertEqual([claim for claim in absent if claim[1]], [])
 
+    def test_keys_of_repositories(self) -> None:
+        """The key that a repository writes stays, in whichever form."""
+        given = {"suites": ["a"], "key": "https://example.net/key", "fingerprint": "0"}
+        other = item("repository", "docker", properties=given)
+        ctx = context([other])
+        named = Others(ctx, "/etc/apt/keyrings", "/etc/apt/keyrings").named
+        self.assertEqual(named, {"docker.asc", "docker.gpg"})
+        close(ctx)
+
     def test_what_a_scaffold_of_the_same_directory_has(self) -> None:
         """Its files stay, others go."""
         self.fill("a/b", "a/other")
@@ -137,6 +146,15 @@ class PurgeTest(DirectoryTest):
         directory = self.file("d/two", 2, ensure="directory", mode="0755")
         self.assertEqual(self.both(edit, directory), ["x"])
         self.assertEqual(self.left(), ["a", "sub", "sub/b", "two"])
+
+    def test_a_chain_of_links(self) -> None:
+        """Each link stays that leads to what a resource manages, and others go."""
+        self.fill("real/a", "x")
+        for link, target in (("one", "two"), ("two", "./three"), ("three", "real"), ("lost", "x")):
+            os.symlink(target, self.path("d", link))
+        os.symlink("d/one", self.path("way"))
+        self.assertEqual(self.both(self.file("way/a", 1, content="x")), ["lost", "x"])
+        self.assertEqual(self.left(), ["one", "real", "real/a", "three", "two"])
 
     def test_a_relative_target_of_a_link(self) -> None:
         """It counts from the directory of the link."""

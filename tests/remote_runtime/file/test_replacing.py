@@ -10,6 +10,15 @@ class ReplaceTest(DirectoryTest):
     def put(self, content: str = "first\n", **options: Any) -> Dict[str, Any]:
         return one(run_items([self.file("a", content=content, replace=False)], **options))
 
+    def test_a_symlink(self) -> None:
+        """One at the path is refused, with what lets it be replaced."""
+        os.symlink("b", self.path("a"))
+        resource = self.file("a", content="new\n", replace=False)
+        for noop in (True, False):
+            error = one(run_items([resource], noop=noop))["error"][0]
+            self.assertIn("is a symlink, and replace is false", error)
+            self.assertIn("set replace to true", error)
+
     def test_a_missing_file_is_made(self) -> None:
         """With its content; the preview says so."""
         self.assertEqual(self.put(noop=True)["noop_message"], "Would have created the file")
