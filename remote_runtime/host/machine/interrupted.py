@@ -1,7 +1,7 @@
 """What an update of a checkout left when it was cut off, told from what others wrote (target).
 
-The next update discards the first and keeps the second. ``checkouts`` is the ``Checkouts`` that
-asks; its module imports this one.
+The next update discards the first and keeps the second. ``checkouts`` is the ``CheckoutReader``
+that asks; its module imports this one. Nothing in the checkout changes.
 """
 
 import os
@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any, Mapping, Set
 from remote_runtime.host.machine import git
 
 if TYPE_CHECKING:
-    from remote_runtime.host.file_ports import Node
-    from remote_runtime.host.machine.files import Files
+    from remote_runtime.host.file_ports import FileReader, Node
 
-_INDEX = ".git/ccm-index"
+# The index is a copy, so that nothing in the checkout changes; update-index ends with 1 for files
+# that differ.
+_EDITED = """\
+git_() { git "$@"; }
+d=$(mktemp -d) || exit
+trap 'rm -rf "$d"' EXIT
+export GIT_INDEX_FILE="$d/index"
+git_ read-tree "$1" || exit
+git_ update-index -q --refresh > "$d/said"
+git_ diff-files -z --name-only --diff-filter=d --ignore-submodules=all
+"""
 _BEGUN = """\
 git_() { git "$@"; }
 git_ hash-object --no-filters -- "$1" || exit 1
@@ -21,7 +30,7 @@ git_ cat-file --filters "refs/ccm/pending:$1" | head -c "$2" | git_ hash-object 
 """
 
 
-def is_harmless(checkouts: Any, files: "Files", node: "Node", path: str) -> bool:
+def is_harmless(checkouts: Any, files: "FileReader", node: "Node", path: str) -> bool:
     """Whether every file that the update changes has content of one of its two commits.
 
     ``ResourceError`` where git cannot tell.
@@ -37,8 +46,8 @@ def is_harmless(checkouts: Any, files: "Files", node: "Node", path: str) -> bool
     if any(_is_in_the_way(files, path, name, left) for name in left):
         return False
     old, new = (
-        _edited(checkouts, files, node=node, path=path, commit="HEAD"),
-        _edited(checkouts, files, node=node, path=path, commit=git.CUT),
+        _edited(checkouts, node, path, "HEAD"),
+        _edited(checkouts, node, path, git.CUT),
     )
     for name, kind in left.items():
         edited = (kind == "A" or name in old) and (kind == "D" or name in new)
@@ -47,7 +56,7 @@ def is_harmless(checkouts: Any, files: "Files", node: "Node", path: str) -> bool
     return True
 
 
-def _is_in_the_way(files: "Files", path: str, name: str, left: Mapping[str, str]) -> bool:
+def _is_in_the_way(files: "FileReader", path: str, name: str, left: Mapping[str, str]) -> bool:
     """Whether something that is not of the update is where a file or its directory must be."""
     there = files.lstat(os.path.join(path, name))
     if there is not None and there.kind not in ("file", "symlink"):
@@ -61,26 +70,17 @@ def _is_in_the_way(files: "Files", path: str, name: str, left: Mapping[str, str]
     return False
 
 
-def _edited(checkouts: Any, files: "Files", *, node: "Node", path: str, commit: str) -> Set[str]:
+def _edited(checkouts: Any, node: "Node", path: str, commit: str) -> Set[str]:
     """The files of a commit that are there with other content."""
     call = git.local(os.path.dirname(path))
-    call.environment["GIT_INDEX_FILE"] = os.path.join(path, _INDEX)
-    try:
-        for words in (
-            ["read-tree", commit],
-            ["update-index", "-q", "--refresh"],
-            ["diff-files", "-z", "--name-only", "--diff-filter=d", "--ignore-submodules=all"],
-        ):
-            done = checkouts._as_owner(node, path, [*call.words, *words], call)
-            if done.code != 0 and words[0] != "update-index":  # 1 says that files differ
-                checkouts._fail("compare %s with %s" % (path, commit), done)
-    finally:
-        if files.lstat(os.path.join(path, _INDEX)) is not None:
-            files.unlink(os.path.join(path, _INDEX), kind="file")
+    script = _EDITED.replace("git_() { git", "git_() { %s" % git.quoted(call.words), 1)
+    done = checkouts._as_owner(node, path, ["sh", "-c", script, "sh", commit], call)
+    if done.code != 0:
+        checkouts._fail("compare %s with %s" % (path, commit), done)
     return set(done.stdout.split("\0")) - {""}
 
 
-def _is_begun(checkouts: Any, files: "Files", *, node: "Node", path: str, name: str) -> bool:
+def _is_begun(checkouts: Any, files: "FileReader", *, node: "Node", path: str, name: str) -> bool:
     """Whether a file is the beginning of what the update would have written."""
     there = files.lstat(os.path.join(path, name))
     if there is None or there.kind != "file":

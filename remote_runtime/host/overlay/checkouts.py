@@ -134,11 +134,17 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def _require_clean(self, node: "Node", path: str, source: Source, target: Target) -> None:
         found = self.find(path, source)
         changed = self.changes(path)
-        if changed and found is not None and not found.was_cut:
+        if changed and not (found is not None and found.was_cut and self._is_left(node, path)):
             raise refused(path, changed)
         branch = target.name if target.kind == BRANCH else ""
         if self._has_own_commits(node, path, branch):
             raise Unknowable("%s has commits that its remote may not have" % path)
+
+    def _is_left(self, node: "Node", path: str) -> bool:
+        """Whether what differs is only what an update of ccm left when it was cut off."""
+        from remote_runtime.host.machine import interrupted
+
+        return interrupted.is_harmless(self, self._files, node, path)
 
     def remove(self, path: str, force: bool = False) -> None:
         """See the base class."""

@@ -243,11 +243,12 @@ class CheckoutTest(DirectoryTest):
         """In a file that the update changes, in one that it adds, and in place of a directory."""
         for name in ("app", "conf"):
             self.cut(**{name: "mine"})
+            if name == "app":
+                self.assertIn("local changes: app", self.run_one(noop=True)["error"][0])
             for _ in range(2):
                 self.assertNotEqual(self.run_one()["error"], [])
                 with open(os.path.join(self.app, name)) as file:
                     self.assertEqual(file.read(), "mine")
-            self.assertFalse(os.path.exists(os.path.join(self.app, ".git", "ccm-index")))
             shutil.rmtree(self.app)
             git("-C", self.url, "reset", "-q", "--hard", self.commits[1])
         self.cut()
