@@ -89,6 +89,8 @@ class Modules(object):
                 exec(code, module.__dict__)
                 parent, _, child = name.rpartition(".")
                 if parent:
+                    if parent not in sys.modules:
+                        __import__(parent)  # a package of its own part
                     setattr(sys.modules[parent], child, module)
         except BaseException:
             for name, _, _ in modules:

@@ -32,7 +32,8 @@ class Scenario(NamedTuple):
     thing that a verify looks at, and after a colon in which of several ways; empty where a verify
     has nothing to look at. ``fields`` are more
     of its item's. ``ready`` turns a provider to the world where it would look at this machine.
-    ``meanwhile`` is what others do as soon as the resource says what it is doing.
+    ``meanwhile`` is what others do as soon as the resource says what it is doing. ``found_by`` are
+    the properties that say, beside the name, where it is.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Scenario(NamedTuple):
     fields: Mapping[str, Any] = {}
     ready: Callable[[Any], None] = _as_it_is
     meanwhile: Callable[[], object] = _nothing
+    found_by: Sequence[str] = ()
 
 
 Maker = Callable[[World], Scenario]

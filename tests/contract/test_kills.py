@@ -86,6 +86,7 @@ class Tried:
         child = os.fork()
         if not child:
             made = 0
+            sys.dont_write_bytecode = True  # it would count as steps of the push that is the first
 
             def count(_: Any, event: str, called: Any) -> None:
                 nonlocal made

@@ -172,7 +172,8 @@ def test_what_is_found_fits_the_schema(case: Case) -> None:
     case.push()
     before = case.world.snapshot()
     with watched() as changed:
-        event = case.run({"properties": {}}, status_only=True)[-1]
+        given = {key: case.scenario.properties[key] for key in case.scenario.found_by}
+        event = case.run({"properties": given}, status_only=True)[-1]
     assert changed == []
     assert case.world.snapshot() == before
     found = {"ensure": event["final_ensure"], **event["properties"]}

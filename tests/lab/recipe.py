@@ -35,7 +35,7 @@ DEBIAN_PACKAGES = (
 )
 """Installed on every host, on top of Debian's required packages and apt."""
 
-OFFLINE_PACKAGES = ("nginx-light",)
+OFFLINE_PACKAGES = ("nginx-light", "python3-venv")
 """Debian packages that hosts can install from their local repository, with all that they depend on.
 """
 

@@ -82,3 +82,20 @@ repository() {
         git -C "$directory" -c user.name=x -c user.email=x commit -q -m c
     done
 }
+# wheel NAME VERSION [NEED]: a wheel in /srv/wheels, which is all that pip finds
+wheel() {
+    mkdir -p /srv/wheels
+    printf '[global]\nno-index = true\nfind-links = /srv/wheels\n' > /etc/pip.conf
+    python3 - "$@" <<'EOF'
+import sys, zipfile
+name, version, needs = sys.argv[1], sys.argv[2], sys.argv[3:]
+info = "%s-%s.dist-info/" % (name, version)
+said = "Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version)
+said += "".join("Requires-Dist: %s\n" % need for need in needs)
+with zipfile.ZipFile("/srv/wheels/%s-%s-py3-none-any.whl" % (name, version), "w") as made:
+    made.writestr(name + ".py", "")
+    made.writestr(info + "METADATA", said)
+    made.writestr(info + "WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    made.writestr(info + "RECORD", "")
+EOF
+}

@@ -25,7 +25,8 @@ _TYPES = {
     **dict.fromkeys(("yumrepo", "apt_source"), _REPOSITORY),
     "apt_key": "ccm's type is repository, with key and fingerprint",
     "rpm_key": "ccm's type is repository, with key and fingerprint",
-    "pip": "use exec with pip install, and unless: pip show NAME",
+    "pip": "ccm's type is package, with provider: pip and environment",
+    "npm": "ccm's type is package, with provider: npm and path",
     **dict.fromkeys(("vcsrepo", "checkout"), "ccm's type is git, with url and ref"),
     **dict.fromkeys(("command", "shell", "script", "raw", "cmd", "run"), _EXEC),
     **dict.fromkeys(("systemd", "systemd_service", "sysvinit", "services"), _SYSTEMD),
@@ -69,6 +70,11 @@ _PROPERTIES = {
     "repo": "url",
     "gpgkey": "key",
     "signed-by": "signed_by",
+    "virtualenv": "environment",
+    "virtualenv_python": "python",
+    "extra_args": "options",
+    "install_options": "options",
+    "registry": "index_url",
 }
 _VERSIONS = ("ref", "ensure")
 _NAMES = ("target", "dest", "destination", "path")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.verify import environments
 from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.subject import Subject
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 def expectations(subject: Subject) -> list[Expectation]:
     """Whether ``latest`` is the latest only the package manager knows: it counts as installed."""
+    if environments.is_of_environment(subject):
+        return environments.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
     if ensure == "absent":
         gone = [

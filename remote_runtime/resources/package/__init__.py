@@ -1,3 +1,3 @@
-"""Packages of the system's package manager."""
+"""Packages of the system, of Python and of Node.js."""
 
-PROVIDERS = ("apt", "dnf")
+PROVIDERS = ("apt", "dnf", "pip", "npm")

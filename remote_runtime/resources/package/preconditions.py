@@ -51,10 +51,7 @@ class Preconditions(object):
         if held is not None:
             return held
         if not available.known:
-            return self._excluded() or Obstacle(
-                "package %r is not in the package lists of this host" % self._name,
-                "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
-            )
+            return self._excluded() or Obstacle(*self._provider.not_listed(self._name))
         if self._ensure not in (PRESENT, LATEST):
             return self._version(available)
         return None if available.candidate else self._candidate(available)

@@ -26,6 +26,8 @@ LISTS_OUTDATED = (
 )
 DOWNLOAD = "package.download"  # the kind of a failure before anything was changed
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
+PLACES = ("environment", "path", "global")
+"""The properties of packages that are not of the system: those of pip and npm."""
 CONFIG_FILES = "config-files"  # of a package that was removed and not purged
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
@@ -111,7 +113,7 @@ class PackageProvider(Provider):
     it is known which packages are there for others only. ``marks_changed``: a package that gets
     another version because it is asked for is marked as manual by that. ``purges``: a removal can
     take configuration files along. ``asks``: scripts of packages ask questions through debconf,
-    whose answers are in ``answer_files``.
+    whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one change.
     """
 
     sources: Tuple[str, ...] = ()
@@ -121,6 +123,7 @@ class PackageProvider(Provider):
     purges = False
     asks = False
     answer_files: Sequence[str] = ()
+    batches = True
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -150,7 +153,22 @@ class PackageProvider(Provider):
 
     def prepare(self, items: Sequence[Item]) -> None:
         """Keep the plan's packages, to ask for all of them at once."""
-        self.items = items
+        self.items = [item for item in items if self.takes(item)]
+
+    def takes(self, item: Item) -> bool:
+        """Whether an item of the plan is one of this provider's, where its programs are there."""
+        return item.provider in ("", self.name) and not any(map(item.properties.get, PLACES))
+
+    def title(self, item: Item) -> str:
+        """The name of a resource's package in reports, and for this provider."""
+        return item.name
+
+    def not_listed(self, name: str) -> Tuple[str, str]:
+        """The error for a package that no list has, and what to do."""
+        return (
+            "package %r is not in the package lists of this host" % name,
+            "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
+        )
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Seq
 from remote_runtime.base import (
     Action,
     Change,
+    Item,
     Missing,
     Properties,
     ResourceType,
@@ -34,6 +35,7 @@ from remote_runtime.resources.package.provider import (
 from remote_runtime.retries import retried, tries_of
 
 if TYPE_CHECKING:
+    from remote_runtime.context import Context
     from remote_runtime.resources.package.answers import Answers
     from remote_runtime.resources.package.batch import Wish
     from remote_runtime.resources.package.preconditions import Obstacle, Preconditions
@@ -55,6 +57,10 @@ class Resource(ResourceType):
 
     provider: PackageProvider
     default_ensure = PRESENT
+
+    def __init__(self, item: Item, provider: PackageProvider, context: "Context") -> None:
+        super().__init__(item, provider, context)
+        self.name = provider.title(item)
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -112,10 +118,15 @@ class Resource(ResourceType):
     def _available(self, installed: Installed) -> Available:
         """What could be installed; where that depends on an earlier change, it may be anything."""
         try:
-            return self.provider.available(self.name)
+            return self._tried(lambda: self.provider.available(self.name))
         except Unknowable as error:
             state = State(self._reported(installed), installed=installed, available=Available())
             raise Unknowable(error.message, would=self._would(state)) from error
+        except ResourceError as error:
+            if not self.context.noop:
+                raise
+            state = State(self._reported(installed), installed=installed, available=Available())
+            raise Missing(error.message, would=self._would(state), hint=error.hint) from error
 
     def _reported(self, installed: Installed) -> str:
         """The state as an event has it: the version, or absent."""
@@ -318,9 +329,11 @@ class Resource(ResourceType):
         from remote_runtime.resources.package.batch import MOST
 
         found: "List[Wish]" = []
-        alone = self.context.promised or self.context.halts or self.item.health_checks
-        for item in () if alone else self.context.coming():
-            if item.type != self.item.type or item.provider not in ("", self.provider.name):
+        context = self.context
+        alone = bool(context.promised or context.halts or self.item.health_checks)
+        alone = alone or not self.provider.batches
+        for item in () if alone else context.coming():
+            if item.type != self.item.type or not self.provider.takes(item):
                 break
             special = item.noop or item.monitor_only or item.deferred_error or item.deferred_render
             if special or item.own or len(found) >= MOST:

@@ -9,14 +9,20 @@ from remote_runtime.text import duration
 from remote_runtime.validation import rules
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^-]*\Z")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^!-]*\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DURATIONS = ("update_cache", "lock_timeout")
 
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     """What is wrong, as (property, message)."""
-    found = _check_name(name)
+    from remote_runtime.resources.package.environments import rules as of_environments
+
+    found: List[Tuple[str, str]] = []
+    provider = of_environments.provider_of(properties)
+    if provider not in of_environments.PROVIDERS:
+        found += _check_name(name)
+    found += of_environments.problems(name, properties)
     ensure = properties.get("ensure", PRESENT)
     if not isinstance(ensure, str):
         found.append(("ensure", 'quote the version: ensure: "%s"' % ensure))

@@ -1,4 +1,7 @@
-"""Packages, on a host with a small dpkg and apt: a file for each package that is installed."""
+"""Packages, on a host with a small dpkg and apt: a file for each package that is installed.
+
+Environments have a small pip, and the host a small npm.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -180,6 +183,176 @@ def answered(world: World) -> Scenario:
     )
 
 
+PYTHON = """\
+#!/bin/sh
+cd "${0%/bin/python}/lib/python3.11/site-packages" || exit
+while [ "$1" != pip ]; do shift; done
+for last; do :; done
+one() {
+    name=${1%%==*} version=2.0
+    [ "$name" = "$1" ] || version=${1#*==}
+    rm -rf "$name"-*.dist-info
+    mkdir "$name-$version.dist-info"
+    printf 'Name: %s\nVersion: %s\n\n' "$name" "$version" > "$name-$version.dist-info/METADATA"
+    echo pip > "$name-$version.dist-info/INSTALLER"
+}
+case "$2" in
+    index) echo "$last (2.0)"; echo "Available versions: 2.0, 1.0" ;;
+    uninstall) rm -rf "$last"-*.dist-info ;;
+    install) case "$*" in
+        *" -r "*) while read -r line _; do one "$line"; done < "$last" ;;
+        *) one "$last" ;;
+        esac ;;
+esac
+"""
+PYTHON3 = """\
+case "$*" in
+    *sysconfig*) echo "$PWD" ;;
+    *"-m venv"*) mkdir -p venv/bin venv/lib/python3.11/site-packages
+        cp python venv/bin/python
+        echo "version = 3.11.2" > venv/pyvenv.cfg
+        venv/bin/python pip install pip==23.0 ;;
+    *) echo "Available versions: 2.0, 1.0" ;;
+esac
+"""
+NPM = """\
+where=node_modules
+case "$1" in
+    --prefix) where=$2/node_modules; mkdir -p "$2"; shift 2 ;;
+    --global) where=global; shift ;;
+esac
+for last; do :; done
+one() {
+    mkdir -p "$where/$1"
+    echo "{\\"version\\": \\"$2\\"}" > "$where/$1/package.json"
+    record=$where/.package-lock.json
+    echo "{\\"packages\\": {\\"node_modules/$1\\": {\\"version\\": \\"$2\\"}}}" > "$record"
+}
+case "$1" in
+    root) echo "$PWD/global" ;;
+    view) echo '{"versions": ["1.0.0", "2.0.0"], "dist-tags": {"latest": "2.0.0"}}' ;;
+    uninstall) rm -r "$where/$last" ;;
+    install) version=${last##*@}
+        [ -n "${last%@*}" ] && [ "$version" != "$last" ] || { last=$last@2.0.0 version=2.0.0; }
+        one "${last%@*}" "$version" ;;
+    ci) one app 1.0.0 ;;
+    ls) found=$(cat global/app/package.json 2>/dev/null)
+        echo "{\\"dependencies\\": {${found:+\\"app\\": $found}}}" ;;
+esac
+"""
+
+
+def environment(world: World, before: str, **properties: Any) -> Scenario:
+    """A virtual environment with an old version of a package, or with none."""
+    site = "venv/lib/python3.11/site-packages"
+    world.write("venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n")
+    world.write("venv/bin/python", PYTHON, 0o755)
+    world.write("python", PYTHON, 0o755)
+    world.write("ensurepip/__init__.py", "")
+    world.program("python3", PYTHON3)
+
+    def put(name: str, version: str) -> None:
+        here = Path(world.path(site))
+        for old in here.glob(f"{name}-*.dist-info"):
+            world.remove(f"{site}/{old.name}")
+        if version:
+            said = f"Name: {name}\nVersion: {version}\n\n"
+            world.write(f"{site}/{name}-{version}.dist-info/METADATA", said)
+            world.write(f"{site}/{name}-{version}.dist-info/INSTALLER", "pip\n")
+
+    put("pip", "23.0")
+    put("app", before)
+    breaks = {"environment": lambda: world.remove("venv")}
+    if properties.get("ensure") == "absent":
+        breaks = {"state": lambda: put("app", "1.0")}
+    elif "requirements" in properties:
+        breaks["requirements"] = lambda: put("app", "")
+    else:
+        breaks["state"] = lambda: put("app", "")
+    if properties.get("ensure") == "1.0":
+        breaks["version"] = lambda: put("app", "2.0")
+    given = {"environment": world.path("venv"), **properties}
+    return Scenario("app", given, breaks, "pip", found_by=("environment",))
+
+
+def in_environment(world: World) -> Scenario:
+    """A package that is missing in a virtual environment."""
+    return environment(world, "", ensure="latest")
+
+
+def version_in_environment(world: World) -> Scenario:
+    """Another version in a virtual environment."""
+    return environment(world, "2.0", ensure="1.0", options=["--no-deps"])
+
+
+def absent_in_environment(world: World) -> Scenario:
+    """A package that has to go."""
+    return environment(world, "1.0", ensure="absent")
+
+
+def requirements(world: World) -> Scenario:
+    """Requirements with hashes, of a file of the host."""
+    path = world.write("requirements.txt", "app==1.0 --hash=sha256:00\n")
+    return environment(world, "2.0", requirements=path, require_hashes=True)
+
+
+def directory(world: World, before: str, **properties: Any) -> Scenario:
+    """A directory, or the host, with an old version of a package, or with none."""
+    world.program("npm", NPM)
+    where = "global" if properties.get("global") else "app/node_modules"
+
+    def put(version: str) -> None:
+        for name in (f"{where}/app", f"{where}/.package-lock.json"):
+            if Path(world.path(name)).exists():
+                world.remove(name)
+        if version:
+            world.write(f"{where}/app/package.json", f'{{"version": "{version}"}}')
+            record = f'{{"packages": {{"node_modules/app": {{"version": "{version}"}}}}}}'
+            world.write(f"{where}/.package-lock.json", record)
+
+    put(before)
+    breaks = {"state": lambda: put("1.0.0" if properties.get("ensure") == "absent" else "")}
+    if properties.get("ci"):
+        breaks = {"packages": lambda: put("")}
+    elif properties.get("ensure") == "1.0.0":
+        breaks["version"] = lambda: put("2.0.0")
+    given = (
+        dict(properties) if properties.get("global") else {"path": world.path("app"), **properties}
+    )
+    found_by = ("global",) if properties.get("global") else ("path",)
+    return Scenario("app", {**given, **properties}, breaks, "npm", found_by=found_by)
+
+
+def in_directory(world: World) -> Scenario:
+    """A package that is missing, in a directory that is missing."""
+    return directory(world, "")
+
+
+def version_in_directory(world: World) -> Scenario:
+    """Another version."""
+    return directory(world, "2.0.0", ensure="1.0.0")
+
+
+def absent_in_directory(world: World) -> Scenario:
+    """A package that has to go."""
+    return directory(world, "1.0.0", ensure="absent")
+
+
+def on_the_host(world: World) -> Scenario:
+    """A global package that is missing."""
+    return directory(world, "", **{"global": True})
+
+
+def locked(world: World) -> Scenario:
+    """What a lock file has."""
+    world.write("app/package.json", "{}")
+    world.write(
+        "app/package-lock.json",
+        '{"packages": {"": {}, "node_modules/app": {"version": "1.0.0"}}}',
+    )
+    return directory(world, "", ci=True, production=True)
+
+
 SCENARIOS = (
     present,
     cached,
@@ -191,4 +364,13 @@ SCENARIOS = (
     released,
     upgraded,
     answered,
+    in_environment,
+    version_in_environment,
+    absent_in_environment,
+    requirements,
+    in_directory,
+    version_in_directory,
+    absent_in_directory,
+    on_the_host,
+    locked,
 )

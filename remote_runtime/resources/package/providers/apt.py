@@ -16,6 +16,7 @@ from remote_runtime.resources.package.apt.commands import ENVIRONMENT
 from remote_runtime.resources.package.apt.lists import Lists
 from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.provider import (
+    PLACES,
     Answer,
     Available,
     Installed,
@@ -76,6 +77,8 @@ class Provider(PackageProvider):
 
     def unsupported_reason(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
+        if any(map(properties.get, PLACES)):
+            return "it manages packages of the system"
         if self._unmanageable is None:
             missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
             self._unmanageable = "%s is not installed" % ", ".join(missing) if missing else ""

@@ -24,6 +24,7 @@ from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.provider import (
+    PLACES,
     Available,
     Installed,
     Operation,
@@ -74,6 +75,8 @@ class Provider(PackageProvider):
 
     def unsupported_reason(self, properties: Properties) -> str:
         """Return which program is missing, or ""."""
+        if any(map(properties.get, PLACES)):
+            return "it manages packages of the system"
         missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
         return "%s is not installed" % ", ".join(missing) if missing else ""
 

@@ -1,0 +1,220 @@
+"""Packages of pip and npm, by what the packages and npm's own records say (controller).
+
+Nothing in the environment is run: it may be another user's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import kind
+from orchestrator.verify.subject import Subject
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_NONE = "not installed"
+_LOOKED = "looked"
+_METADATA = f"""\
+cd %s/lib 2>/dev/null &&
+for f in */site-packages/*-info/METADATA */site-packages/*-info/PKG-INFO; do
+    test ! -f "$f" || sed -n '/^$/q;/^Name:/p;/^Version:/p' "$f" || exit
+done
+echo {_LOOKED}"""
+
+
+def is_of_environment(subject: Subject) -> bool:
+    """Whether the package is one of pip or npm."""
+    return any(subject.get(key) for key in ("environment", "path", "global"))
+
+
+def expectations(subject: Subject) -> list[Expectation]:
+    """The package in its environment; of requirements, each that has a version."""
+    if subject.get("environment"):
+        return _of_pip(subject)
+    return _of_npm(subject)
+
+
+def _of_pip(subject: Subject) -> list[Expectation]:
+    directory = subject.text("environment")
+    ensure = subject.text("ensure") or "present"
+    name = subject.text("package") or subject.name
+    if subject.get("requirements") and ensure != "absent":
+        return [
+            _environment(directory),
+            equal("requirements", [], lambda host: _unmet(host, directory, subject), _listed),
+        ]
+    return [
+        *([] if ensure == "absent" else [_environment(directory)]),
+        *_state(subject, lambda host: _pip_version(host, directory, name), _is_python_version),
+    ]
+
+
+def _environment(directory: str) -> Expectation:
+    """A virtual environment is there."""
+    wanted = f"{directory}/pyvenv.cfg"
+    found = equal("environment", "a file", lambda host: kind(host, wanted, follow=True))
+    return found._replace(gate=True)
+
+
+def _state(subject: Subject, find: Any, is_version: Any) -> list[Expectation]:
+    """Installed or not, and in which version; ``latest`` counts as installed."""
+    ensure = subject.text("ensure") or "present"
+    if ensure == "absent":
+        return [equal("state", _NONE, lambda host: find(host) or _NONE)]
+    if subject.get("only_upgrade"):
+        if ensure == "latest":
+            return []
+        return [
+            Expectation(
+                "version",
+                f"{ensure}, or not installed",
+                find=find,
+                holds=lambda found: not found or is_version(found, ensure),
+                tell=lambda host, found: str(found),
+            )
+        ]
+    found = [
+        Expectation(
+            "state",
+            "installed",
+            find=find,
+            holds=bool,
+            tell=lambda host, found: _NONE,
+            gate=True,
+        )
+    ]
+    if ensure not in ("present", "latest"):
+        found.append(
+            Expectation(
+                "version",
+                ensure,
+                find=find,
+                holds=lambda version: is_version(version, ensure),
+                tell=lambda host, version: str(version),
+            )
+        )
+    return found
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _is_python_version(found: str, wanted: str) -> bool:
+    """Whether two spellings mean the same version; a local part counts if it is wanted."""
+    if "+" not in wanted:
+        found = found.partition("+")[0]
+    return _spelled(found) == _spelled(wanted)
+
+
+def _spelled(version: str) -> str:
+    public, plus, local = version.lower().removeprefix("v").partition("+")
+    for longer, short in (("alpha", "a"), ("beta", "b"), ("preview", "rc"), ("pre", "rc")):
+        public = public.replace(longer, short)
+    public = re.sub(r"(?<=[0-9])c(?=[0-9])", "rc", public)
+    public = re.sub(r"-([0-9]+)$", r"post\1", public)
+    public = re.sub(r"[-_.]?(a|b|rc|post|rev|dev)[-_.]?", r"\1", public).replace("rev", "post")
+    release, rest = re.match(r"([0-9!.]*)(.*)", public, re.S).groups()  # type: ignore[union-attr]  # of any text
+    return re.sub(r"(\.0+)+$", "", release) + rest + plus + re.sub("[-_]", ".", local)
+
+
+def _metadata(host: Host, directory: str) -> dict[str, str]:
+    """The versions of all packages, by what each says of itself in METADATA or PKG-INFO."""
+    asked = host.run(_METADATA, directory)
+    if asked.rc or asked.stdout.split()[-1:] != [_LOOKED]:
+        raise RuntimeError(asked.stderr.strip() or f"{directory} could not be read")
+    found, name = {}, ""
+    for line in asked.stdout.splitlines():
+        key, _, value = line.partition(":")
+        if key == "Name":
+            name = _normalized(value.strip())
+        elif name:
+            found[name] = value.strip()
+    return found
+
+
+def _pip_version(host: Host, directory: str, name: str) -> str:
+    return _metadata(host, directory).get(_normalized(name), "")
+
+
+def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
+    """The requirements with one version, without conditions, that are not there in it."""
+    given = subject.text("requirements")
+    if given.startswith("/") and "\n" not in given:
+        asked = host.run("cat -- %s", given)
+        if asked.rc or not asked.stdout:
+            raise RuntimeError(asked.stderr.strip() or f"{given} is empty")
+        given = asked.stdout
+    there = _metadata(host, directory)
+    found = []
+    for line in given.splitlines():
+        match = re.match(
+            r"([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*==\s*([^\s;\\*]+)\s*([\\#]|--|$)", line
+        )
+        if match is None:
+            continue
+        version = there.get(_normalized(match.group(1)), "")
+        if not version or not _is_python_version(version, match.group(2)):
+            found.append(f"{match.group(1)} {version or _NONE}")
+    return found
+
+
+def _listed(found: list[str]) -> str:
+    return ", ".join(found) or "all installed"
+
+
+def _of_npm(subject: Subject) -> list[Expectation]:
+    name = subject.text("package") or subject.name
+    path = subject.text("path")
+    if subject.get("ci") and subject.text("ensure") != "absent":
+        dev = not subject.get("production")
+        return [equal("packages", [], lambda host: _not_locked(host, path, dev), _listed)]
+    return _state(subject, lambda host: _npm_version(host, path, name), _is_same)
+
+
+def _is_same(found: str, wanted: str) -> bool:
+    return found == wanted.removeprefix("v")
+
+
+def _npm_version(host: Host, path: str, name: str) -> str:
+    """By npm's own record of what it installed; for the host, by npm itself."""
+    if not path:
+        asked = host.run("npm ls --global --depth=0 --json %s", name)
+        if not asked.stdout.strip():
+            raise RuntimeError(asked.stderr.strip() or f"npm exited with {asked.rc}")
+        there = json.loads(asked.stdout).get("dependencies", {})
+        return str(there.get(name, {}).get("version", ""))
+    if kind(host, f"{path}/node_modules/{name}", follow=True) != "a directory":
+        return ""
+    return _record(host, path).get(f"node_modules/{name}", "")
+
+
+def _record(host: Host, path: str, file: str = "node_modules/.package-lock.json") -> dict[str, str]:
+    return {place: str(entry.get("version", "")) for place, entry in _places(host, path, file)}
+
+
+def _places(host: Host, path: str, file: str) -> list[tuple[str, dict[str, Any]]]:
+    asked = host.run("cat -- %s", f"{path}/{file}")
+    if asked.stderr.strip().endswith("No such file or directory"):
+        return []
+    if asked.rc or not asked.stdout:
+        raise RuntimeError(asked.stderr.strip() or f"{path}/{file} could not be read")
+    packages = json.loads(asked.stdout).get("packages", {})
+    return [(place, entry) for place, entry in packages.items() if place]
+
+
+def _not_locked(host: Host, path: str, dev: bool) -> list[str]:
+    """What npm's record does not have as the lock file has it."""
+    there = _record(host, path)
+    found = []
+    for place, entry in _places(host, path, "package-lock.json"):
+        may_miss = entry.get("optional") or entry.get("devOptional") or entry.get("link")
+        if may_miss or (entry.get("dev") and not dev):
+            continue
+        if there.get(place) != entry.get("version"):
+            found.append(f"{place.removeprefix('node_modules/')} {there.get(place) or _NONE}")
+    return found

@@ -1,0 +1,135 @@
+"""The directory of an environment: who owns it, and who else may change it (target).
+
+Programs in it run as its owner. Where that is root, nobody else may be able to put other ones in
+their place.
+"""
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system import walk
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.files import Files, Status
+
+KIND = "package.environment"
+
+
+class Place(NamedTuple):
+    """A directory, and the user and group that it belongs to, or will; negative for those of the
+    run. ``is_there``: it need not be made."""
+
+    path: str
+    uid: int
+    gid: int
+    is_there: bool
+
+    def identity(self) -> Tuple[Optional[str], Optional[str]]:
+        """User and group of its commands; None for those of the run."""
+        if self.uid < 0 or self.uid == os.geteuid():
+            return None, None
+        return str(self.uid), str(self.gid)
+
+    @property
+    def is_of_root(self) -> bool:
+        """Whether its commands run as root."""
+        return os.geteuid() == 0 and self.uid <= 0
+
+
+def of(context: "Context", path: str, owner: Optional[str]) -> Place:
+    """The place at a path; a new one belongs to ``owner``, or to the owner of its parent.
+
+    ``ResourceError`` where it cannot be used.
+    """
+    found = context.files.status(path, follow=True)
+    wanted = None if owner is None else context.accounts.uid(owner)
+    if found is None:
+        return Place(path, *_new(context, path, owner, wanted), is_there=False)
+    if found.kind != "directory":
+        raise ResourceError("%s is a %s, not a directory" % (path, found.kind), kind=KIND)
+    if wanted is not None and wanted != found.uid:
+        name = context.accounts.user_name(found.uid)
+        raise ResourceError(
+            "%s has the owner %s, not %s" % (path, name, owner),
+            kind=KIND,
+            hint="give all of it to that user, or use another path",
+        )
+    if os.geteuid() not in (0, found.uid):
+        raise ResourceError(
+            "%s belongs to the user %s, and ccm runs as %s"
+            % (path, *map(context.accounts.user_name, (found.uid, os.geteuid()))),
+            kind=KIND,
+            hint="set become: true for this host, or push as the owner",
+        )
+    return Place(path, found.uid, found.gid, is_there=True)
+
+
+def _new(
+    context: "Context", path: str, owner: Optional[str], wanted: Optional[int]
+) -> Tuple[int, int]:
+    """Owner and group of a directory that is to be made; -1 for those of the run."""
+    if owner is not None and wanted is not None:
+        entry = None if owner.isdigit() else context.accounts.user(owner)
+        return wanted, wanted if entry is None else entry.gid
+    above = context.files.status(os.path.dirname(path), follow=True)
+    if above is None or os.geteuid() != 0 or above.uid == 0:
+        return -1, -1
+    return above.uid, above.gid
+
+
+def require_safe(context: "Context", place: Place, within: Sequence[str]) -> None:
+    """``ResourceError`` for a directory in which a command of root may be another user's.
+
+    ``within`` are paths in it that decide what runs, as far as they are there. In a directory of a
+    user, these have to be of that user or of root.
+    """
+    files = context.files
+    if place.is_of_root:
+        real = files.real(place.path) if place.is_there else place.path
+        above = os.path.dirname(real)
+        while True:
+            _require_own(files, above, sticky=True)
+            if above == "/":
+                break
+            above = os.path.dirname(above)
+        for path in (place.path, *within) if place.is_there else ():
+            _require_own(files, path, sticky=False)
+        return
+    for path in within if place.is_there else ():
+        found = files.status(path, follow=True)
+        if found is not None and found.uid not in (0, place.uid):
+            name = context.accounts.user_name
+            raise ResourceError(
+                "%s belongs to the user %s, and %s to %s"
+                % (path, name(found.uid), place.path, name(place.uid)),
+                kind=KIND,
+                hint="give all of it to one user",
+            )
+
+
+def require_safe_program(context: "Context", place: Place, program: str) -> None:
+    """``ResourceError`` for a program that root would run and another user can replace."""
+    if not place.is_of_root:
+        return
+    real = context.files.real(program)
+    above = real
+    while above != "/":
+        _require_own(context.files, above, sticky=above != real)
+        above = os.path.dirname(above)
+
+
+def _require_own(files: "Files", path: str, sticky: bool) -> None:
+    found = files.status(path, follow=True)
+    if found is not None and _is_shared(found, files.real(path), sticky):
+        raise ResourceError(
+            "%s can be changed by others than root, and ccm would run programs as root there"
+            % path,
+            kind=KIND,
+            hint="set owner to a user, or allow only root to write it",
+        )
+
+
+def _is_shared(found: "Status", path: str, sticky: bool) -> bool:
+    return walk.is_shared(found.uid, found.gid, mode=found.mode, path=path, sticky=sticky)

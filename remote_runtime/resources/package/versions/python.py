@@ -1,0 +1,149 @@
+"""Versions of Python packages, by PEP 440 (both sides)."""
+
+import re
+from typing import Any, List, Optional, Tuple
+
+_VERSION = re.compile(
+    r"\s*v?(?:(?P<epoch>[0-9]+)!)?(?P<release>[0-9]+(?:\.[0-9]+)*)"
+    r"(?:[-_.]?(?P<pre>alpha|beta|preview|pre|rc|a|b|c)[-_.]?(?P<pre_n>[0-9]*))?"
+    r"(?:-(?P<post_1>[0-9]+)|(?P<post>[-_.]?(?:post|rev|r)[-_.]?(?P<post_n>[0-9]*)))?"
+    r"(?P<dev>[-_.]?dev[-_.]?(?P<dev_n>[0-9]*))?"
+    r"(?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*\Z"
+)
+_PRE = {"alpha": "a", "a": "a", "beta": "b", "b": "b"}  # everything else is rc
+_SPECIFIER = re.compile(r"\s*(===|==|!=|<=|>=|~=|<|>)\s*([^\s,;]+)\s*\Z")
+_LOWEST, _HIGHEST = (0,), (2,)
+
+Key = Tuple[Any, ...]
+
+
+def key(version: str) -> Optional[Key]:
+    """What orders a version, None for a text that is none."""
+    found = _VERSION.match(version.lower())
+    if found is None:
+        return None
+    local = tuple(
+        (1, int(part), "") if part.isdigit() else (0, 0, part)
+        for part in re.split("[-_.]", found.group("local") or "")
+        if part
+    )
+    return (*_public(found), local)
+
+
+def _public(found: Any) -> Key:
+    release = [int(part) for part in found.group("release").split(".")]
+    while release and release[-1] == 0:
+        release.pop()
+    pre, post, dev = found.group("pre"), _post(found), found.group("dev")
+    if pre:
+        stage: Key = (1, _PRE.get(pre, "rc"), int(found.group("pre_n") or 0))
+    else:
+        # A release for development alone comes before the alpha versions.
+        stage = _LOWEST if dev and post is None else _HIGHEST
+    later = _LOWEST if post is None else (1, post)
+    early = (1, int(found.group("dev_n") or 0)) if dev else _HIGHEST
+    return (int(found.group("epoch") or 0), tuple(release), stage, later, early)
+
+
+def _post(found: Any) -> Optional[int]:
+    if found.group("post_1") is not None:
+        return int(found.group("post_1"))
+    return int(found.group("post_n") or 0) if found.group("post") else None
+
+
+def compare(left: str, right: str) -> int:
+    """Return -1, 0 or 1. A text that is no version comes before all versions."""
+    one, other = key(left) or (), key(right) or ()
+    if not one and not other:
+        one, other = (left,), (right,)
+    return (one > other) - (one < other)
+
+
+def is_final(version: str) -> bool:
+    """Whether it is neither a pre-release nor a version for development."""
+    found = _VERSION.match(version.lower())
+    return found is not None and not found.group("pre") and not found.group("dev")
+
+
+def satisfies(version: str, specifiers: str) -> bool:
+    """Whether a version meets ``>=1.0,<2`` and the like; ``ValueError`` for what is none."""
+    return all(_meets(version, *parsed) for parsed in parse(specifiers))
+
+
+def parse(specifiers: str) -> List[Tuple[str, str]]:
+    """The operators with their versions; ``ValueError``."""
+    found = []
+    for part in specifiers.split(","):
+        if not part.strip():
+            continue
+        match = _SPECIFIER.match(part)
+        if match is None or (match.group(1) != "===" and not _is_operand(*match.groups())):
+            raise ValueError("%r is not a version specifier such as ==1.0 or >=2,<3" % part.strip())
+        found.append((match.group(1), match.group(2)))
+    return found
+
+
+def _is_operand(operator: str, text: str) -> bool:
+    if text.endswith(".*"):
+        return operator in ("==", "!=") and key(text[:-2]) is not None
+    return key(text) is not None and not (operator == "~=" and "." not in text)
+
+
+def _meets(version: str, operator: str, wanted: str) -> bool:
+    if operator == "===":
+        return version.lower() == wanted.lower()
+    if wanted.endswith(".*"):
+        return _begins(version, wanted[:-2]) == (operator == "==")
+    if operator == "~=":
+        series = wanted.split("+")[0]
+        found = _VERSION.match(series.lower())
+        numbers = found.group("release").split(".")[:-1] if found else []
+        epoch = found.group("epoch") if found else None
+        prefix = (epoch + "!" if epoch else "") + ".".join(numbers)
+        return _order(version, wanted) >= 0 and _begins(version, prefix)
+    order = _order(version, wanted)
+    if operator in ("<", ">") and order:
+        same = _release(version) == _release(wanted)
+        if operator == "<" and same and is_final(wanted) and not is_final(version):
+            return False
+        if operator == ">" and same and _is_post_of(version, wanted):
+            return False
+    return {
+        "==": order == 0,
+        "!=": order != 0,
+        "<=": order <= 0,
+        ">=": order >= 0,
+        "<": order < 0,
+        ">": order > 0,
+    }[operator]
+
+
+def _order(version: str, wanted: str) -> int:
+    """The local part counts only where one is wanted."""
+    return compare(version if "+" in wanted else version.split("+")[0], wanted)
+
+
+def _release(version: str) -> Key:
+    whole = key(version) or (0, ())
+    return whole[:2]
+
+
+def _is_post_of(version: str, wanted: str) -> bool:
+    mine, other = (_VERSION.match(text.lower()) for text in (version, wanted))
+    return (
+        mine is not None and other is not None and _post(mine) is not None and _post(other) is None
+    )
+
+
+def _begins(version: str, prefix: str) -> bool:
+    mine, other = (_VERSION.match(text.lower()) for text in (version, prefix))
+    if (
+        mine is None
+        or other is None
+        or (mine.group("epoch") or "0") != (other.group("epoch") or "0")
+    ):
+        return False
+    wanted = [int(part) for part in other.group("release").split(".")]
+    numbers = [int(part) for part in mine.group("release").split(".")]
+    numbers += [0] * (len(wanted) - len(numbers))
+    return numbers[: len(wanted)] == wanted
