@@ -34,7 +34,7 @@ def test_a_virtual_environment(remote: Target, host: Host) -> None:
     done = remote.push(SITE)
     assert done.code == 0, done.output
     assert remote.statuses(done) == {
-        f"file#{remote.directory}/theirs": "stable",
+        "file#theirs": "stable",
         "package#python3-venv": "changed",
         "package#my_app": "changed",
         "package#helper": "stable",

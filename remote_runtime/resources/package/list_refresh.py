@@ -1,8 +1,9 @@
 """Refreshing the package lists behind repositories that have changed (target)."""
 
 import os
+from bisect import bisect
 from contextlib import suppress
-from typing import TYPE_CHECKING, List, Sequence
+from typing import TYPE_CHECKING, Dict, List, Sequence
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import package_ports
@@ -28,24 +29,26 @@ class PackageListReader(package_ports.PackageListReader):
 
     def is_last(self, manager: str) -> bool:
         """Whether no repository has its turn before the next package, or the end."""
-        later = [item for item in self._peers(_TYPE, manager) if _reads(item)]
-        repositories = self._behind(later)
-        packages = self._behind([i for i in self._peers(_PACKAGE, manager) if i.managed])
-        return not repositories or (bool(packages) and min(packages) < min(repositories))
+        turns = self._turns(manager)
+        now = self._context.position
+        repository = bisect(turns.repositories, now)
+        if repository == len(turns.repositories):
+            return True
+        package = bisect(turns.packages, now)
+        behind = turns.packages[package : package + 1]
+        return bool(behind) and behind[0] < turns.repositories[repository]
 
-    def _behind(self, items: Sequence[Item]) -> List[int]:
-        return [item.index for item in items if item.index > self._context.position]
-
-    def _peers(self, kind: str, manager: str) -> List[Item]:
-        """The resources of a type that this package manager manages."""
-        usual = "apt" if is_used() else "dnf"
-        return [i for i in self._context.peers(kind) if (i.provider or usual) == manager]
+    def _turns(self, manager: str) -> "Turns":
+        known: Dict[str, Turns] = self._context.one(_all_turns)
+        if manager not in known:
+            known[manager] = Turns(self._context, manager)
+        return known[manager]
 
     def _outdated(self, manager: str) -> bool:
         from remote_runtime.resources.repository import places
 
         context = self._context
-        names = [item.name for item in self._peers(_TYPE, manager) if _reads(item)]
+        names = self._turns(manager).names
         files = [places.sources(manager, name) for name in names]
         files += [path for name in names for path in places.keys(manager, name)]
         world = context.world
@@ -55,6 +58,26 @@ class PackageListReader(package_ports.PackageListReader):
             if any(path in world.layer.nodes for path in files):
                 return True
         return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
+
+
+class Turns(object):
+    """What the plan has for one package manager: the ``names`` of the repositories whose lists it
+    reads, and the places in the plan, in their order, of these and of packages."""
+
+    def __init__(self, context: "Context", manager: str) -> None:
+        usual = "apt" if is_used() else "dnf"
+
+        def peers(kind: str) -> List[Item]:
+            return [one for one in context.peers(kind) if (one.provider or usual) == manager]
+
+        read = [item for item in peers(_TYPE) if _reads(item)]
+        self.names = [item.name for item in read]
+        self.repositories = sorted(item.index for item in read)
+        self.packages = sorted(item.index for item in peers(_PACKAGE) if item.managed)
+
+
+def _all_turns(context: "Context") -> Dict[str, Turns]:
+    return {}
 
 
 def _reads(item: Item) -> bool:

@@ -12,6 +12,7 @@ class Provider(BaseProvider):
 
     name = "apt"
     program = "apt-get"
+    _is_there = False
 
     @property
     def priority(self) -> int:  # type: ignore[override]  # it depends on the host
@@ -20,5 +21,6 @@ class Provider(BaseProvider):
 
     def unsupported_reason(self, properties: Properties) -> str:
         """See the base class."""
-        found = self.context.commands.find(self.program)
-        return "" if found else "%s is not installed" % self.program
+        if not self._is_there:
+            self._is_there = bool(self.context.commands.find(self.program))
+        return "" if self._is_there else "%s is not installed" % self.program

@@ -9,7 +9,10 @@ class Provider(BaseProvider):
 
     name = "dnf"
     priority = 2
+    _is_there = False
 
     def unsupported_reason(self, properties: Properties) -> str:
         """See the base class."""
-        return "" if self.context.commands.find("dnf") else "dnf is not installed"
+        if not self._is_there:
+            self._is_there = bool(self.context.commands.find("dnf"))
+        return "" if self._is_there else "dnf is not installed"
