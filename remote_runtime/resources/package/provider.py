@@ -113,7 +113,8 @@ class PackageProvider(Provider):
     it is known which packages are there for others only. ``marks_changed``: a package that gets
     another version because it is asked for is marked as manual by that. ``purges``: a removal can
     take configuration files along. ``asks``: scripts of packages ask questions through debconf,
-    whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one change.
+    whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one
+    change.
     """
 
     sources: Tuple[str, ...] = ()
