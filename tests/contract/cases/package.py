@@ -187,6 +187,7 @@ PYTHON = """\
 #!/bin/sh
 cd "${0%/bin/python}/lib/python3.11/site-packages" || exit
 while [ "$1" != pip ]; do shift; done
+[ "$3" != --dry-run ] || exit 1
 for last; do :; done
 one() {
     name=${1%%==*} version=2.0
@@ -207,6 +208,7 @@ esac
 """
 PYTHON3 = """\
 case "$*" in
+    *--dry-run*) exit 1 ;;
     *sysconfig*) echo "$PWD" ;;
     *"-m venv"*) mkdir -p venv/bin venv/lib/python3.11/site-packages
         cp python venv/bin/python
@@ -216,6 +218,7 @@ case "$*" in
 esac
 """
 NPM = """\
+case "$*" in *--dry-run*) exit 1 ;; esac
 where=node_modules
 case "$1" in
     --prefix) where=$2/node_modules; mkdir -p "$2"; shift 2 ;;

@@ -4,7 +4,7 @@ import unittest
 from typing import Any
 
 from remote_runtime.resources.package.preconditions import Preconditions
-from remote_runtime.resources.package.provider import Available, Installed
+from remote_runtime.resources.package.provider import Available, Installed, PackageProvider
 
 
 class Manager(object):
@@ -18,6 +18,10 @@ class Manager(object):
 
     def providers_of(self, name):
         return self._providers
+
+    def not_listed(self, name):
+        provider: Any = self
+        return PackageProvider.not_listed(provider, name)
 
     def shown(self, version):
         return version
