@@ -81,9 +81,8 @@ class StateResource(ResourceType):
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
-        if world is None and context.noop:
-            world = context.planned()
-        return reader(context if world is None else world, context)
+        seen = context.planned() if world is None and context.noop else world
+        return reader(context if seen is None else seen, context, world)
 
     def _supported(self) -> HostReader:
         """The reader of a host on which the resource can be managed."""

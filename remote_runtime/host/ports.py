@@ -201,6 +201,11 @@ class UnitReader(object):
         """The state of a unit; where systemd has not read what was changed, it is told to first."""
         raise NotImplementedError
 
+    def require_calendar(self, expressions: Sequence[str]) -> None:
+        """``ResourceError`` for a calendar expression that the systemd of the host does not read;
+        nothing is known of any where it has no systemd-analyze."""
+        raise NotImplementedError
+
 
 class Units(UnitReader):
     """Reads and changes units; the suffix ``.service`` is optional."""

@@ -30,6 +30,7 @@ SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
 PROCESS = ("systemctl", "show", "--property=MainPID", "--system", "--no-pager", "--")
 LOOK = ("systemctl", "is-enabled", "--system", "--")
 STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
+CALENDAR = ("systemd-analyze", "calendar", "--")
 READ_AGAIN = ("systemctl", "daemon-reload", "--system")
 BOOTED = "/run/systemd/system"
 _NAMES = 500  # units in one call
@@ -96,7 +97,20 @@ class Systemd(object):
 
     def prepare(self, names: Sequence[str]) -> None:
         """Keep the plan's units, to ask for all of them at once."""
-        self._names = sorted({unit.full_name(name) for name in names})
+        self._names = sorted({*self._names, *(unit.full_name(name) for name in names)})
+
+    def require_calendar(self, expressions: Sequence[str]) -> None:
+        """``ResourceError`` for an expression that systemd does not read as a time."""
+        if not self.context.commands.find(CALENDAR[0]):
+            return
+        for expression in expressions:
+            result = self.context.commands.run((*CALENDAR, expression))
+            if result.code:
+                raise ResourceError(
+                    "systemd does not read the schedule %r" % expression,
+                    kind="resource.timer.schedule",
+                    hint="try it on the host with `systemd-analyze calendar`",
+                )
 
     def status(self, name: str) -> Status:
         """What systemd says, asked again once anything was changed; reloads first where needed."""

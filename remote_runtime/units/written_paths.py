@@ -49,6 +49,13 @@ def of_reload(unit: Definition, context: "Context") -> List[Effect]:
     return [] if named.harmless else [_fog(unit, named, False, "is reloaded")]
 
 
+def of_trigger(unit: Definition, context: "Context") -> List[Effect]:
+    """What is left at the paths that the command lines name of a unit that may start soon."""
+    with context.ignoring():
+        named = of_unit(unit, context, STARTING)
+    return [] if named.harmless else [_fog(unit, named, False, "is started")]
+
+
 def _fog(unit: Definition, named: NamedPaths, starts: bool, when: str = "") -> UnknownEffect:
     """``creates``: what a later resource makes may be what the unit itself makes."""
 

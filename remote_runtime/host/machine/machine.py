@@ -10,9 +10,14 @@ if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
 
 
-def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = None) -> HostReader:
+def reader(
+    doors: "Union[Context, HostOverlay]",
+    context: "Optional[Context]" = None,
+    planned: "Optional[HostOverlay]" = None,
+) -> HostReader:
     """The reader of the machine, or of an overlay; without the ``context`` of a run, there are no
-    package lists, no downloads and no units."""
+    package lists, no downloads and no units. Units are read as they are in ``planned``, without it
+    as they are at this resource's turn."""
 
     def part(name: str) -> Any:
         if name == "mounts":
@@ -29,6 +34,10 @@ def reader(doors: "Union[Context, HostOverlay]", context: "Optional[Context]" = 
             raise AttributeError(name)
         if name == "downloads":
             return _download_reader(context, doors)
+        if name == "units" and planned is not None:
+            from remote_runtime.host.overlay import units
+
+            return units.UnitReader(planned, context)
         return _part(context, name, changing=False)
 
     made = HostReader(

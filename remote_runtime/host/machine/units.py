@@ -1,6 +1,6 @@
 """Units of the machine (target)."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Sequence
 
 from remote_runtime.host import ports
 
@@ -29,6 +29,10 @@ class UnitReader(ports.UnitReader):
     def status(self, name: str) -> "Status":
         """See the base class."""
         return self._systemd.seen(name)
+
+    def require_calendar(self, expressions: Sequence[str]) -> None:
+        """See the base class."""
+        self._systemd.require_calendar(expressions)
 
 
 class Units(UnitReader, ports.Units):

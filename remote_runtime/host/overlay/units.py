@@ -7,6 +7,21 @@ from remote_runtime.host.overlay.record import Record
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.units.status import Status
+
+
+class UnitReader(units.UnitReader):
+    """Reads the units of a host with planned changes."""
+
+    def __init__(self, world: "HostOverlay", context: "Context") -> None:
+        super().__init__(context)
+        self._world, self._within = world, context.within
+
+    def status(self, name: str) -> "Status":
+        """See the base class."""
+        with self._within(self._world):
+            return super().status(name)
 
 
 class Units(units.Units):
@@ -15,6 +30,11 @@ class Units(units.Units):
     def __init__(self, record: Record, context: "Context") -> None:
         super().__init__(context)
         self._record, self._within = record, context.within
+
+    def status(self, name: str) -> "Status":
+        """See the base class."""
+        with self._within(self._record.world):
+            return super().status(name)
 
     def _act(self, verb: str, name: str) -> None:
         record, systemd = self._record, self._systemd

@@ -5,9 +5,9 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from remote_runtime.base import Diff, Missing, Properties, StepStateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.service import unit_texts
-from remote_runtime.resources.service.unit_texts import TEXTS
+from remote_runtime.units import unit_texts
 from remote_runtime.units.status import ENDS, Status
+from remote_runtime.units.unit_texts import TEXTS
 
 RUNNING, STOPPED = "running", "stopped"
 _DONE = {

@@ -1,16 +1,15 @@
 """What the name of a service may be, and which properties exclude each other (both sides)."""
 
 import re
-from typing import Any, Iterator, List, Tuple
+from typing import List, Tuple
 
 from remote_runtime.base import Properties
+from remote_runtime.units import unit_settings
 from remote_runtime.units.unit import full_name
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
 _ROOTS = ("-.mount", "-.slice")
-_SECTION = re.compile(r"[A-Z][A-Za-z0-9-]*\Z")
-_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*\Z")
 _LONGEST = 255  # as in systemd, with the suffix
 
 
@@ -52,33 +51,5 @@ def texts(properties: Properties) -> List[Tuple[str, str]]:
             found.append(("unit", "a unit file needs a section such as [Service]"))
     settings = properties.get("settings")
     if isinstance(settings, dict):
-        found += [("settings", message) for message in _of_settings(settings)]
+        found += [("settings", message) for message in unit_settings.problems(settings)]
     return found
-
-
-def _of_settings(settings: Properties) -> Iterator[str]:
-    for section, values in settings.items():
-        if not _SECTION.match(section):
-            yield "%r is not a section such as Service" % section
-        if not isinstance(values, dict):
-            if not (isinstance(values, str) and "{{" in values):
-                yield "%s needs a map of settings, such as Restart: always" % section
-            continue
-        for key, value in values.items():
-            if not _KEY.match(key):
-                yield "%r in %s is not a setting such as Restart" % (key, section)
-            for each in value if isinstance(value, list) else [value]:
-                why = _why_no_value(each)
-                if why:
-                    yield "%s in %s %s" % (key, section, why)
-
-
-def _why_no_value(value: Any) -> str:
-    if not isinstance(value, (str, int, float, bool)):
-        return "needs text, a number, a boolean or a list of these"
-    if isinstance(value, str):
-        if set(value) & set("\n\r\0"):
-            return "has a value of several lines: write a list, or one line"
-        if value.endswith("\\"):
-            return "has a value that ends with a backslash, which continues the line"
-    return ""

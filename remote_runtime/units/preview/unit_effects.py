@@ -117,7 +117,7 @@ class Consequences(object):
             elif runs:
                 effects += own_directories(unit, self._context)
                 effects += [PathEffect(path, "something") for path in sockets(unit)]
-                effects += [_triggered(unit, other) for other in _triggers(unit)]
+                effects += self._triggered(unit)
             elif unit.name.endswith(".slice"):
                 effects.append(_emptied(unit))
             else:
@@ -126,6 +126,14 @@ class Consequences(object):
                 effects += [_unneeded(unit, other) for other in self._let_go(unit)]
             if unit.name.endswith(".service"):
                 effects += written_paths.effects(unit, self._context, starts=runs, stops=ended)
+        return effects
+
+    def _triggered(self, unit: Definition) -> List[Effect]:
+        """What counts of the units that one may start as soon as it runs itself."""
+        effects: List[Effect] = []
+        for other in _triggers(unit):
+            effects.append(_triggered(unit, other))
+            effects += written_paths.of_trigger(self._units.definition(other), self._context)
         return effects
 
     def _let_go(self, unit: Definition) -> List[str]:
@@ -211,6 +219,7 @@ def _triggers(unit: Definition) -> List[str]:
     """The units that one may start as soon as it runs itself."""
     stem, _, suffix = unit.name.rpartition(".")
     soon = any(unit.text.all("Timer", key) for key in _SOON)
+    soon = soon or unit.text.flag("Timer", "Persistent")
     if suffix != "path" and not (suffix == "timer" and soon):
         return []
     return unit.text.words(suffix.capitalize(), "Unit")[-1:] or ["%s.service" % stem]

@@ -5,7 +5,7 @@ from typing import Any
 from unittest import mock
 
 from orchestrator.verify.checks import service as checks
-from remote_runtime.resources.service import unit_texts
+from remote_runtime.units import unit_texts
 from remote_runtime.units.systemd import Systemd
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World

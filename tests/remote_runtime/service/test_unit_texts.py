@@ -4,9 +4,8 @@ import os
 from typing import Any, Dict, List
 from unittest import mock
 
-from remote_runtime.resources.service import unit_texts
 from remote_runtime.resources.service.resource import Resource
-from remote_runtime.units import unit
+from remote_runtime.units import unit, unit_texts
 from tests.remote_runtime.fakes import DirectoryTest
 
 from .plan import Plan, RecordedHost

@@ -1,7 +1,7 @@
-"""The files of a unit that a service manages: its own, and a drop-in with settings (target)."""
+"""The files of a unit that a resource manages: its own, and a drop-in with settings (target)."""
 
 import os
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from remote_runtime.base import Properties
 from remote_runtime.changes import HASHED
@@ -9,6 +9,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.units.unit import full_name
+from remote_runtime.units.unit_settings import written
 
 TEXTS = ("unit", "settings")
 UNREAD = "\0"
@@ -57,22 +58,6 @@ def desired(name: str, properties: Properties) -> Dict[str, Text]:
     if properties.get("settings") is not None:
         found["settings"] = Text(at["settings"], written(properties["settings"]) or None)
     return found
-
-
-def written(settings: Mapping[str, Mapping[str, Any]]) -> str:
-    """The text of a drop-in; a list is one line for each value. "" for no settings."""
-    sections = [
-        "[%s]\n%s" % (section, "".join("%s=%s\n" % (key, value) for key, value in _lines(values)))
-        for section, values in settings.items()
-        if values
-    ]
-    return "\n".join(sections)
-
-
-def _lines(values: Mapping[str, Any]) -> Iterator[List[str]]:
-    for key, value in values.items():
-        for each in value if isinstance(value, list) else [value]:
-            yield [key, ("yes" if each else "no") if isinstance(each, bool) else str(each)]
 
 
 def read(host: HostReader, path: str) -> Tuple[Optional[str], int]:

@@ -1,0 +1,3 @@
+"""Timers of systemd with their jobs."""
+
+PROVIDERS = ("systemd",)

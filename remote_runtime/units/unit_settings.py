@@ -1,0 +1,52 @@
+"""Settings of units, by section, as the files of units have them (both sides)."""
+
+import re
+from typing import Any, Iterator, List, Mapping
+
+_SECTION = re.compile(r"[A-Z][A-Za-z0-9-]*\Z")
+_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*\Z")
+
+
+def written(settings: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text of a file with these settings; a list is one line for each value. "" for none."""
+    sections = [
+        "[%s]\n%s" % (section, "".join("%s=%s\n" % (key, value) for key, value in _lines(values)))
+        for section, values in settings.items()
+        if values
+    ]
+    return "\n".join(sections)
+
+
+def _lines(values: Mapping[str, Any]) -> Iterator[List[str]]:
+    for key, value in values.items():
+        for each in value if isinstance(value, list) else [value]:
+            yield [key, ("yes" if each else "no") if isinstance(each, bool) else str(each)]
+
+
+def problems(settings: Mapping[str, Any]) -> Iterator[str]:
+    """What systemd would not read in them."""
+    for section, values in settings.items():
+        if not _SECTION.match(section):
+            yield "%r is not a section such as Service" % section
+        if not isinstance(values, dict):
+            if not (isinstance(values, str) and "{{" in values):
+                yield "%s needs a map of settings, such as Restart: always" % section
+            continue
+        for key, value in values.items():
+            if not _KEY.match(key):
+                yield "%r in %s is not a setting such as Restart" % (key, section)
+            for each in value if isinstance(value, list) else [value]:
+                why = _why_no_value(each)
+                if why:
+                    yield "%s in %s %s" % (key, section, why)
+
+
+def _why_no_value(value: Any) -> str:
+    if not isinstance(value, (str, int, float, bool)):
+        return "needs text, a number, a boolean or a list of these"
+    if isinstance(value, str):
+        if set(value) & set("\n\r\0"):
+            return "has a value of several lines: write a list, or one line"
+        if value.endswith("\\"):
+            return "has a value that ends with a backslash, which continues the line"
+    return ""
