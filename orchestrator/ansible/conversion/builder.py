@@ -199,6 +199,8 @@ class Builder(Conversion):
         given.finish()
         if loop is not None:
             loop_over(entries, loop, omits, conditions)
+            for entry in entries:
+                entry.foreach = self.as_list(task.name or task.module, entry.foreach)
         context.checks += conditions.checks + scope.uses.doubts[doubts:]
         self._finish(task, record, context=context, entries=entries, conditions=conditions)
         for note in given.notes:

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.context import Files
-from orchestrator.ansible.output.entries import CHECK, Entry, Manifest, Record, slug
+from orchestrator.ansible.output.entries import CHECK, Datum, Entry, Manifest, Record, slug
+from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task
 from orchestrator.ansible.source.yaml_reader import Map
 
@@ -42,6 +43,9 @@ class Roles(Protocol):
     ) -> Entry:
         """The resource that applies a role. NotConvertible."""
 
+    def file_entry(self, builder: Any, path: Path, name: str, sample: Any) -> Entry:
+        """The resource that applies a file of tasks for one element of a loop. NotConvertible."""
+
 
 @dataclass
 class Conversion:
@@ -68,6 +72,8 @@ class Conversion:
     aliases: set[str] = field(default_factory=set)
     directories: set[str] = field(default_factory=set)
     lines: dict[str, list[str]] = field(default_factory=dict)
+    element: str = ""  # the variable of the loop that applies the manifest several times
+    element_key: str = ""  # what tells its elements apart, as an expression
 
     def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:
         """Convert tasks and blocks in their order."""
@@ -133,8 +139,26 @@ class Conversion:
                     return path
         return None
 
+    def as_list(self, title: str, expression: str) -> str:
+        """An expression that ``foreach`` accepts: one with braces becomes a value of data."""
+        if "{{" not in expression:
+            return expression
+        if "item" in self.scope.task_vars or self.scope.task_vars:
+            raise NotConvertible("a list that depends on variables of the task")
+        value = "{{ " + expression + " }}"
+        base = slug(title).replace("-", "_")
+        name, number = f"list_{base}", 1
+        while name in self.manifest.data and self.manifest.data[name].value != value:
+            number += 1
+            name = f"list_{base}_{number}"
+        self.manifest.data[name] = Datum(value, [title])
+        self.scope.uses.data.add(name)
+        return f"Data.{name}"
+
     def unique(self, name: str) -> str:
         """A name for an exec that no other one of the manifest has."""
+        if self.element and f"Data.{self.element}" not in name:
+            name = f"{name}: {{{{ {self.element_key} }}}}"
         found, number = name, 1
         while found in self.names:
             number += 1

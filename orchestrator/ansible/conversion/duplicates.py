@@ -7,8 +7,9 @@ from typing import Any
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.output.entries import KEPT, Comment, Entry, both, either
+from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, either
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import listed
 
 
 def resolve_duplicates(builder: Conversion) -> None:
@@ -18,16 +19,41 @@ def resolve_duplicates(builder: Conversion) -> None:
         if entry.type not in ("exec", "wait", "reboot"):
             groups.setdefault((entry.type, entry.name), []).append(entry)
     for entries in groups.values():
+        entries = _without_parts(builder, entries)
         if len(entries) < 2:
             continue
         if entries[0].type == "edit":
             try:
+                check_notified(builder, entries)
                 merge_edits(builder, entries)
             except NotConvertible as error:
                 for one in entries[1:]:
                     _keep(builder, one, error.reason)
         elif "{{" not in entries[0].name:
             _merge(builder, entries)
+
+
+def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
+    """Join parts with the resource that they belong to, or keep them as comments."""
+    parts = [one for one in entries if one.partial]
+    whole = [one for one in entries if not one.partial]
+    for part in parts:
+        target = next((one for one in whole if one.conditions == part.conditions), None)
+        if target is None or target.properties.get("ensure") == "absent":
+            _keep(builder, part, f"no task installs the package {part.name} in the same way")
+            continue
+        for name, value in part.properties.items():
+            target.properties.setdefault(name, {}).update(value)
+        target.comments = [*part.comments, *target.comments]
+        _replace(builder, part, [])
+    return whole
+
+
+def notified(builder: Conversion, entry: Entry) -> list[str]:
+    """The handlers that the task of a resource notifies."""
+    record = entry.record
+    task = builder.tasks.get((record.path, record.line)) if record is not None else None
+    return sorted(str(one) for one in listed(task.keywords.get("notify"))) if task else []
 
 
 def _merge(builder: Conversion, entries: list[Entry]) -> None:
@@ -43,8 +69,12 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
     if len(kept) < 2:
         return
     if all(one.conditions and not one.foreach for one in kept) and _are_literal(kept):
-        for one in kept:
-            _exclusive(builder, one)
+        old = kept[0].reference
+        new = [_exclusive(builder, one) for one in kept]
+        for entry in builder.manifest.entries():
+            entry.subscribe = [
+                ref for one in entry.subscribe for ref in (new if one == old else [one])
+            ]
         return
     for one in kept[1:]:
         _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
@@ -74,9 +104,21 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
         one.conditions = []
     one.tags = list(dict.fromkeys([*one.tags, *other.tags])) if one.tags and other.tags else []
     one.checks += [text for text in other.checks if text not in one.checks]
+    check_notified(builder, [one, other])
     _replace_references(builder, other, one)
     comments = [*other.comments, f"(with {one.type}#{one.name} above)"]
     _replace(builder, other, [Comment(comments)])
+
+
+def check_notified(builder: Conversion, entries: list[Entry]) -> None:
+    """Mark where only some of the tasks that became one resource notify a handler."""
+    if len({repr(notified(builder, one)) for one in entries}) < 2:
+        return
+    text = "only some of these tasks notify a handler; here each change does"
+    entries[0].checks.append(text)
+    for one in entries:
+        if one.record is not None:
+            builder.mark(one.record, CHECK, text)
 
 
 def _serves(one: Entry, other: Entry) -> bool:
@@ -112,18 +154,15 @@ def _are_literal(entries: list[Entry]) -> bool:
     return all("item" not in repr(one.properties) for one in entries)
 
 
-def _exclusive(builder: Conversion, entry: Entry) -> None:
+def _exclusive(builder: Conversion, entry: Entry) -> str:
     """Exists only where its condition holds: a list of one name, or of none."""
     condition = both(entry.conditions)
     entry.foreach = f"[{literal(entry.name)}] if {condition} else []"
     name = entry.name
-    old = entry.reference
     entry.name = "{{ item }}"
     entry.conditions = []
     entry.comments.append(f"{name}, where the condition holds")
-    new = builder.reference(entry)
-    for other in builder.manifest.entries():
-        other.subscribe = [new if one == old else one for one in other.subscribe]
+    return builder.reference(entry)
 
 
 def _keep(builder: Conversion, entry: Entry, reason: str) -> None:

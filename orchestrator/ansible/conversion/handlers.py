@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.ansible.conversion.core import Conversion, Handler
+from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.output.entries import KEPT, Comment, Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
@@ -42,8 +43,7 @@ def find(handlers: list[Handler], name: str) -> list[int]:
 def fire(entry: Entry, references: list[str]) -> None:
     """Make a resource act on a change of others only. NotConvertible."""
     if entry.type == "exec":
-        if any(name in entry.properties for name in ("creates", "onlyif", "unless")):
-            raise NotConvertible("a command with creates or removes that runs after a change")
+        _guard_by_control(entry)
         entry.properties["refresh_only"] = True
     elif entry.type == "reboot":
         entry.properties.pop("onlyif", None)
@@ -51,6 +51,21 @@ def fire(entry: Entry, references: list[str]) -> None:
         raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
     if entry.type != "wait":
         entry.subscribe += references
+
+
+def _guard_by_control(entry: Entry) -> None:
+    """``subscribe`` overrides guards of an exec, so they become conditions. NotConvertible."""
+    created = entry.properties.pop("creates", None)
+    if created is not None and "absent" not in entry.control:
+        entry.control["absent"] = created
+    for name in ("onlyif", "unless"):
+        guard = entry.properties.pop(name, None)
+        if guard is None:
+            continue
+        if "command" in entry.control or not isinstance(guard, str):
+            raise NotConvertible("a command with two conditions that runs after a change")
+        negative = f"sh -c {single_quoted('! { ' + guard + '; }')}"
+        entry.control["command"] = guard if name == "onlyif" else negative
 
 
 def flush(builder: Conversion) -> None:

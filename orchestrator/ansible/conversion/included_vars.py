@@ -20,7 +20,7 @@ from orchestrator.ansible.jinja.trees import (
     path_of,
     tree_of,
 )
-from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.output.entries import Comment, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
@@ -351,10 +351,21 @@ def _first_of(builder: Conversion, names: list[str], folder: str) -> list[tuple[
 # --- set_fact
 
 
+def own_default(name: str, value: Any) -> Any:
+    """``{{ a | default('x') }}`` of the fact ``a`` is its default alone: ``x``."""
+    node = only_expression(value) if is_template(value) else None
+    if not isinstance(node, nodes.Filter) or node.name not in ("default", "d"):
+        return value
+    if node.node is not None and len(node.args) == 1 and path_of(node.node) == (name, []):
+        return "{{ " + unparse(node.args[0]) + " }}"
+    return value
+
+
 def check_fact(
     builder: Conversion, task: Task, *, name: str, value: Any, variables: dict[str, Any]
 ) -> None:
     """NotConvertible where a fact reads itself, or what cannot be known."""
+    value = own_default(name, value)
     tree = tree_of(value) if not is_template(value) or only_expression(value) else None
     if tree is not None and name in names_in(tree):
         raise NotConvertible(f"{name} is made of its own earlier value")

@@ -181,6 +181,8 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
     words = task.keywords
     if words.get("until") is None and words.get("retries") is None:
         return
+    if task.module == "uri":
+        return  # a condition to wait for has its own times
     register = str(words.get("register", ""))
     shown = _shown(words.get("until"))
     plain = (

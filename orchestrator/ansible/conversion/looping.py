@@ -34,6 +34,12 @@ def loop_over(
     for entry in entries:
         if entry.foreach:
             raise NotConvertible("a list in a loop")
+        if (
+            entry.type == "file"
+            and "item" not in f"{entry.name} {entry.properties}"
+            and entry.is_literal
+        ):
+            continue  # attributes of the one file that a loop edits
         if "{{" in entry.name:
             entry.foreach = text
         elif entry.type == "edit":

@@ -14,13 +14,14 @@ from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.output.entries import Comment, Entry, Manifest, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.inventories import Hosts
 from orchestrator.ansible.source.roles import Role, find_role, main_file, read_role
-from orchestrator.ansible.source.tasks import Block, Task, listed
-from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
+from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read, read_map
 
 _MOST_NESTED = 9
 
@@ -187,6 +188,53 @@ class Project:
             properties = {"manifest": path, **properties}
         return Entry("apply", title, properties)
 
+    def file_entry(self, builder: Builder, path: Path, name: str, sample: Sample) -> Entry:
+        """The resource that applies a file of tasks for one element of a loop. NotConvertible.
+
+        Its manifest takes all variables that it reads from the one that applies it.
+        """
+        if len(self._active) >= _MOST_NESTED:
+            raise NotConvertible("files of tasks that are nested too deeply")
+        word = file_word(f"{builder.role or 'play'}-{path.stem}")
+        folder = "roles/" if builder.manifest.path.startswith("roles/") else ""
+        known = {one.path for one in self.manifests}
+        number = 1
+        while f"{folder}{word}.yaml" in known:
+            number += 1
+            word = file_word(f"{builder.role or 'play'}-{path.stem}-{number}")
+        manifest = Manifest(f"{folder}{word}.yaml", [f"{path.name}, applied for each element"])
+        values = {**builder.scope.values, name: list(sample.values)}
+        scope = Scope(
+            values, role=builder.role, files=builder.scope.files, templates=builder.scope.templates
+        )
+        inner = Builder(
+            manifest, scope, builder.files, self, builder.role, False, builder.is_root,
+            builder.sources,
+        )  # fmt: skip
+        inner.environment, inner.handlers = builder.environment, builder.handlers
+        inner.stack = [*builder.stack, str(path)]
+        inner.element = name
+        inner.element_key = _key_of(name, sample)
+        inner.run(read_tasks(read(path), str(path)))
+        notifies = {
+            index: set(found) >= {one.reference for one in manifest.entries() if one.changes}
+            for index, found in inner.pending.items()
+        }
+        inner.pending = {}
+        self.finish(inner, DataPlan())
+        missing = write_data(inner, DataPlan(), self.notes)
+        manifest.asks = dict(scope.uses.asks)
+        inherited = sorted(missing - {name})
+        builder.scope.uses.data |= set(inherited)
+        properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
+        if inherited:
+            properties["inherit_data"] = inherited
+        properties["data"] = {name: "{{ item }}"}
+        title = f"{path.stem} {{{{ {_title_of(sample)} }}}}"
+        entry = Entry("apply", title, properties)
+        entry.notifies = notifies
+        return entry
+
     def _inherited(self, found: RoleManifest, variables: dict[str, Any]) -> list[str]:
         """The variables of the play that the role reads, and that nothing of the role overrides."""
         stronger = set(found.plan.own) | set(found.builder.facts)
@@ -213,6 +261,23 @@ class Project:
             self.texts[prefix + written] = text
         self.records += builder.records
         self.manifests.append(builder.manifest)
+
+
+def _title_of(sample: Sample) -> str:
+    """What tells the elements of a loop apart, as an expression of ``item``."""
+    key = _key_of("item", sample)
+    return key.removeprefix("Data.")
+
+
+def _key_of(name: str, sample: Sample) -> str:
+    kinds = sample.all_kinds()
+    if kinds == {"text"} and not sample.open:
+        return f"Data.{name}"
+    maps = [one for one in sample.values if isinstance(one, dict)]
+    for key in ("name", "username", "user", "key", "path", "dest", "domain", "id"):
+        if maps and all(isinstance(one.get(key), str) for one in maps):
+            return f"Data.{name}.{key}"
+    return f"Data.{name} | to_json | hash"
 
 
 def role_name(value: Any) -> str:
@@ -274,9 +339,6 @@ def _add_values(values: dict[str, list[Any]], path: Path) -> None:
 
 def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Path) -> None:
     """What ``set_fact`` gives counts as a value, too."""
-    from orchestrator.ansible.source.tasks import read_tasks
-    from orchestrator.ansible.source.yaml_reader import read
-
     found: list[Task | Block] = list(tasks)
     for one in sorted((base / "tasks").rglob("*.y*ml")):
         if one.is_file() and one != main_file(base / "tasks"):

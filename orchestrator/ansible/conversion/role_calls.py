@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.ansible.conversion import keywords
+from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.looping import loop_over
+from orchestrator.ansible.conversion.loops import Loop, read_loop
 from orchestrator.ansible.conversion.task_files import include_file
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template
-from orchestrator.ansible.output.entries import Entry, Record
+from orchestrator.ansible.output.entries import CHECK, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import Task
+from orchestrator.ansible.source.tasks import Task, listed
 
 _IGNORED = ("public", "allow_duplicates", "rolespec_validate", "handlers_from")
 
@@ -36,9 +39,6 @@ def include_role(builder: Conversion, task: Task, record: Record) -> None:
 
 
 def _place(builder: Conversion, task: Task, record: Record, entry: Entry) -> None:
-    from orchestrator.ansible.conversion.conditions import read_conditions
-    from orchestrator.ansible.source.tasks import listed
-
     conditions = read_conditions(
         listed(task.keywords.get("when")), builder.scope, builder.manifest.entries()
     )
@@ -54,15 +54,48 @@ def _place(builder: Conversion, task: Task, record: Record, entry: Entry) -> Non
     builder.place(task, record, [entry])
 
 
+def _apply_in_loop(
+    builder: Conversion, task: Task, *, record: Record, name: str, loop: Loop
+) -> None:
+    """A file of tasks for each element of a variable: a manifest that is applied several times."""
+    path = None if is_template(name) else builder.task_file(name)
+    if path is None or loop.index or task.keywords.get("vars"):
+        raise NotConvertible("a file of tasks in a loop with a computed name, index or vars")
+    if str(path) in builder.stack:
+        raise NotConvertible(f"{name} includes itself")
+    entry = builder.project.file_entry(builder, path, loop.variable, loop.sample)
+    scope = builder.scope.with_locals({"item": loop.sample, loop.variable: loop.sample})
+    if loop.variable != "item":
+        scope.renames = {**scope.renames, loop.variable: "item"}
+    conditions = read_conditions(
+        listed(task.keywords.get("when")), scope, builder.manifest.entries()
+    )
+    if conditions.on_change or conditions.never:
+        raise NotConvertible("a file of tasks in a loop, under such a condition")
+    loop_over([entry], loop, {}, conditions)
+    entry.foreach = builder.as_list(task.name or name, entry.foreach)
+    entry.conditions += conditions.expressions
+    entry.control.update(conditions.control)
+    entry.tags += [str(one) for one in listed(task.keywords.get("tags")) if one != "always"]
+    builder.place(task, record, [entry])
+    for index, complete in entry.notifies.items():
+        builder.pending.setdefault(index, []).append(builder.reference(entry))
+        if not complete:
+            text = "any change below triggers the handler, in the original only some of them"
+            entry.checks.append(text)
+            builder.mark(record, CHECK, text)
+
+
 def include_in_loop(
     builder: Conversion, task: Task, *, record: Record, name: str, outer: dict[str, Any]
 ) -> None:
     """A file of tasks in a loop: with elements that are written out, once for each."""
-    from orchestrator.ansible.conversion.loops import read_loop
-
     loop = read_loop(task, builder.scope, builder.files)
+    if loop is not None and loop.elements is None:
+        _apply_in_loop(builder, task, record=record, name=name, loop=loop)
+        return
     if loop is None or loop.elements is None:
-        raise NotConvertible("a file of tasks in a loop over a variable")
+        raise NotConvertible("a file of tasks without a loop")
     if is_template(name) and loop.variable not in name:
         raise NotConvertible("a file of tasks in a loop with a computed name")
     for index, element in enumerate(loop.elements):

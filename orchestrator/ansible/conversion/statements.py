@@ -126,9 +126,12 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
             raise NotConvertible("set_fact with a computed name")
         included_vars.check_fact(builder, task, name=name, value=value, variables=variables)
     for name, value in given.items():
-        builder.facts.setdefault(name, []).append(
-            (value, listed(task.keywords.get("when")), replace(task, keywords=dict(task.keywords)))
-        )
+        when = listed(task.keywords.get("when"))
+        plain = included_vars.own_default(name, value)
+        if plain is not value:
+            when = [*when, f"{name} is not defined"]
+        kept = replace(task, keywords=dict(task.keywords))
+        builder.facts.setdefault(name, []).append((plain, when, kept))
     _note(builder, task, record, f"in data: {', '.join(given)}")
 
 

@@ -8,7 +8,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
+from orchestrator.ansible.jinja.trees import is_template, outputs, path_of
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible
 
@@ -197,9 +197,10 @@ def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:
     """What a value of YAML can be, once its template is rendered."""
     if is_template(value):
         try:
-            whole = only_expression(value)
+            parts = outputs(value)
         except NotConvertible:
             return OPEN
+        whole = parts[0] if parts is not None and len(parts) == 1 else None
         return sample_of(whole, scope, depth + 1) if whole is not None else Sample(kinds={"text"})
     return Sample([value])
 

@@ -153,9 +153,11 @@ def _password(context: Context, given: Arguments, properties: dict[str, Any]) ->
     password = given.text("password")
     update = given.literal("update_password", default="always")
     if password is not None:
-        if update != "always":
+        if update == "on_create" and password in ("!", "!!", "*"):
+            pass  # a new user without a password is locked
+        elif update != "always":
             raise NotConvertible("update_password: on_create; ccm sets the password of any user")
-        if password in ("!", "!!", "*"):
+        elif password in ("!", "!!", "*"):
             properties["locked"] = True
         else:
             properties["password"] = password

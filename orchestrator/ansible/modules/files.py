@@ -21,9 +21,10 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import read_text
 
 _UNSUPPORTED = (
-    "attributes", "attr", "seuser", "serole", "setype", "selevel", "access_time",
-    "modification_time", "access_time_format", "modification_time_format",
+    "attributes", "attr", "seuser", "serole", "setype", "selevel", "access_time_format",
+    "modification_time_format",
 )  # fmt: skip
+_TIMES = ("access_time", "modification_time")
 _MOST_FILES = 200
 
 
@@ -32,11 +33,11 @@ def attributes(
 ) -> dict[str, Any]:
     """Owner, group and mode, with a mark where the original leaves them as they are."""
     given.refuse(*_UNSUPPORTED)
+    given.refuse(*_TIMES, unless=("preserve", "now"))
     given.ignore("unsafe_writes")
     user = context.become_user or "root"
-    own = {"owner": given.text("owner"), "group": given.text("group"), "mode": given.mode("mode")}
-    if own["mode"] == "preserve":
-        raise NotConvertible("mode: preserve")
+    own = {"owner": given.text("owner"), "group": given.text("group")}
+    own["mode"] = mode if given.raw("mode") == "preserve" else given.mode("mode")
     missing = [name for name, one in own.items() if one is None]
     if missing:
         what = "directory" if directory else "file"
@@ -73,7 +74,9 @@ def file(context: Context, given: Arguments) -> list[Entry]:
         return _link(context, given, path)
     if state == "touch":
         own = attributes(context, given, "0644")
-        context.note("the original also sets the times of the file on each run")
+        times = {given.raw("access_time"), given.raw("modification_time")}
+        if times != {"preserve"}:
+            context.note("the original also sets the times of the file on each run")
         return [Entry("file", path, own)]
     if state == "file":
         return _existing(context, given, path)
@@ -108,7 +111,7 @@ def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
 
 def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
     """Attributes of a path that exists; what is not named stays."""
-    given.refuse(*_UNSUPPORTED, "recurse", unless=(False,))
+    given.refuse(*_UNSUPPORTED, *_TIMES, "recurse", unless=(False, "preserve"))
     given.ignore("unsafe_writes", "src")
     owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
     words, wanted = [], []
@@ -169,7 +172,7 @@ def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> d
 def copy(context: Context, given: Arguments) -> list[Entry]:
     """Files with a literal content, or that lie in the project."""
     content = given.raw("content")
-    given.refuse("directory_mode", "local_follow", unless=(True, False))
+    given.refuse("local_follow", unless=(True, False))
     if content is not None:
         if not isinstance(content, str):
             raise NotConvertible("content that is no text")
@@ -212,16 +215,15 @@ def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     if _is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
     path = target_path(context, given, source)
-    if given.raw("mode") == "preserve":
-        given.ignore("mode")
-        given = _with_mode(given, f"{original.stat().st_mode & 0o777:04o}")
-    own = attributes(context, given, "0644")
+    own = attributes(context, given, _own_mode(given, original))
     context.files.take(written, original)
     return [Entry("file", path, _common(context, given, {"source": written, **own}))]
 
 
-def _with_mode(given: Arguments, mode: str) -> Arguments:
-    return Arguments({**given._args, "mode": mode}, given.scope, {})
+def _own_mode(given: Arguments, original: Path) -> str:
+    """The mode of a file of the project with ``mode: preserve``, else that of a new file."""
+    preserved = given.raw("mode") == "preserve"
+    return f"{original.stat().st_mode & 0o777:04o}" if preserved else "0644"
 
 
 def _is_vaulted(path: Path) -> bool:
@@ -244,7 +246,8 @@ def _tree(
     found = sorted(original.rglob("*"))
     if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
         raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
-    directory = {"ensure": "directory", **own, "mode": "0755"}
+    mode = given.mode("directory_mode") or "0755"
+    directory = {"ensure": "directory", **own, "mode": mode}
     entries = [Entry("file", base, dict(directory))]
     for one in found:
         name = one.relative_to(original).as_posix()
@@ -280,7 +283,8 @@ def template(context: Context, given: Arguments) -> list[Entry]:
     given.refuse("lstrip_blocks", unless=(False,))
     source = given.required("src")
     path = target_path(context, given, source)
-    own = attributes(context, given, "0644")
+    found = context.files.find("templates", source)
+    own = attributes(context, given, _own_mode(given, found[1]) if found else "0644")
     call = template_call(context, given.raw("src"), source)
     return [Entry("file", path, _common(context, given, {"content": f"{{{{ {call} }}}}", **own}))]
 

@@ -76,6 +76,30 @@ def package(context: Context, given: Arguments) -> list[Entry]:
     return _packages(context, given, extra, context.task.module)
 
 
+@maps("debconf")
+def debconf(context: Context, given: Arguments) -> list[Entry]:
+    """An answer to a question of a package, which another task installs."""
+    context.as_root()
+    given.refuse("unseen", unless=(False,))
+    name, question = given.required("name", "pkg"), given.text("question", "selection", "setting")
+    kind, value = given.text("vtype"), given.text("value", "answer")
+    if question is None or kind is None or value is None:
+        raise NotConvertible("debconf without question, type and value")
+    answer = {"type": kind, "value": value}
+    return [Entry("package", name, {"debconf": {question: answer}}, partial=True)]
+
+
+@maps("dpkg_selections")
+def dpkg_selections(context: Context, given: Arguments) -> list[Entry]:
+    """Holds of packages."""
+    context.as_root()
+    selection = given.literal("selection")
+    if selection not in ("hold", "install"):
+        raise NotConvertible(f"the selection {selection}")
+    context.check("the package is also installed if it is missing")
+    return [Entry("package", given.required("name"), {"hold": selection == "hold"})]
+
+
 def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
     words = {"dist": "dist-upgrade", "full": "dist-upgrade", "safe": "upgrade", "yes": "upgrade",
              "True": "upgrade", "true": "upgrade"}  # fmt: skip

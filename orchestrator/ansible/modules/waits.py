@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from orchestrator.ansible.modules.arguments import Arguments
@@ -102,6 +103,8 @@ def uri(context: Context, given: Arguments) -> list[Entry]:
             properties["status"] = [int(properties["status"])]
     if given.flag("validate_certs", default=True) is False:
         properties["allow_insecure"] = True
+    if context.task.keywords.get("until") is not None:
+        _until(context, properties)
     timeout = given.text("timeout")
     retries, delay = context.task.keywords.get("retries"), context.task.keywords.get("delay", 5)
     if isinstance(retries, int) and isinstance(delay, int):
@@ -112,6 +115,18 @@ def uri(context: Context, given: Arguments) -> list[Entry]:
     context.check("redirects are not followed, and the status is asked for until the time is over")
     return [Entry("wait", _title(context, f"wait for {properties['url']}"), properties,
                   changes=False)]  # fmt: skip
+
+
+def _until(context: Context, properties: dict[str, Any]) -> None:
+    """``until: x.status == 200``, which the status of the condition says."""
+    register = str(context.task.keywords.get("register", ""))
+    shown = " ".join(str(context.task.keywords["until"]).split())
+    match = re.fullmatch(rf"{re.escape(register)}\.status == (\d+)", shown)
+    if match is not None:
+        properties["status"] = [int(match.group(1))]
+    elif shown not in (f"{register} is succeeded", f"{register} is success",
+                       f"{register} is not failed", f"{register}.status is defined"):  # fmt: skip
+        raise NotConvertible(f"until: {shown}")
 
 
 @maps("reboot")

@@ -43,6 +43,8 @@ class Entry:
     sensitive: bool = False
     restarts: tuple[str, str] | None = None  # ("restart" or "reload", the service)
     changes: bool = True  # whether it can change the host
+    notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
+    partial: bool = False  # a part of another resource of this name, which must be there
     record: Record | None = None
 
     @property

@@ -1,0 +1,236 @@
+"""Keywords and statements: loops, conditions, results, handlers, facts, included files."""
+
+from pathlib import Path
+
+from orchestrator.ansible.importer import import_project
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks, write
+
+
+def test_conditions_of_elements_choose_from_the_list(tmp_path: Path) -> None:
+    """A condition on an element stands in ``foreach``, as names are rendered before control."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: "{{ item.root }}", state: directory, owner: root, group: root, mode: 0755}
+          with_items: "{{ sites }}"
+          when: item.root is defined
+        - user: {name: "{{ item.name }}"}
+          loop: "{{ sites }}"
+          when: item.state | default('present') != 'absent'
+        """,
+        defaults__main="sites: [{name: a, root: /srv/a}, {name: b}]\n",
+    )
+    assert "Data.sites | selectattr('root', 'defined') | list" in text
+    assert "foreach: Data.list_user" in text
+    check_valid(tmp_path / "site")
+
+
+def test_omitted_properties_of_elements(tmp_path: Path) -> None:
+    """Elements with and without a key become two resources."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- user: {name: '{{ item.name }}', shell: '{{ item.shell | default(omit) }}'}\n"
+        "  loop: '{{ people }}'\n",
+        defaults__main="people: [{name: a, shell: /bin/sh}, {name: b}]\n",
+    )
+    assert "foreach: Data.people | selectattr('shell', 'defined') | list" in text
+    assert "foreach: Data.people | rejectattr('shell', 'defined') | list" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_written_loop_over_one_file_is_one_edit(tmp_path: Path) -> None:
+    """Lines of one file become one resource with several edits, those with a condition too."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /etc/a, regexp: "{{ item.r }}", line: "{{ item.l }}"}
+          with_items: [{r: ^a, l: a 1}, {r: ^b, l: b 1}]
+        - lineinfile: {path: /etc/b, line: x}
+        - lineinfile: {path: /etc/b, line: z}
+          when: extra
+        """,
+        defaults__main="extra: false\n",
+    )
+    assert '- {line: a 1, match: "^a"}' in text
+    assert "([{'line': 'z'}] if Data.extra else [])" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_file_of_tasks_in_a_loop_is_applied(tmp_path: Path) -> None:
+    """Each element of a variable applies a manifest of its own, which inherits what it reads."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- include_tasks: one.yml\n  loop: '{{ people }}'\n  loop_control: {loop_var: account}\n",
+        tasks__one="""
+        - user: {name: "{{ account.name }}", shell: "{{ shell }}"}
+        - command: enable {{ account.name }}
+        """,
+        defaults__main="people: [{name: a}]\nshell: /bin/sh\n",
+    )
+    assert 'data: {account: "{{ item }}"}' in text
+    assert "inherit_data: [shell]" in text
+    check_valid(tmp_path / "site")
+
+
+def test_changes_of_tasks_are_subscriptions(tmp_path: Path) -> None:
+    """``when: x is changed`` runs the command after a change only."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: 0600}
+          register: conf
+        - command: reload
+          when: conf is changed
+        - package: name=a
+          when: conf.changed
+        """,
+    )
+    assert 'refresh_only: true\n            subscribe: ["file#/etc/a"]' in text
+    assert result.records[2].outcome == "not converted"
+
+
+def test_stat_is_a_condition_on_the_host(tmp_path: Path) -> None:
+    """``stat`` and commands that read become conditions at the turn of the resource."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - package: name=a
+        - stat: path=/opt/x
+          register: found
+        - shell: a list | head
+          register: listed
+          changed_when: false
+        - command: b
+          when: not found.stat.exists
+        - command: c
+          when: "'x' not in listed.stdout"
+        """,
+    )
+    assert "absent: /opt/x" in text
+    assert "! { a list | head; } | grep -qF -- x" in text
+    check_valid(tmp_path / "site")
+
+
+def test_handlers_listen_and_flush(tmp_path: Path) -> None:
+    """Handlers run where they are flushed, and by the topics that they listen to."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: 0600}
+          notify: web
+        - meta: flush_handlers
+        - command: after
+        - copy: {content: y, dest: /etc/b, owner: root, group: root, mode: 0600}
+          notify: rebuild
+        """,
+        handlers__main="""
+        - name: rebuild
+          command: build creates=/x
+          listen: web
+        """,
+    )
+    first, second = text.index("- rebuild:"), text.index("- rebuild (2):")
+    assert first < text.index("- after:") < second
+    assert "absent: /x" in text
+    check_valid(tmp_path / "site")
+
+
+def test_resources_of_one_name_exclude_each_other(tmp_path: Path) -> None:
+    """A file that two tasks manage under opposite conditions; both notify the handler."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: 0600}
+          when: tls
+          notify: restart
+        - file: path=/etc/a state=absent
+          when: not tls
+          notify: restart
+        """,
+        handlers__main="- name: restart\n  service: name=a state=restarted\n",
+        defaults__main="tls: false\n",
+    )
+    assert "foreach: \"['/etc/a'] if Data.tls else []\"" in text
+    assert 'subscribe: ["file#task", "file#task-2"]' in text or text.count('"file#') == 2
+    check_valid(tmp_path / "site")
+
+
+def test_variables_by_the_family_of_the_host(tmp_path: Path) -> None:
+    """``include_vars`` by a fact is an entry of the hierarchy, ``set_fact`` a value of data."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ ansible_os_family }}.yml"
+        - set_fact: {service: "{{ _service }}"}
+          when: service is not defined
+        - service: {name: "{{ service }}", state: started}
+        - include_tasks: "setup-{{ ansible_os_family }}.yml"
+        """,
+        vars__Debian="_service: apache2\n",
+        vars__RedHat="_service: httpd\n",
+        **{"tasks__setup-Debian": "- apt: name=apache2\n"},
+    )
+    assert '"vars:{{ Facts.host.info.platformFamily }}"' in text
+    assert '"vars:fedora": {_service: httpd}' in text
+    assert 'service: "{{ Data._service }}"' in text
+    assert "if: Facts.host.info.platformFamily == 'debian'" in text
+    check_valid(tmp_path / "site")
+
+
+def test_assertions(tmp_path: Path) -> None:
+    """``assert`` and ``fail`` refuse the host before its first change."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - assert: {that: [port > 1024], fail_msg: too low}
+        - fail: msg="no {{ kind }}"
+          when: kind not in ['a', 'b']
+        - package: name=a
+        """,
+        defaults__main="port: 8080\nkind: a\n",
+    )
+    assert "- that: Data.port > 1024" in text
+    assert "- that: Data.kind in ['a', 'b']" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_final_newline_stays(tmp_path: Path) -> None:
+    """The text around a template is kept to the byte."""
+    _, text = convert_tasks(
+        tmp_path,
+        '- copy: {content: "{{ x }}\\n", dest: /a, owner: root, group: root, mode: 0600}\n',
+        defaults__main="x: 1\n",
+    )
+    assert "content: |\n              {{ Data.x }}\n            owner" in text
+
+
+def test_a_circle_of_variables_ends(tmp_path: Path) -> None:
+    """Facts that are made of each other are kept, and take no time."""
+    result, text = convert_tasks(
+        tmp_path,
+        "".join('- set_fact: {a: "{{ a + b }}", b: "{{ b + a }}"}\n' for _ in range(9))
+        + "- package: name=x\n",
+    )
+    assert result.records[0].outcome == "not converted"
+    assert "a is made of its own earlier value" in text
+
+
+def test_a_role_of_a_role(tmp_path: Path) -> None:
+    """Dependencies and included roles are applied, with their parameters."""
+    write(
+        tmp_path / "project",
+        {
+            "site.yml": "- hosts: all\n  roles: [{role: a, vars: {x: 2}}]\n",
+            "roles/a/tasks/main.yml": "- include_role: {name: c}\n  vars: {y: '{{ x }}'}\n",
+            "roles/a/defaults/main.yml": "x: 1\n",
+            "roles/a/meta/main.yml": "dependencies: [{role: b, z: 3}]\n",
+            "roles/b/tasks/main.yml": "- command: b {{ z }}\n",
+            "roles/c/tasks/main.yml": "- command: c {{ y }}\n",
+            "roles/c/defaults/main.yml": "y: 0\n",
+        },
+    )
+    import_project(str(tmp_path / "project"), str(tmp_path / "site"))
+    text = (tmp_path / "site" / "roles" / "a.yaml").read_text()
+    assert "- b.yaml:\n            data: {z: 3}" in text
+    assert "{{ Data.x }}" in text
+    check_valid(tmp_path / "site")
