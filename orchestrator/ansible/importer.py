@@ -30,7 +30,8 @@ _PLAYBOOKS = ("site", "main", "playbook", "all", "deploy", "local", "master", "s
 
 @dataclass
 class ImportResult:
-    """What an import wrote: paths of the site, and what became of each task."""
+    """What an import wrote: paths of the site, and what became of each task; and which playbooks
+    and inventories it read."""
 
     site: str
     inventory: str = ""
@@ -72,10 +73,16 @@ def import_project(source: str, output: str) -> ImportResult:
     read_layers(project, places)
     convert_plays(project, plays, root, title)
     result = _Writer(project, plays, target).write()
-    tasks = {str(path / "tasks" / f"main{one}") for one in (".yml", ".yaml", ".json")}
-    result.playbooks = sorted({str(one.path) for one in plays} - tasks)
+    result.playbooks = [str(one) for one in _playbooks(path)]
     result.inventories = [str(one) for one in inventories]
     return result
+
+
+def _playbooks(path: Path) -> list[Path]:
+    """The playbooks that were named or found; none of a role."""
+    if path.is_file():
+        return [path]
+    return [] if is_role(path) and (path / "tasks").is_dir() else _found_playbooks(path)
 
 
 def _plays(path: Path) -> tuple[list[Play], Path, str]:

@@ -66,6 +66,7 @@ def read_layers(project: Project, places: list[Path]) -> None:
         for name in expanded(written) if is_range(written) else [written]:
             singles.setdefault(name, Map()).update(_plain(variables))
     for of_groups, of_hosts in directories:
+        _join_connections(hosts, of_groups, of_hosts)
         for name, found in of_groups.items():
             groups.setdefault(name, Map()).update(_plain(found))
         for name, found in of_hosts.items():
@@ -87,6 +88,23 @@ def read_layers(project: Project, places: list[Path]) -> None:
         if found:
             project.layers.append(Layer(name, "host:{{ Host.name }}", found, f"host/{name}.yaml"))
             together.update(found)
+
+
+def _join_connections(hosts: Hosts, of_groups: dict[str, Map], of_hosts: dict[str, Map]) -> None:
+    """Let the inventory know how hosts are reached, where group_vars and host_vars say it."""
+    for name, found in of_groups.items():
+        connection = _connection(found)
+        if connection and (name == "all" or name in hosts.groups):
+            hosts.group(name).variables.update(connection)
+    names = set(hosts.names())
+    for name, found in of_hosts.items():
+        connection = _connection(found)
+        if connection and name in names:
+            hosts.host(name).update(connection)
+
+
+def _connection(variables: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in variables.items() if k in _CONNECTION or k in _DROPPED}
 
 
 def _plain(variables: dict[str, Any]) -> Map:

@@ -225,6 +225,8 @@ class _Writer:
         """Names that nothing of the manifest sets: of other roles, else missing."""
         missing: set[str] = set()
         seen: set[str] = set()
+        for name in sorted(self.layered & set(self.manifest.data)):
+            self._layer_names(name)
         while left := self.uses.data - seen:
             for name in sorted(left):
                 seen.add(name)

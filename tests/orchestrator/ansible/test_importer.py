@@ -150,3 +150,46 @@ def test_a_directory_with_files_is_not_written(tmp_path: Path) -> None:
     write(tmp_path / "site", {"mine.txt": "x\n"})
     with pytest.raises(CcmError, match="is not an empty directory"):
         convert(tmp_path, PROJECT)
+
+
+def test_connections_of_variable_files_reach_the_inventory(tmp_path: Path) -> None:
+    """Address, user and key of host_vars and group_vars stand in hosts.yaml, and not in data."""
+    files = {
+        "group_vars/web.yml": "ansible_user: deploy\nweb_tls: true\n",
+        "group_vars/all.yml": "ansible_port: 2222\n",
+        "host_vars/web2.yml": "ansible_host: 192.0.2.12\n",
+        "host_vars/gone.yml": "ansible_host: 192.0.2.13\n",
+    }
+    _, site = convert(tmp_path, {**PROJECT, **files})
+    text = (site / "hosts.yaml").read_text()
+    assert 'web2: {address: "192.0.2.12"}' in text
+    assert "port: 2222" in text
+    assert "user: deploy" in text
+    assert "gone" not in text
+    assert (site / "data/group/web.yaml").read_text().strip().endswith("web_tls: true")
+    check_valid(site, "-i", str(site / "hosts.yaml"))
+
+
+def test_a_layer_that_only_data_reads_is_in_the_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A group's value that reads one of all hosts has it, though no template reads that one."""
+    files = {
+        "group_vars/all.yml": "base: 8000\ndomain: example.net\n",
+        "group_vars/web.yml": 'web_port: "{{ base }}"\n',
+        "hosts": "[web]\nweb1\n",
+    }
+    _, site = convert(tmp_path, {**PROJECT, **files})
+    words = ["hiera", "parse", "-i", str(site / "hosts.yaml"), "--offline", "--query", "web_port"]
+    assert main([*words, "-l", "web1", str(site / "roles" / "web.yaml")]) == 0
+    assert "8000" in capsys.readouterr().out
+
+
+def test_the_result_says_what_was_read(tmp_path: Path) -> None:
+    """The playbook that was found and the inventory, for a proof; a role has no playbook."""
+    result, _ = convert(tmp_path, {**PROJECT, "all.yml": "- import_playbook: site.yml\n"})
+    project = tmp_path / "project"
+    assert result.playbooks == [str(project / "site.yml")]
+    assert result.inventories == [str(project / "hosts")]
+    made = convert_tasks(tmp_path / "other", "- package: name=curl\n")[0]
+    assert made.playbooks == []
