@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.import_proof import Converted, add_proof, check_proof, run_proof
+
+if TYPE_CHECKING:
+    from orchestrator.ansible.importer import ImportResult
 
 HELP = "Convert a playbook, a role or a project of Ansible."
 EXAMPLE = """
 ccm import ansible site.yml -o site
 ccm import ansible roles/nginx -o nginx
 ccm import ansible . -o ../site --json
+ccm import ansible site.yml -o site --prove -l test1
 """
 
 
@@ -19,21 +26,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ansible = actions.add_parser(
         "ansible",
         help="a playbook, a role or a project of Ansible",
-        description="Write manifests, data files, templates and an inventory. Contacts no host.",
+        description="Write manifests, data files, templates and an inventory. Contacts no host "
+        "without --prove.",
     )
     ansible.add_argument("source", metavar="SOURCE", help="a playbook, a role, or a project")
     ansible.add_argument(
         "-o", "--output", metavar="DIR", required=True, help="the directory to write, new or empty"
     )
     ansible.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_proof(ansible)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert and print the report. Exit code 0, whatever was converted; 2 for bad input."""
+    """Convert and print the report. Exit code 0, whatever was converted; 2 for bad input.
+
+    With --prove, 1 where the conversion or the original had something left to do.
+    """
     from orchestrator.ansible.importer import import_project
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
 
+    check_proof(args)
     try:
         result = import_project(args.source, args.output)
     except OSError as error:
@@ -45,4 +58,9 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(result.document(), indent=2, ensure_ascii=False))
     else:
         print(plain(result.text()), end="")
-    return 0
+    return run_proof(args, _converted(result)) if args.prove else 0
+
+
+def _converted(result: ImportResult) -> Converted:
+    tasks = result.document()["tasks"]
+    return Converted(result.playbooks, result.inventories, result.site, result.inventory, tasks)

@@ -1,0 +1,1 @@
+"""Proves a conversion: the playbook and the converted site must leave each other nothing to do."""

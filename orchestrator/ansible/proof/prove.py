@@ -1,0 +1,181 @@
+"""Proves a conversion on hosts, in either order (controller).
+
+Ansible first: the playbook runs twice, and what its second run changes again is known to change
+every time. A preview of the converted site must then find nothing to do. ccm first: the site is
+pushed twice, and ``ansible-playbook --check`` must then find nothing to do.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from orchestrator.ansible.proof.playbook_run import ProofError, TaskResult
+from orchestrator.ansible.proof.task_map import TaskMap
+
+ANSIBLE, CCM = "ansible", "ccm"
+FIRST = (ANSIBLE, CCM)
+"""Which tool makes the hosts; the other one must find nothing to do."""
+
+Event = Mapping[str, Any]
+
+_IN_CHECK_MODE = "would change in check mode"
+_FAILED_IN_CHECK_MODE = "fails in check mode, so the tasks after it were not looked at"
+
+
+class Site(Protocol):
+    """The converted site, on the hosts of the proof."""
+
+    def preview(self) -> Sequence[Event]:
+        """The events of ``ccm push --noop``. ProofError where it failed."""
+        ...
+
+    def push(self) -> Sequence[Event]:
+        """The events of ``ccm push``. ProofError where it failed."""
+        ...
+
+
+Play = Callable[[bool], "list[TaskResult]"]
+"""Runs the playbook on the hosts of the proof, in check mode or not. ProofError."""
+
+
+class Finding(NamedTuple):
+    """A difference on a host: the ``task``, its ``resource`` and ``what`` was found."""
+
+    host: str
+    task: str
+    resource: str
+    what: str
+
+
+class Proof(NamedTuple):
+    """What a proof found.
+
+    ``differences`` contradict it. ``repeated`` change on every run of the tool that made the host,
+    and ``unknown`` are what a preview or check mode cannot say. ``checked`` counts resources, or
+    tasks of check mode.
+    """
+
+    first: str
+    hosts: tuple[str, ...]
+    checked: int
+    differences: list[Finding]
+    repeated: list[Finding]
+    unknown: list[Finding]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the other tool found nothing to do."""
+        return not self.differences
+
+
+def prove(
+    first: str,
+    hosts: Sequence[str],
+    play: Play,
+    site: Site,
+    tasks: TaskMap,
+    say: Callable[[str], None],
+) -> Proof:
+    """Let the ``first`` tool make the hosts, and the other one look for differences.
+
+    ``say`` gets a line before each step. ProofError where a step failed.
+    """
+    if first == ANSIBLE:
+        return _ansible_first(hosts, play, site, tasks, say)
+    return _ccm_first(hosts, play, site, tasks, say)
+
+
+def _ansible_first(
+    hosts: Sequence[str], play: Play, site: Site, tasks: TaskMap, say: Callable[[str], None]
+) -> Proof:
+    say("step 1 of 3: ansible-playbook")
+    play(False)
+    say("step 2 of 3: ansible-playbook again, to find tasks that change on every run")
+    again = {(one.host, *_place(one)) for one in play(False) if one.changed}
+    say("step 3 of 3: ccm push --noop of the converted site")
+    events = site.preview()
+    _require_events(events, hosts)
+    proof = Proof(ANSIBLE, tuple(hosts), len(events), [], [], [])
+    for event in events:
+        origin = tasks.origin(event)
+        always = origin is not None and (event["host"], *tasks.place(origin)) in again
+        what = _difference(event)
+        if what is None:
+            continue
+        finding = Finding(event["host"], origin.text if origin else "", _name(event), what)
+        if always:
+            proof.repeated.append(finding)
+        elif event.get("prediction") == "unknown":
+            proof.unknown.append(finding)
+        else:
+            proof.differences.append(finding)
+    return proof
+
+
+def _ccm_first(
+    hosts: Sequence[str], play: Play, site: Site, tasks: TaskMap, say: Callable[[str], None]
+) -> Proof:
+    say("step 1 of 3: ccm push of the converted site")
+    _require_events(site.push(), hosts)
+    say("step 2 of 3: ccm push again, to find resources that change on every run")
+    again = {(one["host"], _name(one)) for one in site.push() if one.get("changed")}
+    say("step 3 of 3: ansible-playbook --check")
+    results = play(True)
+    proof = Proof(CCM, tuple(hosts), len(results), [], [], [])
+    for one in results:
+        if not one.changed and one.status != "failed":
+            continue
+        task = f"{os.path.relpath(one.path)}:{one.line} ({one.name})"
+        resources = tasks.resources(one.path, one.line)
+        what = _IN_CHECK_MODE if one.changed else _FAILED_IN_CHECK_MODE
+        finding = Finding(one.host, task, ", ".join(resources), what)
+        if not one.changed:
+            proof.unknown.append(finding)
+        elif resources and all((one.host, name) in again for name in resources):
+            proof.repeated.append(finding)
+        else:
+            proof.differences.append(finding)
+    for host, name in sorted(again):
+        finding = Finding(host, "", name, "changes on every push")
+        if not any(name in one.resource for one in proof.repeated):
+            proof.repeated.append(finding)
+    return proof
+
+
+def _place(one: TaskResult) -> tuple[str, int]:
+    return os.path.realpath(one.path), one.line
+
+
+def _name(event: Event) -> str:
+    return f"{event['type']}#{event['name']}"
+
+
+def _difference(event: Event) -> str | None:
+    """What a preview says about a resource that is not as it should be; None where it is."""
+    if event["type"] == "apply" and not event.get("failed"):
+        return None  # its resources have events of their own
+    if event.get("failed"):
+        return "; ".join(map(str, event.get("error") or ["failed"]))
+    if not event.get("changed") and event.get("prediction") != "unknown":
+        return None
+    parts = [str(event.get("noop_message") or "")]
+    parts += [_change(one) for one in event.get("changes") or ()]
+    reason = event.get("prediction_reason")
+    parts += [str(reason)] if reason and not event.get("changed") else []
+    return "; ".join(part for part in parts if part) or "would change"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    return f"{change.get('what')}: {change.get('from')} -> {change.get('to')}"
+
+
+def _require_events(events: Sequence[Event], hosts: Iterable[str]) -> None:
+    """ProofError where a host has no events: then nothing was looked at."""
+    seen = {event["host"] for event in events}
+    if missing := [host for host in hosts if host not in seen]:
+        raise ProofError(
+            f"the converted site has no resources for {', '.join(missing)}",
+            hint="the play of the playbook names these hosts, so look at the report of the import",
+        )

@@ -1,0 +1,218 @@
+"""``--prove`` of ``ccm import ansible``: try a conversion on named hosts (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.cli.commands import build_parser, load_command
+from orchestrator.cli.messages import warn
+from orchestrator.cli.output import Output, OutputOptions
+from orchestrator.cli.run_request import read_request
+
+if TYPE_CHECKING:
+    from orchestrator.ansible.proof.prove import Finding, Proof
+    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.events import Event
+
+FIRST = ("ansible", "ccm")
+
+
+class Converted(NamedTuple):
+    """A conversion that was written: the ``playbooks`` with their ``inventory`` sources, the
+    manifest ``site`` and its ``hosts`` file ("" for none), and the ``tasks`` of the report."""
+
+    playbooks: Sequence[str]
+    inventory: Sequence[str]
+    site: str
+    hosts: str
+    tasks: Sequence[Mapping[str, Any]]
+
+
+def add_proof(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a proof."""
+    group = parser.add_argument_group("proof")
+    group.add_argument(
+        "--prove",
+        action="store_true",
+        help="apply the original and the conversion to the hosts of -l, and list what differs;"
+        " this changes these hosts",
+    )
+    group.add_argument(
+        "--first",
+        choices=FIRST,
+        default=FIRST[0],
+        help="the tool that makes the hosts; the other one must find nothing to do"
+        " (default: ansible)",
+    )
+    group.add_argument(
+        "-l",
+        "--limit",
+        metavar="PATTERN",
+        action="append",
+        help="the hosts of the proof, of the converted inventory; required with --prove",
+    )
+    group.add_argument(
+        "--yes", action="store_true", help="do not prompt before the proof changes hosts"
+    )
+
+
+def check_proof(args: argparse.Namespace) -> None:
+    """Refuse a proof that cannot begin, before anything is written. UsageError."""
+    import os
+
+    from orchestrator.ansible.proof.playbook_run import require_ansible
+    from remote_runtime.errors import UsageError
+
+    if not args.prove:
+        if args.limit or args.yes:
+            raise UsageError("import ansible: -l and --yes need --prove", hint="add --prove")
+        return
+    if not args.limit:
+        raise UsageError(
+            "import ansible: --prove requires -l/--limit",
+            hint="name the hosts that may be changed, such as -l test1",
+        )
+    require_ansible(os.environ)
+    if not (args.yes or sys.stdin.isatty()):
+        raise UsageError(
+            "--prove changes hosts, and cannot prompt without a terminal",
+            hint="check the hosts of -l, then use --yes",
+        )
+
+
+def run_proof(args: argparse.Namespace, converted: Converted) -> int:
+    """Prove a conversion; 0 where the other tool found nothing to do, else 1."""
+    from orchestrator.ansible.proof.playbook_run import Playbook, run_playbook
+    from orchestrator.ansible.proof.prove import prove
+    from orchestrator.ansible.proof.task_map import TaskMap
+    from orchestrator.runs.request import HostChoice
+    from orchestrator.runs.wiring import select_targets
+    from remote_runtime.errors import UsageError
+
+    playbook = Playbook.of(converted.playbooks, converted.inventory)
+    if not converted.hosts:
+        raise UsageError("--prove needs an inventory", hint="put one beside the playbook")
+    choice = HostChoice([converted.hosts], args.limit)
+    hosts = [host.name for host in select_targets(choice, warn, converted.site).hosts]
+    if not _confirmed(hosts, args):
+        print("nothing was applied")
+        return 1
+    proof = prove(
+        args.first,
+        hosts,
+        lambda check: run_playbook(playbook, hosts, check=check, output=sys.stderr.fileno()),
+        _Pushes(converted, hosts),
+        TaskMap(converted.tasks, Path.cwd()),
+        _say,
+    )
+    print(proof_text(proof), end="")
+    return 0 if proof.holds else 1
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _confirmed(hosts: Sequence[str], args: argparse.Namespace) -> bool:
+    from orchestrator.support.plain_text import plain
+
+    if args.yes:
+        return True
+    names = ", ".join(hosts)
+    many = "1 host" if len(hosts) == 1 else f"{len(hosts)} hosts"
+    print(plain(f"Apply the playbook and the converted site to {many} ({names})? [y/N] "), end="")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+class _Pushes:
+    """The converted site, pushed as ``ccm push`` does it."""
+
+    def __init__(self, converted: Converted, hosts: Sequence[str]) -> None:
+        self._words = ["-i", converted.hosts, "-l", ",".join(hosts), converted.site]
+
+    def preview(self) -> list[dict[str, Any]]:
+        """The events of a preview; a resource may fail in it. ProofError."""
+        return self._push(["--noop", "--no-diff"], may_fail=True)
+
+    def push(self) -> list[dict[str, Any]]:
+        """The events of a push. ProofError where a resource failed."""
+        return self._push(["--no-diff"], may_fail=False)
+
+    def _push(self, flags: list[str], *, may_fail: bool) -> list[dict[str, Any]]:
+        from orchestrator.ansible.proof.playbook_run import ProofError
+        from orchestrator.fleet import outcome
+        from orchestrator.runs.push import push
+
+        args = build_parser("push", load_command("push")).parse([*flags, *self._words])
+        request = read_request(args, "push")
+        output = _Collecting(OutputOptions(quiet=True), request.run)
+        result = push(request, output)
+        good = (outcome.OK, outcome.FAILED) if may_fail else (outcome.OK,)
+        failed = any(one.outcome not in good for one in result.results)
+        if failed or result.interrupted or result.faults:
+            raise ProofError(
+                f"ccm push{' --noop' if may_fail else ''} of the converted site failed",
+                hint="the lines above say why",
+            )
+        return output.events
+
+
+class _Collecting(Output):
+    """Shows failures only, and keeps the transaction events."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.events: list[dict[str, Any]] = []
+
+    def subscribers(self, command: str, subject: str) -> list[Subscriber]:
+        """Those of a quiet run, and the one that keeps the events."""
+        return [*super().subscribers(command, subject), _Keeper(self.events)]
+
+
+class _Keeper:
+    """Keeps the transaction events of a run in a list, each with its host."""
+
+    def __init__(self, events: list[dict[str, Any]]) -> None:
+        self._events = events
+
+    def handle(self, event: Event) -> None:
+        """Keep the transaction events of an event."""
+        from orchestrator.fleet.events import transaction_events
+
+        self._events.extend(found for found, _ in transaction_events(event))
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def proof_text(proof: Proof) -> str:
+    """What a proof found, for people."""
+    from orchestrator.support.plain_text import plain
+
+    other = "ccm push --noop" if proof.first == "ansible" else "ansible-playbook --check"
+    subject = "resources" if proof.first == "ansible" else "tasks"
+    lines = [f"{other} looked at {proof.checked} {subject} on {', '.join(proof.hosts)}"]
+    titles = (
+        ("Differences", proof.differences),
+        ("Cannot be known in a preview", proof.unknown),
+        ("Change on every run, not counted", proof.repeated),
+    )
+    for title, found in titles:
+        if found:
+            lines += ["", f"{title}:", *(line for one in found for line in _lines(one))]
+    count = len(proof.differences)
+    many = "1 difference" if count == 1 else f"{count} differences"
+    lines += ["", "proved: nothing to do" if proof.holds else f"not proved: {many}"]
+    return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _lines(finding: Finding) -> list[str]:
+    first = finding.task or finding.resource
+    lines = [f"  {finding.host}  {first}"]
+    lines += [f"    {finding.resource}"] if finding.task and finding.resource else []
+    return [*lines, f"    {finding.what}"]

@@ -1,0 +1,142 @@
+"""A proof applies both tools in turn, and lists by task what the second one would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.ansible.proof.playbook_run import ProofError, TaskResult
+from orchestrator.ansible.proof.prove import Proof, prove
+from orchestrator.ansible.proof.task_map import TaskMap
+
+TASKS = (
+    {"file": "t.yml", "line": 3, "task": "Conf", "resources": ["file#/etc/a"]},
+    {"file": "t.yml", "line": 7, "task": "Run", "resources": ["exec#date"]},
+)
+
+
+def event(identity: str, **more: Any) -> dict[str, Any]:
+    """A transaction event of web1."""
+    kind, _, name = identity.partition("#")
+    return {"host": "web1", "type": kind, "name": name, "changed": False, "failed": False, **more}
+
+
+class World:
+    """Both tools: what each run of them says, and the order in which they were called."""
+
+    def __init__(
+        self,
+        tmp_path: Path,
+        *,
+        plays: Iterable[Iterable[int]] = ((), ()),
+        preview: Iterable[dict[str, Any]] = (),
+        pushes: Iterable[list[dict[str, Any]]] = (),
+    ) -> None:
+        self.calls: list[str] = []
+        self.failing = 0
+        """The line of a task that fails."""
+        self._path = str(tmp_path / "t.yml")
+        self._plays = iter(plays)
+        self._preview = list(preview)
+        self._pushes = iter(pushes)
+        self.tasks = TaskMap(TASKS, tmp_path)
+
+    def play(self, check: bool) -> list[TaskResult]:
+        """The tasks at the lines of this run have changed."""
+        self.calls.append("check" if check else "play")
+        lines = next(self._plays)
+        status = {self.failing: "failed"}
+        return [
+            TaskResult("web1", self._path, n, f"t{n}", n in lines, status.get(n, "ok"))
+            for n in (3, 7)
+        ]
+
+    def preview(self) -> list[dict[str, Any]]:
+        """The events of the preview."""
+        self.calls.append("preview")
+        return self._preview
+
+    def push(self) -> list[dict[str, Any]]:
+        """The events of this push."""
+        self.calls.append("push")
+        return next(self._pushes)
+
+    def prove(self, first: str) -> Proof:
+        """Prove with both."""
+        said: list[str] = []
+        proof = prove(first, ["web1"], play=self.play, site=self, tasks=self.tasks, say=said.append)
+        assert len(said) == 3
+        return proof
+
+
+def test_ansible_first_finds_nothing(tmp_path: Path) -> None:
+    """The playbook runs twice, the site is only previewed."""
+    world = World(tmp_path, preview=[event("file#/etc/a"), event("apply#web", changed=True)])
+    proof = world.prove("ansible")
+    assert world.calls == ["play", "play", "preview"]
+    assert proof.holds
+    assert proof.checked == 2
+
+
+def test_differences_name_the_task(tmp_path: Path) -> None:
+    """A pending change is a difference, with the task, the resource and the change."""
+    changes = [{"what": "mode", "from": "0600", "to": "0644"}]
+    pending = event("file#/etc/a", changed=True, changes=changes, noop_message="Would have updated")
+    world = World(tmp_path, preview=[pending, event("user#x", failed=True, error=["no shell"])])
+    proof = world.prove("ansible")
+    assert not proof.holds
+    first, second = proof.differences
+    assert first.task == "t.yml:3 (Conf)"
+    assert first.resource == "file#/etc/a"
+    assert first.what == "Would have updated; mode: 0600 -> 0644"
+    assert (second.task, second.what) == ("", "no shell")
+
+
+def test_what_ansible_changes_every_time_is_no_difference(tmp_path: Path) -> None:
+    """A task that changed in the second run, too, is listed apart."""
+    world = World(tmp_path, plays=((3, 7), (7,)), preview=[event("exec#date", changed=True)])
+    proof = world.prove("ansible")
+    assert proof.holds
+    assert [one.task for one in proof.repeated] == ["t.yml:7 (Run)"]
+
+
+def test_what_a_preview_cannot_know_is_listed_apart(tmp_path: Path) -> None:
+    """An unknown prediction neither proves nor contradicts."""
+    unknown = event(
+        "file#/etc/a", prediction="unknown", prediction_reason="exec#date may change it"
+    )
+    proof = World(tmp_path, preview=[unknown]).prove("ansible")
+    assert proof.holds
+    assert [one.what for one in proof.unknown] == ["exec#date may change it"]
+
+
+def test_ccm_first_is_checked_by_ansible(tmp_path: Path) -> None:
+    """The site is pushed twice; a change in check mode is a difference unless ccm repeats it."""
+    pushes = ([event("file#/etc/a", changed=True)], [event("exec#date", changed=True)])
+    world = World(tmp_path, plays=((3, 7),), pushes=pushes)
+    proof = world.prove("ccm")
+    assert world.calls == ["push", "push", "check"]
+    (one,) = proof.differences
+    assert one.resource == "file#/etc/a"
+    assert one.task.endswith("t.yml:3 (t3)")
+    assert [one.resource for one in proof.repeated] == ["exec#date"]
+
+
+def test_what_fails_in_check_mode_is_unknown(tmp_path: Path) -> None:
+    """Check mode skips commands, so it cannot tell."""
+    pushes: list[list[dict[str, Any]]] = [[event("file#/etc/a")], []]
+    world = World(tmp_path, plays=((),), pushes=pushes)
+    world.failing = 7
+    proof = world.prove("ccm")
+    assert proof.holds
+    assert [one.resource for one in proof.unknown] == ["exec#date"]
+
+
+@pytest.mark.parametrize("first", ["ansible", "ccm"])
+def test_a_host_without_resources_proves_nothing(tmp_path: Path, first: str) -> None:
+    """An empty site would find nothing to do everywhere."""
+    with pytest.raises(ProofError, match="no resources for web1"):
+        World(tmp_path, pushes=([],)).prove(first)

@@ -1,0 +1,152 @@
+"""``--prove`` of ``ccm import ansible``: flags, confirmation and output."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.ansible.proof import playbook_run
+from orchestrator.ansible.proof.playbook_run import Playbook, TaskResult
+from orchestrator.ansible.proof.prove import Finding, Proof
+from orchestrator.cli.commands import Parser
+from orchestrator.cli.import_proof import Converted, add_proof, check_proof, proof_text, run_proof
+from remote_runtime.errors import UsageError
+
+SITE = """\
+ccm:
+  resources:
+    - file:
+        - PATH:
+            content: "one\\n"
+            owner: OWNER
+            group: GROUP
+            mode: "0644"
+"""
+
+
+def parsed(*words: str) -> argparse.Namespace:
+    """What the options of a proof are read as."""
+    parser = Parser(prog="ccm import ansible")
+    add_proof(parser)
+    args: argparse.Namespace = parser.parse_args(list(words))
+    return args
+
+
+@pytest.fixture
+def ansible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PATH with a stand-in for Ansible."""
+    program = tmp_path / "bin/ansible-playbook"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+
+
+@pytest.mark.usefixtures("ansible")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--prove"], "requires -l"),
+        (["-l", "web1"], "need --prove"),
+        (["--yes"], "need --prove"),
+        (["--prove", "-l", "web1"], "cannot prompt without a terminal"),
+    ],
+)
+def test_a_proof_names_its_hosts_and_is_confirmed(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No host is changed that was not named, nor without a yes."""
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    with pytest.raises(UsageError, match=message):
+        check_proof(parsed(*words))
+
+
+@pytest.mark.usefixtures("ansible")
+def test_a_confirmed_proof_may_begin() -> None:
+    """Neither a terminal nor a question is needed with --yes."""
+    args = parsed("--prove", "-l", "web1", "--yes")
+    check_proof(args)
+    assert args.first == "ansible"
+
+
+def test_without_ansible_a_proof_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error comes before anything is written."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="was not found on PATH"):
+        check_proof(parsed("--prove", "-l", "web1", "--yes"))
+
+
+def written(tmp_path: Path) -> Converted:
+    """A converted site for this machine, whose one file exists after the playbook."""
+    path = tmp_path / "made"
+    text = SITE.replace("PATH", str(path)).replace("OWNER", path.parent.owner())
+    (tmp_path / "site.yaml").write_text(text.replace("GROUP", path.parent.group()))
+    (tmp_path / "hosts.yaml").write_text("hosts: {web1: {connection: local}, web2: {}}\n")
+    tasks = [{"file": "t.yml", "line": 1, "task": "Make", "resources": [f"file#{path}"]}]
+    site, hosts = str(tmp_path / "site.yaml"), str(tmp_path / "hosts.yaml")
+    return Converted([str(tmp_path / "site.yml")], ["hosts"], site, hosts, tasks)
+
+
+@pytest.mark.parametrize(("text", "code"), [("one\n", 0), ("two\n", 1)])
+def test_a_conversion_is_proved_on_its_host(
+    text: str,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The preview of the site decides, and the exit code says it; only named hosts are visited."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    asked: list[list[str]] = []
+
+    def play(playbook: Playbook, hosts: list[str], **how: Any) -> list[TaskResult]:
+        """Make the file."""
+        asked.append(hosts)
+        (tmp_path / "made").write_text(text)
+        (tmp_path / "made").chmod(0o644)
+        return []
+
+    monkeypatch.setattr(playbook_run, "run_playbook", play)
+    assert run_proof(parsed("--prove", "-l", "web1", "--yes"), written(tmp_path)) == code
+    assert asked == [["web1"], ["web1"]]
+    out = capfd.readouterr().out
+    assert ("proved: nothing to do" in out) == (code == 0)
+    assert ("t.yml:1 (Make)" in out) == (code == 1)
+
+
+def test_a_no_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The question names the hosts."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert run_proof(parsed("--prove", "-l", "web1"), written(tmp_path)) == 1
+    out = capsys.readouterr().out
+    assert "to 1 host (web1)? [y/N]" in out
+    assert "nothing was applied" in out
+    assert not (tmp_path / "made").exists()
+
+
+def test_findings_are_listed_by_task() -> None:
+    """Differences, unknowns and repeated changes have a title each."""
+    one = Finding("web1", "t.yml:1 (Make)", "file#/a", "would change")
+    other = Finding("web1", "", "exec#date", "changes on every push")
+    text = proof_text(Proof("ansible", ("web1",), 4, [one], [other], []))
+    assert text == (
+        "ccm push --noop looked at 4 resources on web1\n"
+        "\n"
+        "Differences:\n"
+        "  web1  t.yml:1 (Make)\n"
+        "    file#/a\n"
+        "    would change\n"
+        "\n"
+        "Change on every run, not counted:\n"
+        "  web1  exec#date\n"
+        "    changes on every push\n"
+        "\n"
+        "not proved: 1 difference\n"
+    )
