@@ -1,0 +1,1 @@
+"""Projects for Ansible as people write them, converted and proved on booted hosts."""

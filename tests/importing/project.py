@@ -1,0 +1,76 @@
+"""The projects: what they are, and how one is made ready for a lab host."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.importing import mirror
+from tests.lab import Host, Lab
+
+DIRECTORY = Path(__file__).with_name("projects")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project in its directory: the playbook and the inventory.
+
+    ``ignored`` are differences between two hosts that Ansible itself would make, as patterns of
+    lines of a snapshot with the reason. ``collections`` names those that the project needs.
+    """
+
+    name: str
+    playbook: str
+    inventory: str
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    collections: tuple[str, ...] = ()
+
+    def copy(self, target: Path, host: Host, lab: Lab) -> Path:
+        """Copy the project, with the connection of the lab host among its host variables; return
+        the path of the playbook.
+        """
+        shutil.copytree(DIRECTORY / self.name, target)
+        inventory = target / self.inventory
+        directory = inventory if inventory.is_dir() else inventory.parent
+        (directory / "host_vars").mkdir(exist_ok=True)
+        with (directory / "host_vars" / f"{host.name}.yml").open("a", encoding="utf-8") as stream:
+            stream.write(
+                f"\nansible_host: {host.address}\n"
+                "ansible_user: root\n"
+                f"ansible_ssh_private_key_file: {lab.key_file}\n"
+            )
+        return target / self.playbook
+
+    def prepare(self, host: Host, url: str) -> None:
+        """Make a fresh host what the project expects; ``url`` serves the packages."""
+        mirror.use(host, url)
+        script = DIRECTORY / self.name / "prepare.sh"
+        if script.exists():
+            host.run(f"set -e\n{script.read_text(encoding='utf-8')}", timeout=60)
+
+
+_KEYS = {
+    r"^files /etc/pki-lab/.*\.(key|crt|csr|srl): (?!.*(mode|owner|group))": "random keys",
+}
+
+PROJECTS = (
+    Project("users", "site.yml", "inventory.ini"),
+    Project("sshd", "playbook.yml", "hosts.yml"),
+    Project("nginx", "site.yml", "hosts"),
+    Project("postgresql", "db.yml", "inventory/hosts.ini"),
+    Project("podman", "site.yml", "inventory.yml"),
+    Project("backup", "backup.yml", "hosts"),
+    Project("monitoring", "site.yml", "inventory.ini"),
+    Project("firewall", "firewall.yml", "hosts.ini"),
+    Project("mail", "site.yml", "hosts.ini"),
+    Project("nfs", "site.yml", "hosts.yml"),
+    Project("certificates", "certs.yml", "inventory.ini", _KEYS),
+    Project("app", "deploy.yml", "inventory"),
+    Project("common", "site.yml", "hosts.ini"),
+    Project("haproxy", "site.yml", "inventory.ini"),
+    Project("logging", "site.yml", "hosts"),
+    Project("redis", "playbook.yml", "hosts.ini"),
+    Project("collections", "site.yml", "hosts", collections=("ansible.posix",)),
+)
