@@ -1,7 +1,6 @@
 """``ccm init``: begin a project (controller). Overwrites nothing, contacts no host."""
 
 import argparse
-import errno
 import json
 import os
 from collections.abc import Iterator
@@ -73,16 +72,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         os.makedirs(directory, 0o755, exist_ok=True)
         require_private(directory)
-        project = os.path.normpath(os.path.join(directory, "ccm.yaml"))
-        if os.path.lexists(project):
-            raise FileExistsError(errno.EEXIST, "", project)
         files = list(_files(directory, args))
         for name, text in files:
             path = os.path.normpath(os.path.join(directory, name))
             print(plain(f"{_write(path, text)}: {path}"))
-    except FileExistsError as error:
-        hint = "edit that file, or give another directory"
-        raise UsageError(f"{error.filename} already exists", hint=hint) from error
     except OSError as error:
         raise UsageError(
             f"{error.filename} cannot be written: {error.strerror}",
@@ -100,6 +93,9 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
     from remote_runtime.errors import UsageError
 
     present = {name for name in os.listdir(directory) if not name.startswith(".")}
+    if "ccm.yaml" in present:
+        yield from _additions(directory, args)
+        return
     known = next((name for name in _INVENTORIES if name in present), "")
     given = bool(args.host or args.ssh_config or args.local or args.ansible)
     if args.host and args.ansible:
@@ -125,10 +121,30 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
         yield "data/default.yaml", init_texts.DATA + data.pop("data/default.yaml", "")
     yield from data.items()
     if new:
-        yield ".gitignore", init_texts.IGNORED
-        yield ".pre-commit-config.yaml", init_texts.HOOKS
-        yield from _schemas()
+        yield from _tools()
     yield from _ci_files(answers.ci if answers else args.ci or "none")
+
+
+def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """What a flag adds to a project that exists. UsageError."""
+    from remote_runtime.errors import UsageError
+
+    others = args.host or args.ssh_config or args.local or args.ansible
+    if args.ci is None or others or args.become is not None:
+        path = os.path.normpath(os.path.join(directory, "ccm.yaml"))
+        hint = "edit that file, or give another directory; --ci alone adds hooks, schemas and CI"
+        raise UsageError(f"{path} already exists", hint=hint)
+    yield from _tools()
+    yield from _ci_files(args.ci)
+
+
+def _tools() -> Iterator[tuple[str, str]]:
+    """The files of git, pre-commit and editors."""
+    from orchestrator.cli import init_texts
+
+    yield ".gitignore", init_texts.IGNORED
+    yield ".pre-commit-config.yaml", init_texts.HOOKS
+    yield from _schemas()
 
 
 def _inventory(answers: "Answers", new: bool) -> str:

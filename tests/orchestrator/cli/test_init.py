@@ -128,6 +128,18 @@ def test_what_is_there_stays(directory: Path, capsys: pytest.CaptureFixture[str]
     assert (directory / "ccm.yaml").read_text() == before
 
 
+def test_an_existing_project(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--ci alone adds hooks, schemas and the pipeline; other flags are refused."""
+    (directory / "ccm.yaml").write_text("inventory: a,\n")
+    (directory / "hosts.yaml").write_text("hosts: {a: }\n")
+    assert main(["init", "--ci", "gitlab", "--no-become"]) == 2
+    assert main(["init", "--ci", "gitlab"]) == 0
+    assert ".gitlab-ci.yml" in capsys.readouterr().out
+    assert (directory / ".pre-commit-config.yaml").exists()
+    assert (directory / "ccm.yaml").read_text() == "inventory: a,\n"
+    assert not (directory / "site.yaml").exists()
+
+
 def test_no_inventory_is_guessed(directory: Path) -> None:
     """Where no file looks like an inventory, none is named."""
     (directory / "nginx.yaml").touch()
