@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.subject import Subject
+from remote_runtime.reporting.masking import MASKED
 
 if TYPE_CHECKING:
     from testinfra.host import Host
@@ -25,6 +26,7 @@ _FIELDS = {
     "pass": "passno",
 }
 _FLAGS = {"ro": "rw", "nosuid": "suid", "nodev": "dev", "noexec": "exec"}
+_USERS = ("user", "username")
 _WITHOUT_DEVICE = ("tmpfs", "proc", "sysfs", "devpts", "ramfs", "mqueue", "hugetlbfs")
 
 Row = dict[str, Any]
@@ -100,10 +102,20 @@ def _field(subject: Subject, key: str) -> Expectation:
         text = str(row[_FIELDS[key]] if row[_FIELDS[key]] is not None else 0)
         if key == "options":
             own = {*_words(wanted), *(["nofail"] if subject.get("nofail") else [])}
-            return wanted if set(_words(text)) - {"rw"} == own - {"rw"} else text
+            return wanted if set(_words(text)) - {"rw"} == own - {"rw"} else _hidden(text)
         return text
 
     return equal(key, wanted, find)
+
+
+def _hidden(options: str) -> str:
+    """The options without passwords, which somebody may have written there."""
+    pairs = [word.partition("=") for word in _words(options)]
+    secret = [key.lower().startswith("pass") or (key in _USERS and "%" in v) for key, _, v in pairs]
+    return ",".join(
+        f"{key}={MASKED}" if hide else key + sign + value
+        for (key, sign, value), hide in zip(pairs, secret, strict=True)
+    )
 
 
 def _nofail(host: Host, subject: Subject) -> str:

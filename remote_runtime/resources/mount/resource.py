@@ -15,7 +15,6 @@ NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
 """Mount points that no host runs without."""
 
 AUTOMOUNT = "x-systemd.automount"
-_PASSWORDS = ("password", "password2", "pass", "passwd")  # for file systems of a server
 FIELDS = ("device", "type", "options", "dump", "pass")
 _GONE = ("absent", "unmounted")
 _MOST = 16  # file systems on top of each other
@@ -51,7 +50,9 @@ class Resource(StateType):
             wrong.append(("options", "swap space cannot be a bind mount"))
         if "remount" in fstab.words_of(options):
             wrong.append(("options", "leave out remount; ccm remounts where options differ"))
-        if any(word.partition("=")[0].lower() in _PASSWORDS for word in fstab.words_of(options)):
+        if any(
+            word.partition("=")[0].lower() in fstab.PASSWORDS for word in fstab.words_of(options)
+        ):
             text = "everybody could read the password; use credentials=FILE with mode 0600"
             wrong.append(("options", text))
         return wrong
@@ -91,10 +92,11 @@ class Resource(StateType):
 
     def _of_table(self) -> Dict[str, Any]:
         old = self._old or Entry._make([""] * len(Entry._fields))
-        found: Dict[str, Any] = {"device": old.device, "type": old.type, "options": old.options}
-        wanted = self._options
+        options, wanted = old.options, self._options
         if wanted is not None and fstab.means_same(wanted, old.options):
-            found["options"] = wanted
+            options = wanted
+        found: Dict[str, Any] = {"device": old.device, "type": old.type}
+        found["options"] = fstab.masked(options)
         for key, text in (("dump", old.dump), ("pass", old.passno)):
             found[key] = int(text) if text.isdigit() else None
         return found
@@ -115,7 +117,8 @@ class Resource(StateType):
         if self._right:
             found["mounted"] = entry.device
             differs = fstab.differing(entry.options, now.options, now.on_system)
-            found["active_options"] = ",".join(now.options) if differs else entry.options
+            active = ",".join(now.options) if differs else entry.options
+            found["active_options"] = fstab.masked(active)
         return found
 
     @property
@@ -148,7 +151,8 @@ class Resource(StateType):
         entry, given = self._wanted, self.properties
         wanted: Dict[str, Any] = {}
         if self._managed:
-            wanted = {"device": entry.device, "type": entry.type, "options": entry.options}
+            wanted = {"device": entry.device, "type": entry.type}
+            wanted["options"] = fstab.masked(entry.options)
             wanted.update(
                 (key, given[key]) for key in ("dump", "pass") if given.get(key) is not None
             )
@@ -159,7 +163,7 @@ class Resource(StateType):
         elif self.ensure == "mounted":
             wanted["mounted"] = entry.device
             if self._right:
-                wanted["active_options"] = entry.options
+                wanted["active_options"] = fstab.masked(entry.options)
         return wanted
 
     # -- acting -----------------------------------------------------------------------------------

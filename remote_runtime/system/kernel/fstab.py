@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
+from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.octal import unescape
 
 _FIELD = re.compile(r"[^ \t]+")
@@ -121,6 +122,20 @@ def words_of(options: str) -> List[str]:
         else:
             word += sign
     return [one for one in [*found, word.strip()] if one not in ("", "defaults")]
+
+
+PASSWORDS = ("password", "password2", "pass", "passwd")
+"""Options of file systems of a server that hold a password."""
+
+_PASSWORD = re.compile(
+    r"(?i)((?:^|,)\s*(?:(?:%s)\s*=|user(?:name)?\s*=(?:[^,%%]|,,)*%%))((?:[^,]|,,)+)"
+    % "|".join(PASSWORDS)
+)
+
+
+def masked(options: str) -> str:
+    """The options without the passwords that somebody wrote into the table."""
+    return _PASSWORD.sub(lambda found: found.group(1) + MASKED, options)
 
 
 def means_same(one: str, other: str) -> bool:

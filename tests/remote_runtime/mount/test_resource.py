@@ -68,6 +68,17 @@ class MountTest(DirectoryTest):
         self.assertEqual(preview["changes"], event["changes"])
         return event
 
+    def test_a_password_of_others(self) -> None:
+        """A password in the table is in no event, and stays where only another field changes."""
+        line = "//s/x %s cifs username=u,password=secret,ro 0 0\n" % self.point
+        for properties in ({"nofail": True}, {"options": "ro,vers=3.0"}, {"pass": 2}):
+            self.write("etc/fstab", line.encode())
+            given = dict(properties, ensure="present", device="//s/x", type="cifs")
+            for noop in (True, False):
+                self.assertNotIn("secret", str(self.event(noop=noop, **given)), given)
+            kept = b"password=secret" in self.read("etc/fstab")
+            self.assertEqual(kept, "options" not in properties)
+
     def test_mounted(self) -> None:
         """The entry is written and the file system mounted; then it is stable, in other words
         too."""

@@ -150,5 +150,18 @@ class OptionsTest(unittest.TestCase):
             self.assertEqual(found, expected, options)
 
 
+class PasswordTest(unittest.TestCase):
+    def test_passwords(self):
+        """They are masked, whatever they hold, and nothing else is."""
+        for options, shown in (
+            ("username=u,password=secret,vers=3.0", "username=u,password=[masked],vers=3.0"),
+            ("PASS=a,,b,ro", "PASS=[masked],ro"),
+            ("rw, passwd = x y ,password2=z", "rw, passwd =[masked],password2=[masked]"),
+            ("user=dom/me%secret,ro", "user=dom/me%[masked],ro"),
+            ("user,passno=1,credentials=/root/x,password=", ""),
+        ):
+            self.assertEqual(fstab.masked(options), shown or options)
+
+
 if __name__ == "__main__":
     unittest.main()
