@@ -188,7 +188,7 @@ class SettingsEdit(object):
             if key:
                 self._set(document, section, key, None)
                 continue
-            for found in reversed(self._sections(document, section)):
+            for found in reversed(self._sections(document, section) if section else []):
                 document.remove(found.first - 1, self._end_of(document, found))
 
     def _end_of(self, document: Document, section: Section) -> int:

@@ -99,6 +99,7 @@ class SettingsTest(unittest.TestCase):
             ({"a": {}}, "[a]\n# of x\nx=2\n\n# of b\n[b]\n", "# of b\n[b]\n"),
             ({"a": {}}, "[a]\nx=2 \\\n#2\n[b]\n", "[b]\n"),
             ({"b": {}}, "[a]\n[b]\nx=2\n# of x\n", "[a]\n"),
+            ({"": {}}, "x=1\ny=2\n", "x=1\ny=2\n"),
         ):
             self.assertEqual(applied(settings, "ini", before, absent=True), after)
 
