@@ -133,6 +133,7 @@ class Context(object):
         self.changed_ahead: Set[int] = set()
         self.checksum_files: Dict[str, bytes] = {}  # that servers sent, by what was asked
         self.refreshes = Refreshes()
+        self.memory_directory = ""  # where this host keeps what it remembers, "" for nowhere
         self.outdated_lists: Dict[str, List[str]] = {}
         self.before_change: Callable[[Sequence[Item]], None] = lambda items: None
         self._on_progress = on_progress

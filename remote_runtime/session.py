@@ -319,6 +319,7 @@ class Session(object):
             channel=self._channel,
         )
         context.answers = self._answers
+        context.memory_directory = self._kept()
         return context
 
     def _run_items(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NOT_RENDERED = {"tags", "require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
+_URL = re.compile("https?://", re.IGNORECASE)
 _REMEMBERED = 50_000
 _PLACES = 512  # for each property: repeated values come soon after each other
 
@@ -46,6 +47,7 @@ class PropertyType:
         self.render: str = "never" if name in NOT_RENDERED else schema.get("x-ccm-render", "now")
         self.render_keys = bool(schema.get("x-ccm-render-keys"))
         self.blob = schema.get("x-ccm-blob", False)
+        self.url = bool(schema.get("x-ccm-url"))
         self.file_of: str = schema.get("x-ccm-file-of", "")
         self.inline: re.Pattern[str] | None = None
         if "x-ccm-inline" in schema:
@@ -61,6 +63,10 @@ class PropertyType:
         self._any_text = _allows_any_text(schema)
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
         self._met = Recurring(_PLACES)
+
+    def is_on_target(self, value: str) -> bool:
+        """Whether a file that a value names is on the target, or is fetched by it."""
+        return value.startswith("/") or (self.url and _URL.match(value) is not None)
 
     def may_hide(self, value: Any, path: tuple[str | int, ...]) -> bool:
         """Whether what is at a path in a map of maps may have to be masked."""

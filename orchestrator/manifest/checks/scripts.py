@@ -46,7 +46,7 @@ def _scripts(declared: Declared, key: str, directory: Path) -> Iterator[tuple[st
     elif kind.tree:
         yield from _of_directory(directory / value, value)
     elif key == _SOURCE and kind.blob:
-        if not os.path.isabs(value):
+        if not kind.is_on_target(value):
             yield from _of_file(directory / value, value)
     else:
         line = _first_line(value.encode("utf-8", "surrogatepass"))

@@ -61,8 +61,8 @@ class Travel:
             if not kind.blob or not isinstance(value, str):
                 continue
             if key == PATH:
-                if value.startswith("/"):
-                    continue  # it is on the target
+                if kind.is_on_target(value):
+                    continue
                 blob = self._file(declared, key, value)
             else:
                 blob = self._text(declared, key, value)

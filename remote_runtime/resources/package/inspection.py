@@ -41,6 +41,19 @@ class Packages(object):
         raise NotImplementedError
 
 
+class FromFile(Packages):
+    """A package of which the file is at hand; ``unpack`` is that of ``kind``."""
+
+    def __init__(self, path: str, kind: Packages) -> None:
+        self._path, self._kind, self.suffix = path, kind, kind.suffix
+
+    def download(self, wanted: Sequence[Indexed], directory: str) -> None:
+        os.symlink(self._path, os.path.join(directory, "package" + self.suffix))
+
+    def unpack(self, path: str, directory: str) -> Contents:
+        return self._kind.unpack(path, directory)
+
+
 class Probe(object):
     """Keeps what it has read for the run."""
 
@@ -54,6 +67,12 @@ class Probe(object):
         self._known: Dict[str, Contents] = {}
         self._alone: Dict[str, Contents] = {}  # one other host's word
         self._files: Dict[str, Dict[str, bytes]] = {}  # by hash and path, where they were asked for
+
+    def of_file(self, name: str, version: str, path: str, kind: Packages) -> Dict[str, Contents]:
+        """What a package holds of which the file is at hand, by its name; see ``contents``."""
+        size, sha = os.path.getsize(path), deb_contents.digest(path)
+        one = Indexed(name, version, sha256=sha, size=size, unpacked=0)
+        return self.contents([one], FromFile(path, kind))
 
     def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
         """What the packages hold, by name; without those of which nothing could be learnt."""

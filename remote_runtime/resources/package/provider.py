@@ -75,6 +75,20 @@ class ChangedAhead(NamedTuple):
     changes: Sequence[VersionChange]
 
 
+class PackageFile(NamedTuple):
+    """A file that is a package, and what it says of itself; ``path`` is "" where it is not at hand.
+
+    ``name`` is as transactions report it, ``version`` as ``Installed`` has it. ``control`` is all
+    that a Debian package says.
+    """
+
+    path: str
+    name: str
+    version: str
+    architecture: str = ""
+    control: str = ""
+
+
 class Answer(NamedTuple):
     """The answer to a question of debconf, as that keeps it: ``value`` is one line."""
 
@@ -89,6 +103,7 @@ class Operation(NamedTuple):
     ``version`` "" leaves it to the manager; ``exact`` says that this very version was asked for, so
     it may be older than what is there. A removal leaves the package's configuration files, unless
     it is a ``purge``.
+    ``file`` is the package itself, which need not be in a repository.
     ``recommends`` says whether what it recommends comes along, None for the host's own setting.
     """
 
@@ -98,6 +113,7 @@ class Operation(NamedTuple):
     removal: bool = False
     recommends: Optional[bool] = None
     purge: bool = False
+    file: str = ""
 
     def __str__(self) -> str:
         doing = "removing" if self.removal else "installing"
@@ -114,7 +130,7 @@ class PackageProvider(Provider):
     another version because it is asked for is marked as manual by that. ``purges``: a removal can
     take configuration files along. ``asks``: scripts of packages ask questions through debconf,
     whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one
-    change.
+    change. ``suffix`` is that of the files that are packages.
     """
 
     sources: Tuple[str, ...] = ()
@@ -123,6 +139,7 @@ class PackageProvider(Provider):
     marks_changed = True
     purges = False
     asks = False
+    suffix = ""
     answer_files: Sequence[str] = ()
     batches = True
 
@@ -136,6 +153,8 @@ class PackageProvider(Provider):
         self._holds: Dict[str, bool] = {}  # that predictions begin with
         self.changed_ahead: Dict[int, ChangedAhead] = {}
         self._probe: Optional["Probe"] = None
+        self.by_checksum: Dict[str, PackageFile] = {}  # see ``source``
+        self.files: Dict[Tuple[str, str], PackageFile] = {}  # by name and version
         self.refreshed = False  # the lists, by this run
         self._lists_told = False
 
@@ -170,6 +189,10 @@ class PackageProvider(Provider):
             "package %r is not in the package lists of this host" % name,
             "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
         )
+
+    def read_file(self, path: str) -> PackageFile:
+        """What a file says that is a package. ``ResourceError`` where it is none."""
+        raise NotImplementedError
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
@@ -355,6 +378,9 @@ class PackageProvider(Provider):
         return [UnknownEffect(doubt, covers), PackageEffect(name, version), *planned]
 
     def _candidate(self, name: str) -> str:
+        for of, version in self.files:
+            if of == self.plain(name):
+                return version
         try:
             return self.available(name).candidate
         except Unknowable:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from remote_runtime.resources.package.answers import Answers
     from remote_runtime.resources.package.batch import Wish
     from remote_runtime.resources.package.preconditions import Obstacle, Preconditions
+    from remote_runtime.resources.package.provider import PackageFile
+    from remote_runtime.resources.package.source import Source
     from remote_runtime.retries import Result
 
 _GONE = ("not-installed", "config-files")
@@ -57,6 +59,16 @@ class Resource(ResourceType):
 
     provider: PackageProvider
     default_ensure = PRESENT
+    _file: "Optional[PackageFile]" = None  # that it comes from, once that was looked at
+    _from: "Optional[Source]" = None
+
+    @property
+    def ensure(self) -> str:
+        """See the base class. What comes from a file is present in the version of that."""
+        given = super().ensure
+        if given == PRESENT and self._file is not None:
+            return self.provider.shown(self._file.version)
+        return given
 
     def __init__(self, item: Item, provider: PackageProvider, context: "Context") -> None:
         super().__init__(item, provider, context)
@@ -86,6 +98,7 @@ class Resource(ResourceType):
             raise trouble
         installed = self.provider.planned(self.name)
         self.context.saw("package", self.name, bool(installed.version))
+        self._look_at_source(installed)
         if not self._needs_lists(installed):
             return State(self._reported(installed), installed=installed, available=Available())
         outdated = self._freshen()
@@ -106,7 +119,32 @@ class Resource(ResourceType):
             raise Missing(obstacle.message, would=self._would(state), hint=obstacle.hint)
         return state
 
+    def _look_at_source(self, installed: Installed) -> None:
+        """Learn which version the file has that the package comes from."""
+        given = super().ensure
+        if given == ABSENT or not self.properties.get("source"):
+            return
+        from remote_runtime.resources.package.source import Source
+
+        self._from = self._from or Source(self.context, self.provider, self.item)
+        try:
+            found = self._from.look()
+        except Missing as error:
+            state = State(self._reported(installed), installed=installed, available=Available())
+            error.would = error.would or self._would(state)
+            raise
+        exact = given not in (PRESENT, LATEST)
+        if exact and self.provider.compare(found.version, given) != 0:
+            has = self.provider.shown(found.version)
+            raise ResourceError(
+                "the source contains %s %s, not %s" % (self.name, has, given),
+                hint="use another file, or request %s" % has,
+            )
+        self._file = found
+
     def _needs_lists(self, installed: Installed) -> bool:
+        if self._file is not None:
+            return not self._settled(installed, _offered(self._file))
         left = self._only_upgrade and not installed.version
         return not left and self.provider.needs_lists(self.ensure, installed)
 
@@ -117,6 +155,8 @@ class Resource(ResourceType):
 
     def _available(self, installed: Installed) -> Available:
         """What could be installed; where that depends on an earlier change, it may be anything."""
+        if self._file is not None:
+            return _offered(self._file)
         try:
             return self._tried(lambda: self.provider.available(self.name))
         except Unknowable as error:
@@ -290,6 +330,9 @@ class Resource(ResourceType):
             raise ResourceError(held.message, hint=held.hint)
         foreseen: Sequence[VersionChange] = ()
         answering = self._answering(installed)
+        if self._from is not None and not step.operation.removal:
+            self._file = self._from.fetch()
+            step = self._step(state)
         self._hold.lift(installed)
         if self.context.noop:
             foreseen = self._foreseen(state, step)
@@ -331,7 +374,7 @@ class Resource(ResourceType):
         found: "List[Wish]" = []
         context = self.context
         alone = bool(context.promised or context.halts or self.item.health_checks)
-        alone = alone or not self.provider.batches
+        alone = alone or bool(own.file) or not self.provider.batches
         for item in () if alone else context.coming():
             if item.type != self.item.type or not self.provider.takes(item):
                 break
@@ -358,6 +401,8 @@ class Resource(ResourceType):
         told before the turn."""
         from remote_runtime.resources.package.batch import Wish
 
+        if self.properties.get("source") and self.ensure != ABSENT:
+            raise ResourceError("its file is read at its turn")
         installed = self.provider.status(self.name)
         available = Available()
         if self._needs_lists(installed):
@@ -400,6 +445,8 @@ class Resource(ResourceType):
                 ),
             )
             changes[1:] = self._others(done)
+            if self._from is not None:
+                self._from.discard()
 
         looked = foreseen if self.context.noop else ()
         if self.context.noop and not step.operation.removal:
@@ -445,6 +492,13 @@ class Resource(ResourceType):
         return Change(what, old or ABSENT, new or ABSENT)
 
     def _step(self, state: State) -> _Step:
+        """What is to be done, with the file that the package comes from."""
+        step = self._step_from_lists(state)
+        if self._file is None or step.operation.removal:
+            return step
+        return step._replace(operation=step.operation._replace(file=self._file.path))
+
+    def _step_from_lists(self, state: State) -> _Step:
         installed, candidate = state.installed, state.available.candidate
         if self.ensure == ABSENT:
             words = wording.PURGED if self._purge else wording.UNINSTALLED
@@ -497,6 +551,11 @@ class Resource(ResourceType):
             self.ensure,
             state.installed.status,
         )
+
+
+def _offered(file: "PackageFile") -> Available:
+    """What can be installed from a file."""
+    return Available(known=True, candidate=file.version, versions=(file.version,))
 
 
 def _lists(kind: str, value: str, present: bool) -> bool:

@@ -11,6 +11,7 @@ from remote_runtime.validation import rules
 _NAME = re.compile(r"[A-Za-z0-9._+:~-]+\Z")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~^!-]*\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_URL = re.compile("https?://", re.IGNORECASE)
 _DURATIONS = ("update_cache", "lock_timeout")
 
 
@@ -31,7 +32,9 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     elif ensure not in (PRESENT, ABSENT, LATEST) and not re.search("[0-9]", ensure):
         found.append(("ensure", "%r is not present, absent, latest or a version" % ensure))
     found += rules.of_tries(properties)
-    if ensure == PRESENT and properties.get("only_upgrade"):
+    source = properties.get("source")
+    found += _check_source(source, properties.get("checksum"))
+    if ensure == PRESENT and properties.get("only_upgrade") and not source:
         found.append(("only_upgrade", "present upgrades nothing: use ensure: latest or a version"))
     found += _check_answers(properties.get("debconf"))
     for key in _DURATIONS:
@@ -47,6 +50,30 @@ def _check_name(name: str) -> List[Tuple[str, str]]:
     if name.startswith("-"):
         return [("name", "%r starts with a hyphen, which package names do not" % name)]
     return []
+
+
+def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
+    """A path or a URL; of a file next to the manifest, the plan has the hash only."""
+    found: List[Tuple[str, str]] = []
+    if checksum is not None:
+        from remote_runtime.downloads.checksums import checksum_problem
+
+        found += checksum_problem(checksum)
+    if not isinstance(source, str):
+        return found
+    if _URL.match(source):
+        from remote_runtime.downloads.request import url_problem
+
+        problem = url_problem(source)
+        found += [("source", problem)] if problem else []
+        if checksum is None:
+            found.append(("checksum", "a source that is a URL requires its checksum"))
+        return found
+    if not source.endswith((".deb", ".rpm")):
+        found.append(("source", "%r is not the name of a .deb or .rpm file" % source))
+    if checksum is not None and not source.startswith("/"):
+        found.append(("checksum", "a file next to the manifest has no checksum: leave it out"))
+    return found
 
 
 def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:

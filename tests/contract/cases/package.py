@@ -52,15 +52,21 @@ for name; do
     printf '  Version table:\\n     2.0 500\\n     1.0 500\\n'
 done
 """
+DPKG_DEB = """\
+[ "$1" = -f ] || exit 2
+printf 'Package: app\\nVersion: 3.0\\nArchitecture: all\\n'
+"""
 APT_GET = """\
 for last; do :; done
 case "$*" in
     "-s "*purge*) [ ! -e "packages/$last" ] || echo "Purg $last [$(cat "packages/$last")]" ;;
     *purge*) rm -f "packages/$last" kept ;;
     "-s "*remove*) echo "Remv $last [$(cat "packages/$last")]" ;;
+    "-s "*.deb) echo "Inst app (3.0 here [all])" ;;
     "-s "*=*.0) echo "Inst ${last%=*} (${last#*=} here [all])" ;;
     "-s "*) echo "Inst $last (2.0 here [all])" ;;
     *remove*) rm "packages/$last" ;;
+    *.deb) echo 3.0 > packages/app ;;
     *=*.0) echo "${last#*=}" > "packages/${last%=*}" ;;
     *) echo 2.0 > "packages/$last" ;;
 esac
@@ -181,6 +187,14 @@ def answered(world: World) -> Scenario:
         breaks={**made.breaks, **gone},
         ready=ready,
     )
+
+
+def from_file(world: World) -> Scenario:
+    """A newer version from a file of the host."""
+    made = scenario(world, "1.0", "present", state="")
+    world.program("dpkg-deb", DPKG_DEB)
+    source = world.write("app.deb", "a package\n")
+    return made._replace(properties={"ensure": "present", "source": source})
 
 
 PYTHON = """\
@@ -376,4 +390,5 @@ SCENARIOS = (
     absent_in_directory,
     on_the_host,
     locked,
+    from_file,
 )

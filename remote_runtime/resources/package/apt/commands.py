@@ -34,5 +34,5 @@ def words(operations: Sequence[Operation]) -> List[str]:
         command = PURGE if operations[0].purge else REMOVE
         return [*command, *(operation.name for operation in operations)]
     downgrades = ["--allow-downgrades"] if any(one.exact for one in operations) else []
-    wanted = ["=".join(filter(None, (one.name, one.version))) for one in operations]
+    wanted = [one.file or "=".join(filter(None, (one.name, one.version))) for one in operations]
     return [*INSTALL, *downgrades, *_RECOMMENDS[operations[0].recommends], *wanted]

@@ -21,6 +21,7 @@ from remote_runtime.resources.package.provider import (
     Available,
     Installed,
     Operation,
+    PackageFile,
     PackageProvider,
     VersionChange,
 )
@@ -53,6 +54,7 @@ class Provider(PackageProvider):
     marks = True
     purges = True
     asks = True
+    suffix = ".deb"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -103,6 +105,13 @@ class Provider(PackageProvider):
             self._database = self._queried()
             found = self._database.find(name)
         return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
+
+    def read_file(self, path: str) -> PackageFile:
+        """See the base class."""
+        from remote_runtime.resources.package.dpkg import package_files
+
+        found = package_files.read(self.context.commands, path, ENVIRONMENT)
+        return found._replace(name=self.plain("%s:%s" % (found.name, found.architecture)))
 
     def mark_manual(self, name: str) -> None:
         """See the base class."""
@@ -304,10 +313,12 @@ class Provider(PackageProvider):
 
     def _show(self, versions: Mapping[str, str]) -> str:
         """What the lists say of these versions."""
-        words = ["%s=%s" % pair for pair in sorted(versions.items()) if pair[1]]
+        pairs = [pair for pair in sorted(versions.items()) if pair[1]]
+        words = ["%s=%s" % pair for pair in pairs if pair not in self.files]
         if self._shown[0] != words:
             self._shown = words, self._query(["show", *words]) if words else ""
-        return self._shown[1]
+        own = [self.files[pair].control for pair in pairs if pair in self.files]
+        return "\n\n".join(filter(None, [self._shown[1], *own]))
 
     def plain(self, name: str) -> str:
         """See the base class."""
@@ -393,9 +404,17 @@ class Provider(PackageProvider):
             return {}
         from remote_runtime.resources.package.dpkg.probe import Debs, indexed
 
-        shown = self._show({change.name: change.after for change in coming})
-        wanted = indexed(coming, shown, self._architecture)
-        return self.probe().contents(wanted, Debs(self.context, self._fetch))
+        debs, known = Debs(self.context, self._fetch), {}
+        listed = []
+        for change in coming:
+            file = self.files.get((change.name, change.after))
+            if file is None:
+                listed.append(change)
+            elif file.path:
+                known.update(self.probe().of_file(*change[::2], path=file.path, kind=debs))
+        shown = self._show({change.name: change.after for change in listed})
+        wanted = indexed(listed, shown, self._architecture)
+        return dict(known, **self.probe().contents(wanted, debs))
 
     def _fetch(self, words: Sequence[str], directory: str, timeout: float) -> "Result":
         argv = [

@@ -28,6 +28,7 @@ from remote_runtime.resources.package.provider import (
     Available,
     Installed,
     Operation,
+    PackageFile,
     PackageProvider,
     VersionChange,
 )
@@ -61,6 +62,7 @@ class Provider(PackageProvider):
     fetches_lists = True
     marks = True
     marks_changed = False
+    suffix = ".rpm"
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -105,6 +107,14 @@ class Provider(PackageProvider):
         found = rpm_database.installed(self._records.find(name))
         key = self._records.split(name)[0], found.architecture
         return found._replace(automatic=bool(found.version) and key in self._automatic)
+
+    def read_file(self, path: str) -> PackageFile:
+        """See the base class."""
+        from remote_runtime.resources.package.dnf import isolated_run
+        from remote_runtime.resources.package.rpm import package_files
+
+        argv = isolated_run.isolated(self.context, (*package_files.QUERY, path))
+        return package_files.parse(path, self.context.commands.run(argv, limit=_LIMIT))
 
     def _marked(self) -> AbstractSet[Tuple[str, str]]:
         from remote_runtime.resources.package.dnf import marks as dnf_marks
@@ -252,7 +262,10 @@ class Provider(PackageProvider):
         if planned and (removes or not all(planned.values())):
             raise Unknowable("dnf cannot predict %s after other changes" % what)
         # Over what comes before, it is what dnf adds to that in one transaction.
-        before = [Operation(name, version) for name, version in sorted(planned.items())]
+        before = [
+            Operation(name, version, file=self._file_of(name, version))
+            for name, version in sorted(planned.items())
+        ]
         asking = self._asking([operation, *before])
         result = self.context.commands.run(asking, limit=_LIMIT)
         if planned and not dnf_transaction.only_adds(result.stdout, planned):
@@ -268,6 +281,11 @@ class Provider(PackageProvider):
                 "dnf chooses other packages instead of %s: %s" % (operation.name, names[0])
             )
         return ()
+
+    def _file_of(self, name: str, version: str) -> str:
+        """The file that a package came from in this preview, "" for a repository."""
+        file = self.files.get((name, version))
+        return file.path if file is not None else ""
 
     def _refuse_left(self, operation: Operation, what: str, printed: str) -> None:
         """Raise where dnf leaves what it is to remove, excluded, and ends well all the same."""
@@ -334,9 +352,19 @@ class Provider(PackageProvider):
             if result.code != 0:
                 rpm_probe.refuse(self._explain(what, result), result)
 
+        rpms, known = rpm_probe.Rpms(self.context, fetch), {}
         what = str(operation._replace(version=self.shown(operation.version)))
-        wanted = indexed(self._query(*[one.spec for one in coming], form=INDEX), coming)
-        return self.probe().contents(wanted, rpm_probe.Rpms(self.context, fetch))
+        listed = []
+        for one in coming:
+            path = self._file_of(one.name, one.evr)
+            if path:
+                known.update(self.probe().of_file(one.name, one.evr, path=path, kind=rpms))
+            else:
+                listed.append(one)
+        if not listed:
+            return known
+        wanted = indexed(self._query(*[one.spec for one in listed], form=INDEX), listed)
+        return dict(known, **self.probe().contents(wanted, rpms))
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
@@ -412,7 +440,8 @@ class Provider(PackageProvider):
         options: Sequence[str] = OPTIONS
         if first.recommends is not None:
             options = (*OPTIONS, "--setopt=install_weak_deps=%s" % first.recommends)
-        return (*command, *options, *(self._spec(one.name, one.version) for one in operations))
+        names = [one.file or self._spec(one.name, one.version) for one in operations]
+        return (*command, *options, *names)
 
     def _is_older(self, operation: Operation) -> bool:
         """Whether a version is asked for that is older than the one that is installed."""
