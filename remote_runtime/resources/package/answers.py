@@ -63,7 +63,7 @@ class Answers(object):
     def kept(self) -> Mapping[str, Optional[str]]:
         """What debconf has in the place of each, without passwords and other secrets."""
         shown = [one for one in self._wanted if not self._is_hidden(one)]
-        found = self._provider.answers([one.question for one in shown])
+        found = self._provider.answers([one.question for one in shown], planned=False)
         return {one.question: found.get(one.question) for one in shown}
 
     def actions(

@@ -252,8 +252,9 @@ class PackageProvider(Provider):
         """Have predictions begin with a hold, or without it."""
         self._holds[self.plain(name)] = held
 
-    def answers(self, questions: Sequence[str]) -> Dict[str, str]:
-        """What debconf has for these questions; without those that have no answer yet."""
+    def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
+        """What debconf has for these questions, in a preview as ``planned``; without those that
+        have no answer yet."""
         raise NotImplementedError
 
     def answer_trouble(self) -> "Optional[ResourceError]":

@@ -122,6 +122,8 @@ class Answers(DirectoryTest):
                 actions = resource.actions(resource.observe(), False)
                 self.assertEqual(resource.describe(actions), words)
                 self.assertFalse(plan.context.doubts)
+            found = plan.resources[0].drift_state()["debconf"]
+            self.assertEqual(found, {"ccm-hello/name": "red"})  # as it is
 
     def test_nobody_sees_a_password(self):
         """Neither a password nor another secret is in a record."""

@@ -123,7 +123,7 @@ class Provider(PackageProvider):
         self._database = None
         self._holds.pop(self.plain(name), None)
 
-    def answers(self, questions: Sequence[str]) -> Dict[str, str]:
+    def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
         """See the base class. In a preview, packages of the plan leave the answers of others."""
         from remote_runtime.resources.package.apt import debconf
 
@@ -131,7 +131,7 @@ class Provider(PackageProvider):
         with self.context.ignoring():
             self.answer_files = self.answer_files or debconf.databases(files, home)
             found = debconf.answers(files, self.answer_files, questions)
-        if self.context.noop:
+        if self.context.noop and planned:
             for question in questions:
                 self.context.saw(debconf.KIND, question)
             found.update((q, self._answers[q]) for q in questions if q in self._answers)
