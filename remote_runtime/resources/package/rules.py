@@ -59,6 +59,8 @@ def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
         from remote_runtime.downloads.checksums import checksum_problem
 
         found += checksum_problem(checksum)
+        if source is None:
+            found.append(("checksum", "checksum is that of a source: set source, too"))
     if not isinstance(source, str):
         return found
     if _URL.match(source):

@@ -155,6 +155,7 @@ class Rules(unittest.TestCase):
             ("/srv/a", None, ["source"]),
             ("a.deb", SHA, ["checksum"]),
             ("/srv/a.deb", "1234", ["checksum"]),
+            (None, SHA, ["checksum"]),
         ):
             given = {"source": source, "checksum": checksum}
             given = {key: value for key, value in given.items() if value is not None}
