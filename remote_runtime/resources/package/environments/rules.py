@@ -14,7 +14,16 @@ _OWN: Dict[str, Sequence[str]] = {
     "pip": ("environment", "python", "requirements", "require_hashes"),
     "npm": ("path", "global", "ci", "production"),
 }
-_OF_SYSTEM = ("update_cache", "install_recommends", "purge", "hold", "lock_timeout", "debconf")
+_OF_SYSTEM = (
+    "update_cache",
+    "install_recommends",
+    "purge",
+    "hold",
+    "lock_timeout",
+    "debconf",
+    "source",
+    "checksum",
+)
 _PIP_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\Z")
 _NPM_NAME = re.compile(r"(?:@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*\Z")
 _OPTION = re.compile(r"--?[A-Za-z][^\s\x00-\x1f\x7f]*\Z")
