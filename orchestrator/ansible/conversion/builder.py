@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.ansible.conversion import handlers, keywords, results
+from orchestrator.ansible.conversion import handlers, included_vars, keywords, results
 from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.looping import loop_over
@@ -92,6 +92,11 @@ class Builder(Conversion):
         self.mark(record, KEPT, reason)
         lines = [f"NOT CONVERTED: {reason}", *self.original(task.path, task.line, task.end)]
         self.manifest.items.append(Comment(lines))
+        for fact in task.args if task.module == "set_fact" else ():
+            text = f"{fact} of “{task.name or task.module}”, which is not converted"
+            self.scope.uses.broken[fact] = text
+        if task.module == "include_vars":
+            included_vars.note_broken(self, task)
         name = task.keywords.get("register")
         if name:
             self.scope.registers[str(name)] = Register(

@@ -25,6 +25,7 @@ from orchestrator.ansible.output.entries import Comment, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+from remote_runtime.errors import CcmError
 
 _NEVER = ("FreeBSD", "OpenBSD", "NetBSD", "Darwin", "Windows", "SunOS", "Solaris", "Gentoo-never")
 
@@ -149,6 +150,21 @@ def _vars_file(builder: Conversion, name: str) -> Path | None:
             if path.is_file():
                 return path
     return None
+
+
+def note_broken(builder: Conversion, task: Task) -> None:
+    """What an ``include_vars`` that is not converted may set cannot be read any more."""
+    folder = builder.files.base / "vars"
+    for path in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
+        if path.stem == "main":
+            continue
+        try:
+            found = read_map(path)
+        except (VaultFile, CcmError):
+            continue
+        for name in found:
+            text = f"{name} of “{task.name or task.module}”, which is not converted"
+            builder.scope.uses.broken.setdefault(name, text)
 
 
 def _by_facts(

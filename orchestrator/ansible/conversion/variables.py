@@ -7,6 +7,7 @@ play, vars of the role, include_vars, set_fact, parameters of the role. In a man
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,6 +137,7 @@ class _Writer:
             except NotConvertible as error:
                 for _, _, task in settings:
                     self._mark(task, error.reason)
+                self._check_readers(name)
         return overriding
 
     def _fact(
@@ -210,6 +212,16 @@ class _Writer:
                 self.builder.mark(record, "not converted", reason)
         lines = [f"NOT CONVERTED: {reason}"]
         self.manifest.title += [*lines, *self.builder.original(task.path, task.line, task.end)]
+
+    def _check_readers(self, name: str) -> None:
+        """Mark what reads a fact that is not set: a test of it, or a default, would not tell."""
+        text = f"it reads {name}, which is not converted"
+        read = re.compile(rf"\bData\.{re.escape(name)}\b")
+        for entry in self.manifest.entries():
+            if read.search(repr(entry.all_properties()) + entry.name):
+                entry.checks.append(text)
+                if entry.record is not None:
+                    self.builder.mark(entry.record, CHECK, text)
 
     def _check(self, task: Task, reason: str) -> None:
         for record in self.builder.records:

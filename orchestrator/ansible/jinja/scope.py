@@ -31,6 +31,7 @@ class Uses:
     tables: set[str] = field(default_factory=set)
     asks: dict[str, dict[str, Any]] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
+    broken: dict[str, str] = field(default_factory=dict)  # variables, and why they are not set
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
 

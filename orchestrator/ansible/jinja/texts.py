@@ -36,6 +36,8 @@ def value(given: Any, scope: Scope) -> Any:
         return {plain_key(key, scope): value(one, scope) for key, one in given.items()}
     if isinstance(given, list):
         return [value(one, scope) for one in given]
+    if isinstance(given, Vaulted):
+        return given  # data may hold it as it is
     return text(given, scope) if isinstance(given, str) else given
 
 

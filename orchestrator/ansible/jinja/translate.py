@@ -34,7 +34,6 @@ _UNKNOWN = frozenset(
         "ansible_play_name",
         "ansible_run_tags",
         "ansible_skip_tags",
-        "ansible_version",
         "ansible_loop",
         "ansible_parent_role_names",
         "ansible_role_names",
@@ -162,6 +161,8 @@ class _Translator:
     def _data(self, name: str, keys: list[Any]) -> Any:
         if self.scope.no_data:
             raise NotConvertible(f"the order of a hierarchy cannot read the variable {name}")
+        if name in self.scope.uses.broken:
+            raise NotConvertible(self.scope.uses.broken[name])
         self.scope.uses.data.add(name)
         return members(nodes.Name("Data", "load"), [name, *keys])
 

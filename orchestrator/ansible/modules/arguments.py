@@ -129,6 +129,8 @@ class Arguments:
     def value(self, *names: str) -> Any:
         """A value of any kind in the words of ccm."""
         value = self.raw(*names)
+        if _holds_vaulted(value):
+            raise NotConvertible("a vaulted value at this place; move it to a variable")
         return None if value is None else texts.value(value, self.scope)
 
     def sample(self, *names: str) -> Sample:
@@ -224,6 +226,14 @@ class Arguments:
                 self.notes.append(f"{name} is left out, as no element has {key}")
                 return None
         raise OmitChoice(key)
+
+
+def _holds_vaulted(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_vaulted(one) for one in value.values())
+    if isinstance(value, list):
+        return any(_holds_vaulted(one) for one in value)
+    return isinstance(value, Vaulted)
 
 
 def _omitted(node: nodes.Expr) -> nodes.Expr | None:

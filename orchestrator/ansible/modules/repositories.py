@@ -123,7 +123,35 @@ def yum_repository(context: Context, given: Arguments) -> list[Entry]:
         for word in list(given.names()):
             given.ignore(word)
         return [Entry("repository", name, {"ensure": "absent"})]
+    key = given.raw("gpgkey")
+    if key is not None and "file://" not in str(key) and not str(key).startswith("/"):
+        return [_as_settings(context, given, name)]
     return [Entry("repository", name, _of_yum(given))]
+
+
+def _as_settings(context: Context, given: Arguments, name: str) -> Entry:
+    """A repository whose key is a URL: ``repository`` needs its fingerprint, ``edit`` does not."""
+    file = (given.text("file") or name).removesuffix(".repo")
+    settings: dict[str, Any] = {"name": given.required("description")}
+    for word in ("baseurl", "gpgkey"):
+        value = given.texts(word)
+        if value is not None:
+            settings[word] = " ".join(value) if isinstance(value, list) else value
+    for word in ("metalink", "mirrorlist", "username", "password", "priority", "exclude",
+                 "includepkgs", "module_hotfixes"):  # fmt: skip
+        value = given.text(word)
+        if value is not None:
+            settings[word] = value
+    for word in ("enabled", "gpgcheck", "repo_gpgcheck"):
+        flag = given.boolean(word)
+        if flag is not None:
+            inner = "" if isinstance(flag, bool) else str(flag)[2:-2].strip()
+            settings[word] = (
+                int(flag) if isinstance(flag, bool) else "{{ " + f"{inner} | int" + " }}"
+            )
+    context.check("dnf reads the key from the URL; a `repository` with its fingerprint is safer")
+    path = f"/etc/yum.repos.d/{file}.repo"
+    return Entry("edit", path, {"settings": {name: settings}, "create": True})
 
 
 def _of_yum(given: Arguments) -> dict[str, Any]:

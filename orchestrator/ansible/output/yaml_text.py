@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from orchestrator.ansible.source.yaml_reader import Vaulted
+
 _PLAIN = re.compile(r"[A-Za-z/_.][\w./@+=$-]*(?: [\w./@+=$(),%-]+)*(?<![.:])", re.ASCII)
 _WORDS = frozenset(
     [
@@ -113,6 +115,8 @@ def pair(key: str, value: Any, indent: int, as_expression: bool = False) -> list
     blanks, name = " " * indent, scalar(key)
     if as_expression and isinstance(value, str):
         return [f"{blanks}{name}: {expression(value)}"]
+    if isinstance(value, Vaulted):
+        return [f"{blanks}{name}: !vault |", *_block(value.strip() + "\n", indent + 2)]
     if isinstance(value, str) and _is_block(value):
         return [f"{blanks}{name}: {_block_sign(value)}", *_block(value, indent + 2)]
     if not isinstance(value, (dict, list)) or not value:
@@ -128,7 +132,7 @@ def pair(key: str, value: Any, indent: int, as_expression: bool = False) -> list
 def _is_simple(value: Any) -> bool:
     inner = list(value.values()) if isinstance(value, dict) else list(value)
     if any("\n" in one for one in inner if isinstance(one, str)):
-        return False
+        return False  # blocks, vaulted values among them
     return all(not isinstance(one, (dict, list)) or not one for one in inner) and len(inner) <= 8
 
 
@@ -162,6 +166,8 @@ def lines(value: Any, indent: int) -> list[str]:
                 continue
             inner = lines(one, indent + 2)
             found += [f"{blanks}- {inner[0].lstrip()}", *inner[1:]]
+        elif isinstance(one, Vaulted):
+            found += [f"{blanks}- !vault |", *_block(one.strip() + "\n", indent + 2)]
         elif isinstance(one, list) and one:
             found.append(f"{blanks}- {flow(one)}")
         elif isinstance(one, str) and _is_block(one):

@@ -234,3 +234,29 @@ def test_a_role_of_a_role(tmp_path: Path) -> None:
     assert "- b.yaml:\n            data: {z: 3}" in text
     assert "{{ Data.x }}" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_fact_that_is_not_converted_is_not_read(tmp_path: Path) -> None:
+    """A test of such a fact would be false without a word, so its tasks are kept, too."""
+    result, _ = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {any_of_them: true}
+          loop: "{{ people }}"
+          when: item == 'a'
+        - package: name=x
+          when: any_of_them is defined
+        """,
+        defaults__main="people: [a]\n",
+    )
+    assert [one.outcome for one in result.records] == ["not converted", "not converted"]
+
+
+def test_vaulted_values_stay_vaulted(tmp_path: Path) -> None:
+    """An encrypted value of a variable is encrypted in the manifest."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- copy: {content: '{{ token }}', dest: /a, owner: root, group: root, mode: 0600}\n",
+        defaults__main="token: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6138\n",
+    )
+    assert "token: !vault |\n    $ANSIBLE_VAULT;1.1;AES256\n    6138\n" in text
