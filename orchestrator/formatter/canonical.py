@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from yaml.tokens import AliasToken, AnchorToken, TagToken
 
-from inventory.document import Mapping, Node, Scalar, Sequence, comments_before, parse_document
+from inventory.document import Mapping, Node, Scalar, Sequence, comments_before, parse_data
 from inventory.gc_pause import collection_paused
 from orchestrator.formatter.flow import Rank
 from orchestrator.formatter.layout import Layout
@@ -64,7 +64,7 @@ def _canonical(text: str, name: str, rank: Callable[[str], Rank]) -> str:
 def _parse(text: str, name: str) -> Node:
     """The document. Tags are the reader's matter: a formatter leaves them alone."""
     problems: list[Problem] = []
-    root = parse_document(text, name, problems)
+    root = parse_data(text, name, problems)
     problems = [one for one in problems if not one.message.startswith(_TAG)]
     if problems:
         raise InputError(problems)
