@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import os
 import sys
 import threading
 import urllib.parse
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.support.plain_text import plain
 from orchestrator.verify.members import Fleet, VerifyContext
 from remote_runtime.errors import CcmError, UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.secrets.key_sources import KeySources
 
 SCHEME = "ccm"
 PARAMETERS = ("inventory", "manifest", "user", "become", "fleet", "data", "hiera", "data_dir")
@@ -119,7 +123,10 @@ def _made(given: Mapping[str, Any]) -> Fleet:
     planner, own_types = None, None
     if given.get("manifest"):
         options = PlanOptions(
-            given.get("hiera", ()), given.get("data", ()), data_dir=given.get("data_dir", "")
+            given.get("hiera", ()),
+            given.get("data", ()),
+            data_dir=given.get("data_dir", ""),
+            secret_keys=_secret_keys(given["manifest"]),
         )
         site = load_site(given["manifest"])
         planner, own_types = Planner(site, options), site.types.sources()
@@ -135,6 +142,19 @@ def _made(given: Mapping[str, Any]) -> Fleet:
     hosts = list(inventory.hosts.values())
     connector.prepare(hosts)
     return Fleet(inventory, VerifyContext(connector, planner), hosts)
+
+
+def _secret_keys(manifest: str) -> KeySources:
+    """The keys of the project's secrets; pytest has the terminal, so nothing is asked for."""
+    from orchestrator.project.discovery import project_files
+    from orchestrator.project.reader import read_project
+    from orchestrator.secrets.key_sources import key_sources
+
+    found = project_files(manifest)
+    if not found:
+        return key_sources({}, "", os.environ)
+    project = read_project(found)
+    return key_sources(project.secrets, project.directory, os.environ)
 
 
 def _become(text: str | None) -> str | bool | None:

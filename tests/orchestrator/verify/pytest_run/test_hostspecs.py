@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.verify.pytest_run import hostspecs
+from tests.orchestrator.secrets.keys import PASSWORD, vault
 
 
 def test_a_specification_is_taken_apart() -> None:
@@ -39,6 +40,24 @@ def test_data_files_count(tmp_path: Path) -> None:
     }
     try:
         assert hostspecs.fleet_of(given).member("web1").scope().data == {"a": 1}
+    finally:
+        hostspecs.close_all()
+
+
+def test_secrets_of_the_project(tmp_path: Path) -> None:
+    """ccm.yaml next to the manifest names the keys, here too."""
+    vault(tmp_path / "v.yml", "a: hunter2")
+    (tmp_path / "pw").write_bytes(PASSWORD)
+    (tmp_path / "ccm.yaml").write_text("secrets: {vault: {password_file: pw}}\n")
+    (tmp_path / "hosts.yaml").write_text("hosts: {web1: {connection: local}}\n")
+    text = "data: {a: \"{{ secret('v.yml#a') }}\"}\nccm: {resources: [{exec: [{x: {}}]}]}\n"
+    (tmp_path / "site.yaml").write_text(text)
+    given = {
+        "inventory": (str(tmp_path / "hosts.yaml"),),
+        "manifest": str(tmp_path / "site.yaml"),
+    }
+    try:
+        assert hostspecs.fleet_of(given).member("web1").scope().data == {"a": "hunter2"}
     finally:
         hostspecs.close_all()
 
