@@ -195,7 +195,10 @@ class Commands(CommandReader):
 
 
 class UnitReader(object):
-    """Reads the units of the init system. One query answers for all units of the plan."""
+    """Reads the units of the init system. One query answers for all units of the plan.
+
+    ``USER/UNIT`` is a unit of the manager of a user.
+    """
 
     def status(self, name: str) -> "Status":
         """The state of a unit; where systemd has not read what was changed, it is told to first."""

@@ -56,6 +56,13 @@ class Rights(object):
         status = self._status(path)
         return status is None or self._may(path, status, root=True, right=4)
 
+    def write(self, directory: str) -> bool:
+        """Whether something can be made in a directory; True where there is none."""
+        if not self.reach(directory + "/"):
+            return False
+        status = self._status(directory)
+        return status is None or self._may(directory, status, root=True, right=2)
+
     def _may(self, path: str, status: "Status", root: bool, right: int = 1) -> bool:
         """Whether there is the right, as in ``ours``; ``root`` whether root would have it."""
         identity = self._identity

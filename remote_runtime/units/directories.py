@@ -33,7 +33,7 @@ class _Own(NamedTuple):
 
 def _named(unit: Definition) -> List[_Own]:
     found: List[_Own] = []
-    for key, base in _DIRECTORIES:
+    for key, base in () if unit.places.user else _DIRECTORIES:
         for word in unit.text.words("Service", key):
             relative, *others = word.split(":")
             aliases = tuple(os.path.join(base, other) for other in others if other)

@@ -1,7 +1,7 @@
 """Finds a unit's files as systemd does and tells what they make of it (target; previews only)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
 from remote_runtime.units.text import UnitText, escaped
 from remote_runtime.units.unit import DIRECTORIES, init_script, template
@@ -46,6 +46,30 @@ _SAYS = {  # what systemd asks one of
 _RULES = (*LINKED_FROM, ALIAS)
 
 
+class Places(NamedTuple):
+    """Where a manager finds its units: ``searched`` in this order, ``configured`` has what was made
+    for the host, and ``runtime`` the same until the next boot.
+
+    ``user`` is the user whose manager it is, "" for that of the system, and ``specifiers`` what
+    ``%h`` and the like stand for there.
+    """
+
+    searched: Sequence[str] = SEARCHED
+    configured: str = CONFIGURED
+    runtime: str = _RUNTIME
+    generated: str = _GENERATED
+    transient: str = _TRANSIENT
+    user: str = ""
+    specifiers: Mapping[str, str] = {}
+
+    def full(self, name: str) -> str:
+        """The name of a unit as effects have it: those of a user begin with the user."""
+        return "%s/%s" % (self.user, name) if self.user else name
+
+
+SYSTEM = Places()
+
+
 class Definition(NamedTuple):
     """A unit as its files have it; ``name`` is its own, also where it was asked for by an alias."""
 
@@ -53,6 +77,7 @@ class Definition(NamedTuple):
     path: str
     text: UnitText
     masked: bool
+    places: Places = SYSTEM
 
     @property
     def kind(self) -> str:
@@ -106,31 +131,35 @@ class Definition(NamedTuple):
 class UnitFiles(object):
     """Unit files as ``files`` shows them: those of the host, or as they are planned.
 
-    ``directories`` are those of ``SEARCHED`` that are there.
+    ``directories`` are those of ``places`` that are there.
     """
 
-    def __init__(self, files: "Files", directories: Sequence[str]) -> None:
-        self._files = files
+    def __init__(self, files: "Files", directories: Sequence[str], places: Places = SYSTEM) -> None:
+        self._files, self._places = files, places
         self._names = {directory: set(self._held(directory)) for directory in directories}
-        self._directories = [directory for directory in SEARCHED if directory in self._names]
+        self._directories = [each for each in places.searched if each in self._names]
 
     def find(self, name: str) -> "Definition":
         """The definition that a name leads to; one without a path where there is none."""
         own, path, masked = self._file(name)
-        text = UnitText(own)
-        script = init_script(own) if not path or path.startswith(_LATE) else ""
+        text = UnitText(own, self._places.specifiers)
+        script = self._script(own) if not path or path.startswith(_LATE) else ""
         if script and self._is_script(script):
             path = "%s/%s" % (_LATE, own)
             text.add(_OF_SCRIPT.format(script=script))
         elif script and path:
-            return Definition(own, "", text, False)
+            return Definition(own, "", text, masked=False, places=self._places)
         elif path and not masked:
             text.add(self._read(path))
             for drop_in in self._drop_ins(own):
                 text.add(self._read(drop_in))
             for key, other in self._pulled_by_links(own):
                 text.add("[Unit]\n%s=%s\n" % (key, other))
-        return Definition(own, path, text, masked)
+        return Definition(own, path, text, masked=masked, places=self._places)
+
+    def _script(self, name: str) -> str:
+        """The init script that a service would be made from; users have none."""
+        return "" if self._places.user else init_script(name)
 
     def _is_script(self, path: str) -> bool:
         """Whether systemd makes a service of an init script: one that may be executed."""
@@ -167,13 +196,17 @@ class UnitFiles(object):
             path = self._first(name) or self._first(template(name))
             if not path:
                 return name, "", False
-            behind = self._files.status(path, follow=True)
-            if behind is not None and not (behind.size or self._read(path)):
-                return name, path, True  # also what leads to /dev/null
             link = self._files.link(path)
+            if link == MASKED_BY:
+                return name, path, True
             alias = _instance(os.path.basename(link), name) if link else name
-            if alias == name or "." not in alias:
-                return (name, path, False) if behind is not None else (name, "", False)
+            leads = alias != name and "." in alias
+            if not (leads and self._places.user):  # a link of theirs is not followed
+                behind = self._files.status(path, follow=True)
+                if behind is not None and not (behind.size or self._read(path)):
+                    return name, path, True  # also what leads to /dev/null
+                if not leads:
+                    return (name, path, False) if behind is not None else (name, "", False)
             name = alias
         return name, "", False
 
@@ -206,18 +239,18 @@ class UnitFiles(object):
         """What systemd calls the state of the unit's file."""
         if unit.masked:
             return "masked-runtime" if unit.path.startswith("/run/") else "masked"
-        if unit.path.startswith(_GENERATED):
-            script = init_script(unit.name)
+        if is_generated(unit):
+            script = self._script(unit.name)
             if not (unit.path.startswith(_LATE) and script and self._is_script(script)):
                 return "generated"
             return "enabled" if self._is_started_at_boot(unit.name) else "disabled"
-        if unit.path.startswith(_TRANSIENT):
+        if is_transient(unit):
             return "transient"
         if self.links(unit):
             return "enabled"
-        if self.links(unit, _RUNTIME):
+        if self.links(unit, self._places.runtime):
             return "enabled-runtime"
-        if self._files.link(unit.path) and os.path.dirname(unit.path) == CONFIGURED:
+        if self._files.link(unit.path) and os.path.dirname(unit.path) == self._places.configured:
             return "linked"
         if any(unit.text.all("Install", rule) for rule in _RULES):
             return "disabled"
@@ -232,16 +265,18 @@ class UnitFiles(object):
     def elsewhere(self, unit: Definition) -> bool:
         """Whether its file is only linked to from where units stand; disabling takes that away."""
         target = self._files.link(unit.path) if unit.path else ""
-        return target.startswith("/") and os.path.dirname(target) not in SEARCHED
+        return target.startswith("/") and os.path.dirname(target) not in self._places.searched
 
     def masks(self, name: str) -> List[str]:
         """The masks of a unit that can be taken away."""
-        paths = ["%s/%s" % (directory, name) for directory in (CONFIGURED, _RUNTIME)]
+        directories = (self._places.configured, self._places.runtime)
+        paths = ["%s/%s" % (directory, name) for directory in directories]
         return [path for path in paths if self._files.link(path) == MASKED_BY]
 
-    def links(self, unit: Definition, directory: str = CONFIGURED) -> List[str]:
-        """The links in a directory that have the unit started."""
+    def links(self, unit: Definition, directory: str = "") -> List[str]:
+        """The links in a directory that have the unit started; without one, in ``configured``."""
         found = []
+        directory = directory or self._places.configured
         for entry in sorted(self._names.get(directory, ())):
             below = "%s/%s" % (directory, entry)
             if entry.endswith(tuple(LINKED_FROM.values())):
@@ -270,12 +305,12 @@ class UnitFiles(object):
 
 def is_transient(unit: Definition) -> bool:
     """Whether its file is gone once it is stopped."""
-    return unit.path.startswith(_TRANSIENT)
+    return unit.path.startswith(unit.places.transient)
 
 
 def is_generated(unit: Definition) -> bool:
     """Whether systemd makes its file itself when it reloads."""
-    return unit.path.startswith(_GENERATED)
+    return unit.path.startswith(unit.places.generated)
 
 
 def install_links(unit: Definition) -> List[str]:
@@ -285,10 +320,10 @@ def install_links(unit: Definition) -> List[str]:
 
 def links_of(unit: Definition, rule: str) -> List[str]:
     """Those of one setting of its ``[Install]``."""
-    others = unit.text.words("Install", rule)
+    others, configured = unit.text.words("Install", rule), unit.places.configured
     if rule == ALIAS:
-        return ["%s/%s" % (CONFIGURED, alias) for alias in others]
-    return ["%s/%s%s/%s" % (CONFIGURED, o, LINKED_FROM[rule], unit.name) for o in others]
+        return ["%s/%s" % (configured, alias) for alias in others]
+    return ["%s/%s%s/%s" % (configured, o, LINKED_FROM[rule], unit.name) for o in others]
 
 
 def _instance(found: str, name: str) -> str:

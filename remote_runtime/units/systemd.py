@@ -7,6 +7,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.system.process.commands import KEEP, Result
 from remote_runtime.units import unit
 from remote_runtime.units.boot_links import CONFIGURED, BootLinks
 from remote_runtime.units.status import (
@@ -25,14 +26,10 @@ from remote_runtime.units.status import (
 if TYPE_CHECKING:
     from remote_runtime.units.preview.planned_units import ForeseenUnits
 
-_SHOW = ("systemctl", "show", "--system", "--no-pager")
-SHOW = (*_SHOW, "--property=" + ",".join(unit.PROPERTIES))
-PROCESS = ("systemctl", "show", "--property=MainPID", "--system", "--no-pager", "--")
-LOOK = ("systemctl", "is-enabled", "--system", "--")
-STATUS = ("systemctl", "status", "--system", "--no-pager", "--full", "--lines=15")
+_STATUS = ("--no-pager", "--full", "--lines=15", "--")
 CALENDAR = ("systemd-analyze", "calendar", "--")
-READ_AGAIN = ("systemctl", "daemon-reload", "--system")
 BOOTED = "/run/systemd/system"
+_PROPERTIES = "--property=" + ",".join(unit.PROPERTIES)
 _NAMES = 500  # units in one call
 _LIMIT = 16 << 20  # bytes of what show prints; 400 bytes per unit
 _SHOWN = 25  # lines of status that go into an event
@@ -72,11 +69,14 @@ def _hint(text: str) -> str:
 
 
 class Systemd(object):
-    """systemctl, for units of the system and never for those of a user.
+    """systemctl, for units of the system; ``UserSystemd`` is for those of a user.
 
     One instance serves a run: one query answers for all units of the plan. Every method may raise
     ``ResourceError``.
     """
+
+    scope = "--system"
+    directories: Sequence[str] = unit.DIRECTORIES
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -130,11 +130,15 @@ class Systemd(object):
     def seen(self, name: str) -> Status:
         """The same; in a preview, the doubts over it are noted."""
         status = self.status(name)
-        self.context.saw("unit", unit.full_name(name), status.found)
+        self.context.saw("unit", self.name_outside(unit.full_name(name)), status.found)
         world = self.context.world
         for other in self.leaning(name) if world is not None and world.clouds else ():
-            self.context.saw("unit", other)
+            self.context.saw("unit", self.name_outside(other))
         return status
+
+    def name_outside(self, full: str) -> str:
+        """The name of a unit among those of all managers."""
+        return full
 
     def _full(self, name: str) -> str:
         """The full name; of a unit that gets this name only when it is enabled, its own."""
@@ -151,14 +155,22 @@ class Systemd(object):
         changed = {
             path
             for path in self.context.changed_paths
-            if unit.is_below(path) or unit.is_source(path)
+            if unit.is_below(path, self.directories) or self._is_source(path)
         }
         if not changed <= self._reloaded:
             self._reload()
             self._reloaded |= changed
 
+    def _is_source(self, path: str) -> bool:
+        """Whether a reload makes units of a file."""
+        return unit.is_source(path)
+
+    def _ran(self, verb: str, *words: str, limit: int = KEEP) -> Result:
+        """How ``systemctl VERB`` ended."""
+        return self.context.commands.run(("systemctl", verb, self.scope, *words), limit=limit)
+
     def _reload(self) -> None:
-        self._systemctl("reloading systemd's units", READ_AGAIN)
+        self._systemctl("reloading systemd's units", "daemon-reload")
         self._asked_at = -1
 
     def _shown(self, full: str) -> Dict[str, str]:
@@ -178,7 +190,7 @@ class Systemd(object):
         waiting = list(names)
         while waiting:
             batch = waiting[:_NAMES]
-            result = self.context.commands.run(SHOW + ("--",) + tuple(batch), limit=_LIMIT)
+            result = self._ran("show", "--no-pager", _PROPERTIES, "--", *batch, limit=_LIMIT)
             units = unit.parse_show(result.stdout)[: len(batch)]
             self._units.update(zip(batch, units))
             waiting = waiting[len(units) :]
@@ -193,16 +205,19 @@ class Systemd(object):
 
     def _look_again(self, names: Sequence[str]) -> None:
         """Ask for the state of unit files that is not what it was when systemd read them."""
-        links = BootLinks(self.configured)
+        links = self._boot_links()
         for name in names:
             shown = self._units.get(name, {})
             own, state = shown.get("Id", name), shown.get("UnitFileState", "")
             script = unit.init_script(own) if state == "generated" else ""
             if links.contradict(own, state) or (script and os.path.exists(script)):
-                lines = self.context.commands.run((*LOOK, own)).stdout.split()
+                lines = self._ran("is-enabled", "--", own).stdout.split()
                 said = lines[-1] if lines else ""
                 if said in unit.ENABLED + unit.DISABLED:
                     self._units[name] = dict(shown, UnitFileState=said)
+
+    def _boot_links(self) -> BootLinks:
+        return BootLinks(self.configured)
 
     def possible(self, verb: str, name: str) -> str:
         """What is done for a verb: a unit that cannot be reloaded is restarted, and said to be."""
@@ -230,8 +245,7 @@ class Systemd(object):
     def rehearse(self, verb: str, name: str) -> None:
         """In a preview: fail as ``act`` certainly would, and do nothing else."""
         full = self._full(name)
-        if os.geteuid() != 0:
-            self._ask_polkit(full)
+        self._require_right(full)
         units = self._foreseen()
         for key in _REFUSED_BY.get(verb, ()):
             if units.definition(full).text.flag("Unit", key):
@@ -280,7 +294,7 @@ class Systemd(object):
 
     def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
         """The running units that have systemd start one again whenever it stops."""
-        result = self.context.commands.run((*_SHOW, "--property=UpheldBy", "--", full))
+        result = self._ran("show", "--no-pager", "--property=UpheldBy", "--", full)
         lines = [line for line in result.stdout.splitlines() if line.startswith("UpheldBy=")]
         named = [other for line in lines for other in line.partition("=")[2].split()]
         named += units.by("Upholds", full)
@@ -318,9 +332,10 @@ class Systemd(object):
         if rehearsal.ends(full):
             raise UnsettledError("%s is inactive (dead), not running: %s" % (name, ENDS))
 
-    @staticmethod
-    def _ask_polkit(full: str) -> None:
+    def _require_right(self, full: str) -> None:
         """Without polkit, systemd lets only root change units; its rules are not looked at."""
+        if os.geteuid() == 0:
+            return
         if any(map(os.path.exists, _POLKIT)):
             raise Unknowable("polkit decides whether this user may change %s" % full)
         what = "only root can change %s: access denied" % full
@@ -346,7 +361,8 @@ class Systemd(object):
         """In a preview: what of the consequences may have come where the action fails."""
         from remote_runtime.units.preview.unit_effects import unfinished
 
-        return unfinished(verb, self._full(name), effects)
+        configured = self._foreseen().places.configured
+        return unfinished(verb, self._full(name), effects, configured)
 
     def _foreseen(self) -> "ForeseenUnits":
         from remote_runtime.units.preview.planned_units import ForeseenUnits
@@ -356,13 +372,13 @@ class Systemd(object):
     def _act(self, verb: str, full: str, *options: str) -> None:
         self._asked_at = -1
         ended = ("--",) if full.startswith("-") else ()  # else -.mount would be an option
-        argv = ("systemctl", verb, "--system", *options, *ended, full)
         log_of = full if verb in (START, RESTART, RELOAD, STOP) else ""
-        self._systemctl("%s %s" % (_DOING[verb], full), argv, log_of)
+        what = "%s %s" % (_DOING[verb], full)
+        self._systemctl(what, verb, *options, *ended, full, log_of=log_of)
 
-    def _systemctl(self, what: str, argv: Sequence[str], log_of: str = "") -> None:
+    def _systemctl(self, what: str, verb: str, *words: str, log_of: str = "") -> None:
         self.context.progress(what)
-        result = self.context.commands.run(argv)
+        result = self._ran(verb, *words)
         if result.code == 0:
             return
         text = result.tail(5)
@@ -394,9 +410,10 @@ class Systemd(object):
 
     def _process(self, full: str) -> int:
         """The number of its process, 0 where there is none."""
-        shown = self.context.commands.run((*PROCESS, full)).stdout.strip()
+        found = self._ran("show", "--no-pager", "--property=MainPID", "--", full)
+        shown = found.stdout.strip()
         number = shown.partition("MainPID=")[2]
         return int(number) if number.isdigit() else 0
 
     def _log(self, full: str) -> str:
-        return self.context.commands.run(STATUS + ("--", full)).tail(_SHOWN)
+        return self._ran("status", *_STATUS, full).tail(_SHOWN)

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 _TRUE = ("1", "yes", "y", "true", "t", "on")
 _PREFIXES = "@-:+!|"  # of a command line
@@ -25,10 +25,14 @@ class Program(NamedTuple):
 
 
 class UnitText(object):
-    """The assignments of one unit: those of its file, then those of its drop-ins."""
+    """The assignments of one unit: those of its file, then those of its drop-ins.
 
-    def __init__(self, name: str) -> None:
+    ``specifiers`` are those of the manager of a user; none for that of the system.
+    """
+
+    def __init__(self, name: str, specifiers: Mapping[str, str] = {}) -> None:
         self.name = name
+        self._specifiers = specifiers
         self._values: Dict[Tuple[str, str], List[str]] = {}
 
     def add(self, text: str) -> None:
@@ -129,7 +133,7 @@ class UnitText(object):
             "J": unescaped(final),
             "f": "/" + unescaped(instance or prefix).lstrip("/"),
         }
-        known.update(_ROOT_DIRECTORIES)
+        known.update(self._specifiers or _ROOT_DIRECTORIES)
         if letter in ("H", "l"):
             host = os.uname().nodename
             return host if letter == "H" else host.partition(".")[0]

@@ -1,15 +1,19 @@
 """The files of a unit that a resource manages: its own, and a drop-in with settings (target)."""
 
 import os
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
-from remote_runtime.base import Properties
+from remote_runtime.base import Missing, Properties, Unknowable
 from remote_runtime.changes import HASHED
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import OURS
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.units.unit import full_name
 from remote_runtime.units.unit_settings import written
+
+if TYPE_CHECKING:
+    from remote_runtime.system.account_files import User
 
 TEXTS = ("unit", "settings")
 UNREAD = "\0"
@@ -18,35 +22,82 @@ LINKED = "\0symlink"
 """Stands for a link in the place of the file."""
 
 DIRECTORY = "/etc/systemd/system"
+OF_USERS = ".config/systemd/user"  # below the home directory
 DROP_IN = "ccm.conf"
 _MODE = 0o644
 _LINKED_FROM = (".wants", ".requires", ".upholds")
 _INSTALL = ("WantedBy", "RequiredBy", "UpheldBy", "Alias", "Also")
 
 
-class Text(NamedTuple):
-    """A file as it is to be; ``text`` None for one that is not to be there."""
+class Place(NamedTuple):
+    """The directory of the units of a manager; ``user`` is None for that of the system."""
 
-    path: str
+    directory: str
+    user: "Optional[User]" = None
+
+
+class Text(NamedTuple):
+    """A file as it is to be, by its path in the directory of units; ``text`` None for one that is
+    not to be there."""
+
+    name: str
     text: Optional[str]
 
-    def apply(self, host: Host) -> None:
-        """Write or remove it, and make the directory of a drop-in. A link is replaced."""
-        node = host.files.lstat(self.path)
+    def path(self, place: Place) -> str:
+        """Where it is."""
+        return "%s/%s" % (place.directory, self.name)
+
+    def apply(self, host: Host, place: Place) -> None:
+        """Write or remove it, and make the directories that it needs. A link is replaced."""
+        path = self.path(place)
+        node = host.files.lstat(path)
         linked = node is not None and node.kind == "symlink"
         if self.text is None:
-            host.files.unlink(self.path, kind="symlink" if linked else "file")
+            host.files.unlink(path, kind="symlink" if linked else "file")
             return
-        above = os.path.dirname(self.path)
-        if above != DIRECTORY and host.files.stat(above) is None:
-            host.files.mkdir(above, 0o755)
+        uid, gid = _owner(place)
+        for above in _above(place, path):
+            if host.files.stat(above) is None:
+                host.files.mkdir(above, 0o755, uid, gid)
         mode = _MODE if node is None or linked else mode_after(node.mode)
-        host.files.write(self.path, self.text.encode("utf-8"), mode=mode)
+        host.files.write(path, self.text.encode("utf-8"), mode=mode, uid=uid, gid=gid)
+
+
+def _owner(place: Place) -> Tuple[int, int]:
+    if place.user is None:
+        return OURS, OURS
+    if min(place.user.uid, place.user.gid) < 0:
+        raise Unknowable("the uid of %s is not known before it is created" % place.user.name)
+    return place.user.uid, place.user.gid
+
+
+def _above(place: Place, path: str) -> List[str]:
+    """The directories to make, the outermost first: those of a user begin below the home."""
+    first = len(place.directory if place.user is None else place.user.home.rstrip("/"))
+    ends = [at for at, char in enumerate(path) if char == "/" and at > first]
+    return [path[:at] for at in ends]
+
+
+def full_of(name: str, properties: Properties) -> str:
+    """The name of a unit among those of all managers: ``USER/UNIT`` for one of a user."""
+    user = properties.get("user")
+    return "%s/%s" % (user, name) if user else name
+
+
+def place_of(host: HostReader, user: str) -> Place:
+    """Where the units of a user are, of the system for "". ``Missing`` for an unknown user."""
+    if not user:
+        return Place(DIRECTORY)
+    entry = host.accounts.user(user)
+    if entry is None:
+        what = "the user %s does not exist" % user
+        raise Missing(what, hint="add an earlier user resource that creates it")
+    return Place("%s/%s" % (entry.home.rstrip("/"), OF_USERS), entry)
 
 
 def paths(name: str) -> Dict[str, str]:
-    """The path of each of the files."""
-    own = "%s/%s" % (DIRECTORY, full_name(name))
+    """The path of each of the files in the directory of units."""
+    own = full_name(name)
     return {"unit": own, "settings": "%s.d/%s" % (own, DROP_IN)}
 
 
@@ -95,16 +146,16 @@ def hashed(text: Optional[str]) -> Optional[str]:
     return "%s%s" % (HASHED, sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
 
 
-def has_links(host: HostReader, name: str, text: Optional[str]) -> bool:
+def has_links(host: HostReader, place: Place, name: str, text: Optional[str]) -> bool:
     """Whether links that are there enable a unit with this text."""
-    if host.files.stat(DIRECTORY) is None:
+    if host.files.stat(place.directory) is None:
         return False
-    own, entries = full_name(name), host.files.entries(DIRECTORY)
+    own, entries = full_name(name), host.files.entries(place.directory)
     pulled = ["%s/%s" % (each, own) for each in entries if each.endswith(_LINKED_FROM)]
-    if any(host.files.lstat("%s/%s" % (DIRECTORY, link)) is not None for link in pulled):
+    if any(host.files.lstat("%s/%s" % (place.directory, link)) is not None for link in pulled):
         return True
     aliases = [alias for alias in install(name, text).get("Alias", ()) if alias in entries]
-    nodes = [host.files.lstat("%s/%s" % (DIRECTORY, alias)) for alias in aliases]
+    nodes = [host.files.lstat("%s/%s" % (place.directory, alias)) for alias in aliases]
     return any(node is not None and os.path.basename(node.target) == own for node in nodes)
 
 

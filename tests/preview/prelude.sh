@@ -30,6 +30,28 @@ unit() {
       printf '[Install]\nWantedBy=multi-user.target\n'; } > "/etc/systemd/system/$name.service"
     systemctl daemon-reload
 }
+# linger USER: a manager of the user that runs; own COMMAND...: systemctl of alice, who has one
+linger() {
+    loginctl enable-linger "$1"
+    for try in $(seq 100); do
+        [ -e "/run/user/$(id -u "$1")/systemd/private" ] && return
+        sleep 0.05
+    done
+    return 1
+}
+own() {
+    XDG_RUNTIME_DIR=/run/user/$(id -u alice) runuser -u alice -- systemctl --user "$@"
+}
+# own_unit NAME COMMAND [LINE...]: a unit file of alice, as unit
+own_unit() {
+    name=$1; command=$2; shift 2; place=/home/alice/.config/systemd/user
+    runuser -u alice -- mkdir -p "$place"
+    { printf '[Service]\nExecStart=%s\n' "$command"
+      for line in "$@"; do echo "$line"; done
+      printf '[Install]\nWantedBy=default.target\n'; } > "$place/$name.service"
+    chown alice: "$place/$name.service"
+    own daemon-reload
+}
 # signed: a flat repository in /srv/signed with signed lists, which name the package ccm-signed
 signed() {
     mkdir -p /srv/signed

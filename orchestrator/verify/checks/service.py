@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.verify.expectation import Expectation, equal
-from orchestrator.verify.paths import absent
+from orchestrator.verify.paths import kind
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -24,17 +24,18 @@ _SUFFIXES = (".service", ".socket", ".target", ".timer", ".path", ".mount", ".au
              ".slice", ".scope", ".device")  # fmt: skip
 _DIRECTORIES = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
             "/usr/lib/systemd/system", "/lib/systemd/system")  # fmt: skip
+_OF_USERS = ("/etc/systemd/user", "/run/systemd/user", "/usr/lib/systemd/user")
 
 
 def expectations(subject: Subject) -> list[Expectation]:
     """Runs or not; starts at boot or not where the resource says so."""
-    given, enable = subject.name, subject.get("enable")
+    given, enable, user = subject.name, subject.get("enable"), str(subject.get("user") or "")
     running = subject.get("ensure", "running") == "running"
     found = [
         Expectation(
             "state",
             "running" if running else "stopped",
-            lambda host: _state(host, _own_name(host, given)),
+            lambda host: _state(host, user, _own_name(host, user, given)),
             (_RUNNING if running else _STOPPED).__contains__,
         )
     ]
@@ -43,23 +44,42 @@ def expectations(subject: Subject) -> list[Expectation]:
             Expectation(
                 "at boot",
                 "enabled" if enable else "disabled",
-                lambda host: _at_boot(host, _own_name(host, given)),
+                lambda host: _at_boot(host, user, _own_name(host, user, given)),
                 (_ENABLED if enable else _DISABLED).__contains__,
             )
         )
-    path = f"{DIRECTORY}/{given if given.endswith(_SUFFIXES) else given + '.service'}"
+    file = given if given.endswith(_SUFFIXES) else given + ".service"
     if (unit := subject.get("unit")) is not None:
-        found.append(equal("unit file", unit, lambda host: host.file(path).content_string))
+        found.append(equal("unit file", unit, lambda host: _text(host, user, file)))
     if (settings := subject.get("settings")) is not None:
-        found += _settings(f"{path}.d/ccm.conf", settings)
+        found.append(_settings(user, f"{file}.d/ccm.conf", settings))
     masked = subject.get("masked")
     if masked is not None:
         wanted = "masked" if masked else "not masked"
-        found.append(equal("mask", wanted, lambda host: _mask(host, _own_name(host, given))))
+        found.append(
+            equal("mask", wanted, lambda host: _mask(host, user, _own_name(host, user, given)))
+        )
     return found
 
 
-def _settings(path: str, settings: dict[str, Any]) -> list[Expectation]:
+def _directory(host: Host, user: str) -> str:
+    """Where the units of a manager are that somebody wrote."""
+    return f"{_entry(host, user)[5].rstrip('/')}/.config/systemd/user" if user else DIRECTORY
+
+
+def _entry(host: Host, user: str) -> list[str]:
+    """The line of a user in the database of accounts; RuntimeError where there is none."""
+    fields = str(host.run("getent passwd %s", user).stdout).strip().split(":")
+    if len(fields) < 6 or not fields[2].isdigit():
+        raise RuntimeError(f"the user {user} does not exist")
+    return fields
+
+
+def _text(host: Host, user: str, file: str) -> str:
+    return str(host.file(f"{_directory(host, user)}/{file}").content_string)
+
+
+def _settings(user: str, file: str, settings: dict[str, Any]) -> Expectation:
     """What a file of ini sections assigns, in its order; no file for no settings."""
     wanted = [
         f"[{section}] {key}={_said(each)}"
@@ -68,8 +88,8 @@ def _settings(path: str, settings: dict[str, Any]) -> list[Expectation]:
         for each in (value if isinstance(value, list) else [value])
     ]
     if not wanted:
-        return absent(path)
-    return [equal("settings", wanted, lambda host: _assigned(host.file(path).content_string))]
+        return equal("path", "nothing", lambda host: kind(host, f"{_directory(host, user)}/{file}"))
+    return equal("settings", wanted, lambda host: _assigned(_text(host, user, file)))
 
 
 def _said(value: Any) -> str:
@@ -86,44 +106,60 @@ def _assigned(text: str) -> list[str]:
     return found
 
 
-def _mask(host: Host, name: str) -> str:
+def _systemctl(host: Host, user: str, verb: str, *words: str) -> str:
+    """What systemctl prints, asked as the user for the units of one."""
+    places = " ".join(["%s"] * len(words))
+    if not user:
+        return str(host.run(f"systemctl {verb} {places}", *words).stdout)
+    uid = _entry(host, user)[2]
+    command = f"env XDG_RUNTIME_DIR=/run/user/{uid} systemctl {verb} --user {places}"
+    if str(host.run("id -u").stdout).strip() == uid:
+        return str(host.run(command, *words).stdout)
+    return str(host.run("runuser -u %s -- " + command, user, *words).stdout)
+
+
+def _mask(host: Host, user: str, name: str) -> str:
     """Whether something keeps the unit from being started after the next boot, too."""
-    said = str(host.run("systemctl is-enabled -- %s", name).stdout).split()
+    said = _systemctl(host, user, "is-enabled", "--", name).split()
     if not said:
         return "no state"
     return said[-1] if said[-1].startswith("masked") else "not masked"
 
 
-def _own_name(host: Host, name: str) -> str:
+def _own_name(host: Host, user: str, name: str) -> str:
     """The unit's own name, where the given one is only an alias in an ``[Install]`` section."""
-    if _property(host, name, "LoadState") != "not-found":
+    if _property(host, user, name, "LoadState") != "not-found":
         return name
     full = name if "." in name else f"{name}.service"
-    command = "grep -rsE %s " + " ".join(_DIRECTORIES)
-    lines = host.run(command, "^Alias *=").stdout.splitlines()
+    directories = [_directory(host, user), *_OF_USERS] if user else _DIRECTORIES
+    places = " ".join(["%s"] * (len(directories) + 1))
+    lines = host.run(f"grep -rsE {places}", "^Alias *=", *directories).stdout.splitlines()
     files = [path for path, _, line in (each.partition(":") for each in lines) if full in
              line.partition("=")[2].split()]  # fmt: skip
     return files[0].rpartition("/")[2] if files else name
 
 
-def _state(host: Host, name: str) -> str:
-    state = _property(host, name, "ActiveState")
-    unknown = _property(host, name, "LoadState") == "not-found"
+def _state(host: Host, user: str, name: str) -> str:
+    state = _property(host, user, name, "ActiveState")
+    unknown = _property(host, user, name, "LoadState") == "not-found"
     return "no such unit" if unknown and state in _STOPPED else state or "no state"
 
 
-def _at_boot(host: Host, name: str) -> str:
+def _at_boot(host: Host, user: str, name: str) -> str:
     """The state of the unit's file; of one that is loaded systemd shows what it was when it was."""
-    shown = _property(host, name, "UnitFileState") or "neither"
+    shown = _property(host, user, name, "UnitFileState") or "neither"
     if shown not in _ASKED:
         return shown
-    said = str(host.run("systemctl is-enabled -- %s", name).stdout).split()
+    said = _systemctl(host, user, "is-enabled", "--", name).split()
     return said[-1] if said else shown
 
 
-def _property(host: Host, name: str, key: str) -> str:
+def _property(host: Host, user: str, name: str, key: str) -> str:
     """A property as systemd shows it; RuntimeError under another init system."""
     try:
+        if user:
+            lines = _systemctl(host, user, "show", f"--property={key}", "--", name).splitlines()
+            return dict(line.split("=", 1) for line in lines if "=" in line).get(key, "")
         if name.startswith("-"):  # it would be taken for an option
             return str(host.check_output("systemctl show --value --property=%s -- %s", key, name))
         return str(host.service(name).systemd_properties.get(key, ""))

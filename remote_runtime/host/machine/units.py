@@ -1,6 +1,6 @@
 """Units of the machine (target)."""
 
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Sequence, Tuple
 
 from remote_runtime.host import ports
 
@@ -26,9 +26,19 @@ class UnitReader(ports.UnitReader):
         found: Systemd = self._one(Systemd)
         return found
 
+    def _of(self, name: str) -> "Tuple[Systemd, str]":
+        """The manager that has a unit, and the name of the unit there."""
+        if "/" not in name:
+            return self._systemd, name
+        from remote_runtime.units.user_systemd import UserManagers, split
+
+        user, own = split(name)
+        return self._one(UserManagers).of(user), own
+
     def status(self, name: str) -> "Status":
         """See the base class."""
-        return self._systemd.seen(name)
+        systemd, own = self._of(name)
+        return systemd.seen(own)
 
     def require_calendar(self, expressions: Sequence[str]) -> None:
         """See the base class."""
@@ -71,5 +81,5 @@ class Units(UnitReader, ports.Units):
         self._act("unmask", name)
 
     def _act(self, verb: str, name: str) -> None:
-        systemd = self._systemd
-        systemd.act(systemd.possible(verb, name), name)
+        systemd, own = self._of(name)
+        systemd.act(systemd.possible(verb, own), own)

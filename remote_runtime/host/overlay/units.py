@@ -37,7 +37,8 @@ class Units(units.Units):
             return super().status(name)
 
     def _act(self, verb: str, name: str) -> None:
-        record, systemd = self._record, self._systemd
+        record = self._record
+        systemd, name = self._of(name)
         with self._within(record.world):
             verb = systemd.possible(verb, name)
             effects = systemd.consequences(verb, name)

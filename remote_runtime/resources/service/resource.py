@@ -31,7 +31,10 @@ class Resource(StepStateType):
 
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
+        self._full = unit_texts.full_of(name, properties)
+        self._user = str(properties.get("user") or "")
         self._texts = unit_texts.desired(name, properties)
+        self._place = unit_texts.Place("")  # as it was last read
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -41,21 +44,28 @@ class Resource(StepStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Its files; the values may be wrong or templates yet."""
+        """Its files; the values may be wrong or templates yet. Where those of a user are, only the
+        host tells."""
+        if properties.get("user"):
+            return []
         at = unit_texts.paths(name)
         return [
-            (at[key], properties[key] != {}) for key in TEXTS if properties.get(key) is not None
+            ("%s/%s" % (unit_texts.DIRECTORY, at[key]), properties[key] != {})
+            for key in TEXTS
+            if properties.get(key) is not None
         ]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        status = host.units.status(self.name)
+        self._place = unit_texts.place_of(host, self._user)
+        status = host.units.status(self._full)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
             # it is to come, or can be masked
             status = status._replace(found=True, enabled=self._has_links(host))
         found = _found(status)
         if found is None:
             return None
-        read = {key: unit_texts.read(host, each.path) for key, each in self._texts.items()}
+        texts = self._texts.items()
+        read = {key: unit_texts.read(host, each.path(self._place)) for key, each in texts}
         modes = {key: mode for key, (_, mode) in read.items()}
         return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
 
@@ -63,7 +73,8 @@ class Resource(StepStateType):
         """Whether links of an earlier unit of this name will enable the one that comes."""
         if "unit" not in self._texts or self.properties.get("enable") is not False:
             return False
-        return unit_texts.has_links(host, self.name, self._texts["unit"].text)
+        text = self._texts["unit"].text
+        return unit_texts.has_links(host, self._place, self.name, text)
 
     def desired(self) -> Mapping[str, Any]:
         """In the order of the steps: a mask goes first and comes last."""
@@ -118,7 +129,7 @@ class Resource(StepStateType):
         mode = found["modes"][key]
         before = unit_texts.file_text(found[key], mode)
         after = unit_texts.file_text(self._texts[key].text, unit_texts.mode_after(mode))
-        return self._texts[key].path, before, after
+        return self._texts[key].path(self._place), before, after
 
     def done(self, key: str) -> str:
         if key in TEXTS:
@@ -137,9 +148,9 @@ class Resource(StepStateType):
         }
         for key in diff.keys:
             if key in TEXTS:
-                self._texts[key].apply(host)
+                self._texts[key].apply(host, unit_texts.place_of(host, self._user))
             else:
-                verbs[self.done(key)](self.name)
+                verbs[self.done(key)](self._full)
 
     def refreshed(self, found: Mapping[str, Any]) -> str:
         status: Status = found["systemd"]
@@ -147,7 +158,7 @@ class Resource(StepStateType):
 
     def refresh_by(self, host: Host, found: Mapping[str, Any]) -> None:
         again = host.units.reload if self._is_to_reload(found) else host.units.restart
-        again(self.name)
+        again(self._full)
 
     def _is_to_reload(self, found: Mapping[str, Any]) -> bool:
         """Not if its unit changes or has changed, which counts once it is restarted only."""
@@ -155,9 +166,8 @@ class Resource(StepStateType):
         return bool(self.properties.get("reload")) and not changes
 
     def needs_refresh(self, found: Mapping[str, Any]) -> bool:
-        return self.ensure == RUNNING and any(
-            key in self._texts and self.differs(found, key) for key in TEXTS
-        )
+        running: bool = self.ensure == RUNNING and found["systemd"].running
+        return running and any(key in self._texts and self.differs(found, key) for key in TEXTS)
 
     def accepts_refresh(self) -> bool:
         return self.ensure == RUNNING
@@ -191,11 +201,14 @@ class Resource(StepStateType):
             raise ResourceError(message, "service.masked", hint)
 
     def _masked(self, status: Status) -> Tuple[str, str]:
+        command, by = "systemctl unmask", ""
+        if self._user:
+            command, by = "systemctl --user unmask", " as %s" % self._user
+        run = "set `masked: false`, or run `%s %s` on the host" + by
         if status.until_reboot:  # the other command leaves such a mask where it is
-            hint = "set `masked: false`, or run `systemctl unmask --runtime %s` on the host"
-            return "%s is masked until the next boot" % self.name, hint % self.name
-        hint = "set `masked: false`, or run `systemctl unmask %s` on the host"
-        return "%s is masked" % self.name, hint % self.name
+            hint = run % (command + " --runtime", self.name)
+            return "%s is masked until the next boot" % self.name, hint
+        return "%s is masked" % self.name, run % (command, self.name)
 
     def unachieved(self, found: Mapping[str, Any]) -> str:
         """In the init system's words."""
@@ -223,7 +236,7 @@ class Resource(StepStateType):
         return dict(hashes, ensure=list(rest), enable=enable)
 
     def answers(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        status = host.units.status(self.name)
+        status = host.units.status(self._full)
         enabled = bool(status.enabled) and not status.until_reboot
         return {"active": status.running, "enabled": enabled}
 

@@ -7,7 +7,6 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.units.files import (
     ALIAS,
-    CONFIGURED,
     LINKED_FROM,
     MASKED_BY,
     Definition,
@@ -54,7 +53,7 @@ class Linking(object):
 
     def rehearse_mask(self, name: str) -> None:
         """To put a mask in the place of a unit's file, where nothing may be."""
-        link = "%s/%s" % (CONFIGURED, name)
+        link = "%s/%s" % (self._units.places.configured, name)
         if self._files.status(link) is not None and self._files.link(link) != MASKED_BY:
             raise ResourceError(
                 "masking %s failed: %s already exists" % (name, link),

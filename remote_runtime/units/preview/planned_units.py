@@ -8,8 +8,9 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
 from remote_runtime.units import unit as units
 from remote_runtime.units.files import (
-    SEARCHED,
+    SYSTEM,
     Definition,
+    Places,
     UnitFiles,
     is_generated,
     is_transient,
@@ -39,8 +40,11 @@ class ForeseenUnits(object):
     ``shown`` is what ``systemctl show`` says now of a unit; ``names`` are those of the plan.
     """
 
-    def __init__(self, context: "Context", shown: Shown, names: Sequence[str]) -> None:
+    def __init__(
+        self, context: "Context", shown: Shown, names: Sequence[str], places: Places = SYSTEM
+    ) -> None:
         self._context = context
+        self.places = places
         self._show = shown
         self._names = names
         self._read: Optional[UnitFiles] = None
@@ -52,10 +56,10 @@ class ForeseenUnits(object):
             planned = world.layer.nodes if world is not None else ()
             there = [
                 directory
-                for directory in SEARCHED
+                for directory in self.places.searched
                 if directory in planned or os.path.isdir(directory)
             ]
-            self._read = UnitFiles(self._context.files, there)
+            self._read = UnitFiles(self._context.files, there, self.places)
         return self._read
 
     def definition(self, name: str) -> Definition:
@@ -102,7 +106,9 @@ class ForeseenUnits(object):
     def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that systemd may make of a planned table of file systems."""
         world = self._context.world
-        if world is None or _TABLE not in world.layer.nodes or not name.endswith(_OF_TABLE):
+        if world is None or self.places.user:
+            return
+        if _TABLE not in world.layer.nodes or not name.endswith(_OF_TABLE):
             return
         unit = self.definition(name)
         if not unit.path or is_generated(unit):
@@ -136,7 +142,8 @@ class ForeseenUnits(object):
         world = self._context.world
         if world is None:
             return None
-        return world.units.get(shown.get("Id") or name) or world.units.get(name)
+        full = self.places.full
+        return world.units.get(full(shown.get("Id") or name)) or world.units.get(full(name))
 
     def _touched(self, name: str, shown: Mapping[str, str]) -> bool:
         """Whether anything planned has a say in how the unit is defined."""
@@ -145,15 +152,16 @@ class ForeseenUnits(object):
             return False
         names = {name, shown.get("Id") or name, units.template(name) or name}
         nodes = world.layer.nodes
-        scripts = [units.init_script(each) for each in names]
+        scripts = [] if self.places.user else [units.init_script(each) for each in names]
         if any(script in nodes for script in scripts if script):
             return True
         hidden = [p for p, node in nodes.items() if node.opaque and os.path.isdir(p)]
-        if any(_held(path, names) for path in hidden):
+        searched = self.places.searched
+        if any(_held(path, names, searched) for path in hidden):
             return True
-        if any(_concerns(path, names) for path in nodes):
+        if any(_concerns(path, names, searched) for path in nodes):
             return True
-        files = [os.path.join(directory, each) for directory in SEARCHED for each in names]
+        files = [os.path.join(directory, each) for directory in searched for each in names]
         return any(os.path.islink(f) and world.layer.find(f, follow=True).laid for f in files)
 
     def by(self, key: str, name: str) -> List[str]:
@@ -172,17 +180,17 @@ class ForeseenUnits(object):
         return self._context.world is not None and self._touched(name, self._show(name))
 
 
-def _held(directory: str, names: Set[str]) -> bool:
+def _held(directory: str, names: Set[str], searched: Sequence[str]) -> bool:
     """Whether a directory of the host has a part in the definition of one of these units."""
-    if any((searched + "/").startswith(directory + "/") for searched in SEARCHED):
+    if any((each + "/").startswith(directory + "/") for each in searched):
         return True
     linked = any(os.path.lexists(os.path.join(directory, name)) for name in names)
-    return linked and any(directory.startswith(searched + "/") for searched in SEARCHED)
+    return linked and any(directory.startswith(each + "/") for each in searched)
 
 
-def _concerns(path: str, names: Set[str]) -> bool:
+def _concerns(path: str, names: Set[str], searched: Sequence[str]) -> bool:
     """Whether what is planned at a path has a part in the definition of one of these units."""
-    for directory in SEARCHED:
+    for directory in searched:
         if path.startswith(directory + "/"):
             parts = path[len(directory) + 1 :].split("/")
             drop_in = parts[0][:-2] if parts[0].endswith(".d") else ""

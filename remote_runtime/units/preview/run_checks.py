@@ -48,6 +48,10 @@ class Rehearsal(object):
             return next(mounts.Mounting(self._context).obstacles(unit), "")
         if not unit.name.endswith(".service"):
             return ""
+        if unit.places.user:
+            from remote_runtime.units.preview.user_units import require_plain
+
+            require_plain(unit)
         self._require_seen(unit)
         return next(self._process.lacks(unit), "")
 
@@ -177,9 +181,10 @@ class Rehearsal(object):
         if not commands.find("systemd-analyze"):
             return True
         argv = ["systemd-analyze", "condition", condition]
-        if os.geteuid() == 0 and commands.find("unshare") and os.path.exists(_TOUCHED):
+        own = os.geteuid() == 0 and not self._units.places.user
+        if own and commands.find("unshare") and os.path.exists(_TOUCHED):
             argv[:0] = ["unshare", "--mount", "sh", "-c", _UNTOUCHED, _TOUCHED]
-        result = commands.run(argv)
+        result = commands.run(argv, user=self._units.places.user or None)
         return "Conditions failed." not in result.stdout + result.stderr
 
     def _has_time(self, unit: Definition) -> bool:

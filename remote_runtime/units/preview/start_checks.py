@@ -36,9 +36,8 @@ class Process(object):
 
     def lacks(self, unit: Definition) -> Iterator[str]:
         """Each thing that is not as it must be, in words that go on from the unit's name."""
-        text = unit.text
-        user = text.expand(text.last("Service", "User")) or ""
-        yield from self._accounts(text, user)
+        text, user = unit.text, _user(unit)
+        yield from self._accounts(text, "" if unit.places.user else user)
         yield from self._environment(text)
         yield from self._streams(text)
         yield from self._own_directories(unit)
@@ -53,8 +52,7 @@ class Process(object):
         """What keeps the programs of ``ExecReload`` from being begun, in the same words."""
         text = unit.text
         if not any(text.all("Service", key) for key in (*_ELSEWHERE, *_LAID)):
-            user = text.expand(text.last("Service", "User")) or ""
-            yield from self._programs(unit, user, ("ExecReload",))
+            yield from self._programs(unit, _user(unit), ("ExecReload",))
 
     def socket_lacks(self, unit: Definition) -> Iterator[str]:
         """The accounts that a socket is to belong to and that are not there."""
@@ -233,6 +231,11 @@ class Process(object):
         if self._files.exists(program):
             return "", "runs %s, which is not executable" % program
         return "", "runs %s, which does not exist" % program
+
+
+def _user(unit: Definition) -> str:
+    """Whom its programs run as; "" is root."""
+    return unit.places.user or unit.text.expand(unit.text.last("Service", "User")) or ""
 
 
 def _is_text(head: bytes) -> bool:

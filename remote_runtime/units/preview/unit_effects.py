@@ -17,7 +17,7 @@ from remote_runtime.units import written_paths
 from remote_runtime.units.directories import own_directories, runtime_directories
 from remote_runtime.units.files import CONFIGURED, MASKED_BY, Definition, install_links
 from remote_runtime.units.named_paths import sockets
-from remote_runtime.units.preview import mounts
+from remote_runtime.units.preview import mounts, user_units
 from remote_runtime.units.preview.planned_units import ForeseenUnits
 from remote_runtime.units.preview.run_checks import Rehearsal
 from remote_runtime.units.status import (
@@ -58,7 +58,8 @@ class Consequences(object):
         if verb == RELOAD:
             return self._reloaded(name)
         if verb == MASK:
-            mask = PathEffect("%s/%s" % (CONFIGURED, name), "symlink", target=MASKED_BY)
+            place = "%s/%s" % (self._units.places.configured, name)
+            mask = PathEffect(place, "symlink", target=MASKED_BY)
             return [UnitEffect(name, masked=True), mask]
         if verb == UNMASK:
             masks = [PathEffect(path, "absent") for path in self._units.masks(name)]
@@ -114,6 +115,8 @@ class Consequences(object):
             if _is_mount(unit):
                 mounting = mounts.Mounting(self._context)
                 effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
+            elif runs and unit.places.user:
+                effects += user_units.directories(unit)
             elif runs:
                 effects += own_directories(unit, self._context)
                 effects += [PathEffect(path, "something") for path in sockets(unit)]
@@ -172,14 +175,17 @@ class Consequences(object):
         return [unit] + [other for other in also if other.path and other.name != unit.name]
 
 
-def unfinished(verb: str, name: str, effects: Sequence[Effect]) -> List[UnknownEffect]:
+def unfinished(
+    verb: str, name: str, effects: Sequence[Effect], configured: str = CONFIGURED
+) -> List[UnknownEffect]:
     """What counts where an action fails that has these effects: some of them may have come.
+    ``configured`` is the directory with the links of units.
 
     A unit whose start fails does not run; of what came along nobody can tell.
     """
     paths = {effect.path for effect in effects if isinstance(effect, (PathEffect, MountEffect))}
     units = {effect.name for effect in effects if isinstance(effect, UnitEffect)}
-    units |= {os.path.basename(path) for path in paths if path.startswith(CONFIGURED + "/")}
+    units |= {os.path.basename(path) for path in paths if path.startswith(configured + "/")}
     if verb == START:
         units.discard(name)
 

@@ -1,11 +1,13 @@
 """Services, on a host with a small systemd: a file for each state that a unit is in."""
 
+import os
+import pwd
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from orchestrator.verify.checks import service as checks
-from remote_runtime.units import unit_texts
+from remote_runtime.units import unit_texts, user_systemd
 from remote_runtime.units.systemd import Systemd
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
@@ -165,4 +167,13 @@ def text_scenario(world: World, settings: Any) -> Scenario:
     )
 
 
-SCENARIOS = (running, stopped, masked, unmasked, texts, no_settings)
+def of_a_user(world: World) -> Scenario:
+    """A unit of the user who runs this, and who wants it to run."""
+    uid = os.geteuid()
+    world.write(f"users/{uid}/systemd/private", "")
+    world.later.enter_context(mock.patch.object(user_systemd, "RUNTIME", world.path("users")))
+    made = scenario(world, host(world), True, True)
+    return made._replace(properties={**made.properties, "user": pwd.getpwuid(uid).pw_name})
+
+
+SCENARIOS = (running, stopped, masked, unmasked, texts, no_settings, of_a_user)

@@ -2,7 +2,7 @@
 
 from typing import Dict, List
 
-from remote_runtime.units.files import Definition
+from remote_runtime.units.files import SYSTEM, Definition, Places
 from remote_runtime.units.preview.planned_units import ForeseenUnits
 from remote_runtime.units.status import Status
 from remote_runtime.units.text import UnitText
@@ -12,8 +12,8 @@ class FakeUnits(ForeseenUnits):
     """Units by their texts; ``running`` names those that run, ``masked`` those that are,
     ``broken`` why some cannot be used, ``from_elsewhere`` those whose file is only linked to."""
 
-    def __init__(self, texts: Dict[str, str]) -> None:
-        self.texts = texts
+    def __init__(self, texts: Dict[str, str], places: Places = SYSTEM) -> None:
+        self.texts, self.places = texts, places
         self.running = []  # type: List[str]
         self.masked = []  # type: List[str]
         self.broken = {}  # type: Dict[str, str]
@@ -24,7 +24,7 @@ class FakeUnits(ForeseenUnits):
         text = UnitText(name)
         text.add(self.texts.get(name, ""))
         path = "/lib/" + name if name in self.texts else ""
-        return Definition(name, path, text, name in self.masked)
+        return Definition(name, path, text, masked=name in self.masked, places=self.places)
 
     def status(self, name: str) -> Status:
         return Status(

@@ -11,7 +11,7 @@ from remote_runtime.units.systemd import Systemd
 from ..fake_commands import FakeCommands, make_context
 
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
-SHOW = "systemctl show --system"
+SHOW = "systemctl show --system --no-pager --property=Id,"
 
 
 def recorded(name: str) -> str:

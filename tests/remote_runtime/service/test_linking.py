@@ -4,7 +4,7 @@ import os
 import unittest
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.units import files as unit_files
+from remote_runtime.units.files import Places
 from remote_runtime.units.preview.link_checks import Linking
 
 from ..fakes import ROOT, DirectoryTest, context
@@ -18,11 +18,9 @@ NAMED = WANTED + "Alias=y.service\n"
 class LinkingTest(DirectoryTest):
     def setUp(self):
         super().setUp()
-        before = unit_files.CONFIGURED
-        self.addCleanup(setattr, unit_files, "CONFIGURED", before)
-        unit_files.CONFIGURED = self.root
         os.mkdir(self.path("a.target.wants"))
-        self.units = FakeUnits({"x.service": WANTED, "n.service": NAMED})
+        self.places = Places(configured=self.root)
+        self.units = FakeUnits({"x.service": WANTED, "n.service": NAMED}, self.places)
 
     def refused(self, name="x.service", removal=False):
         """The kind of the error, "" for none."""
@@ -52,7 +50,7 @@ class LinkingTest(DirectoryTest):
 
     def test_one_that_conflicts_with_its_other_name(self):
         """It may stop as soon as it has it."""
-        self.units = FakeUnits({"n.service": "[Unit]\nConflicts=y.service\n" + NAMED})
+        self.units = FakeUnits({"n.service": "[Unit]\nConflicts=y.service\n" + NAMED}, self.places)
         self.assertEqual(self.refused("n.service"), "unknowable")
         os.symlink("n.service", self.path("y.service"))
         self.assertEqual(self.refused("n.service"), "")
@@ -65,7 +63,7 @@ class LinkingTest(DirectoryTest):
             ("t@1.service", "y.service", "failed"),
             ("t@1.service", "y@1.service", ""),
         ):
-            self.units = FakeUnits({unit: "[Install]\nAlias=%s\n" % alias})
+            self.units = FakeUnits({unit: "[Install]\nAlias=%s\n" % alias}, self.places)
             self.assertEqual(self.refused(unit), kind, alias)
 
     @unittest.skipUnless(ROOT, "only root may set flags")

@@ -261,3 +261,33 @@ def test_a_unit_of_its_own(debian: Host) -> None:
     ]
     assert invocation(debian, "ccm-own") == before
     debian.run("test -e /run/ccm-own-reloaded")
+
+
+def test_a_unit_of_a_user(debian: Host) -> None:
+    """It runs in the manager of the user, its files are the user's, and lingering comes first."""
+    unit = "[Service]\nExecStart=/bin/sleep 1h\n[Install]\nWantedBy=default.target\n"
+    wish: dict[str, Any] = {
+        "user": "alice",
+        "unit": unit,
+        "settings": {"Service": {"Nice": 1}},
+        "enable": True,
+    }
+    alone = one(debian, "ccm-own", noop=True, **wish)
+    assert "loginctl enable-linger alice" in alone["error"][0], alone
+    command = "loginctl enable-linger alice"
+    linger = resource("exec", command, creates="/var/lib/systemd/linger/alice")
+    plan = [linger, service("ccm-own", **wish)]
+    preview = apply(debian, *plan, noop=True).events["service#ccm-own"]
+    assert (preview["changed"], preview["prediction"]) == (True, "assumed"), preview
+    event = apply(debian, *plan).events["service#ccm-own"]
+    assert (event["failed"], event["changes"]) == (False, preview["changes"]), event
+    asked = "XDG_RUNTIME_DIR=/run/user/$(id -u alice) runuser -u alice -- systemctl --user"
+    for question, answer in (("is-active", "active"), ("is-enabled", "enabled")):
+        assert debian.run(f"{asked} {question} ccm-own").stdout.strip() == answer
+    owners = "stat -c %U -- $(find /home/alice/.config)"
+    assert set(debian.run(owners).stdout.split()) == {"alice"}
+    assert one(debian, "ccm-own", **wish)["status"] == "stable"
+    gone = one(debian, "ccm-own", user="alice", ensure="stopped", enable=False)
+    assert gone["changed"], gone
+    assert debian.run(f"{asked} is-active ccm-own", check=False).stdout.strip() == "inactive"
+    debian.run("loginctl disable-linger alice; rm -r /home/alice/.config")

@@ -21,7 +21,7 @@ class EtcTest(DirectoryTest):
         super().setUp()
         for where, name, value in (
             (unit_texts, "DIRECTORY", self.root),
-            (unit, "is_below", lambda path: path.startswith(self.root)),
+            (unit, "is_below", lambda path, _: path.startswith(self.root)),
         ):
             patched = mock.patch.object(where, name, value)
             patched.start()

@@ -1,0 +1,75 @@
+"""What is special about the units of a user's manager (target; in previews only)."""
+
+from typing import Callable, List, Sequence
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import UNKNOWN, Effect, Uncertainty, UnitEffect, UnknownEffect
+from remote_runtime.units.files import Definition, Places
+
+_DIRECTORIES = (
+    "RuntimeDirectory", "StateDirectory", "CacheDirectory", "LogsDirectory",
+    "ConfigurationDirectory",
+)  # fmt: skip
+_PRIVILEGED = (
+    "User", "Group", "SupplementaryGroups", "DynamicUser", "AmbientCapabilities", "Root", "Bind",
+    "ReadWritePaths", "ReadOnlyPaths", "InaccessiblePaths", "TemporaryFileSystem", "Private",
+    "Protect", "MountFlags", "MountImages", "ExtensionImages", "NetworkNamespacePath", "PAMName",
+    "Nice", "CPUScheduling", "IOScheduling", "OOMScoreAdjust", "Limit", "StandardOutput",
+    "StandardError", "StandardInput", "LoadCredential",
+)  # fmt: skip
+_HARMLESS = ("null", "journal", "inherit", "syslog", "kmsg")
+
+
+def require_plain(unit: Definition) -> None:
+    """``Unknowable`` for a service with a setting that the manager of a user may be denied."""
+    for key in _PRIVILEGED:
+        for name, value in unit.text.settings("Service", key):
+            if value not in _HARMLESS:
+                text = "only starting %s shows whether %s may use %s="
+                raise Unknowable(text % (unit.name, unit.places.user, name))
+
+
+def directories(unit: Definition) -> List[Effect]:
+    """The directories that the manager makes for a service: where depends on its version."""
+    if not any(unit.text.all("Service", key) for key in _DIRECTORIES):
+        return []
+    places = tuple(unit.places.specifiers[letter] + "/" for letter in "ht")
+    doubt = Uncertainty(UNKNOWN, "%s makes directories when it starts" % unit.name)
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        return kind in ("path", "attributes") and value.startswith(places)
+
+    return [UnknownEffect(doubt, covers)]
+
+
+def named(effects: Sequence[Effect], places: Places) -> List[Effect]:
+    """The same effects with the names that the units of this manager have outside of it."""
+    return [_named(effect, places) for effect in effects]
+
+
+def unnamed(effects: Sequence[Effect], places: Places) -> List[Effect]:
+    """The same effects with the names that units have inside of their manager."""
+    prefix = len(places.full(""))
+    return [
+        effect._replace(name=effect.name[prefix:]) if isinstance(effect, UnitEffect) else effect
+        for effect in effects
+    ]
+
+
+def _named(effect: Effect, places: Places) -> Effect:
+    if isinstance(effect, UnitEffect):
+        return effect._replace(name=places.full(effect.name))
+    if isinstance(effect, UnknownEffect):
+        return effect._replace(covers=_covering(effect.covers, places.full("")))
+    return effect
+
+
+def _covering(
+    covers: Callable[[str, str, bool], bool], prefix: str
+) -> Callable[[str, str, bool], bool]:
+    def of_the_user(kind: str, value: str, present: bool) -> bool:
+        if kind != "unit":
+            return covers(kind, value, present)
+        return value.startswith(prefix) and covers(kind, value[len(prefix) :], present)
+
+    return of_the_user
