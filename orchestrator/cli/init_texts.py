@@ -110,6 +110,10 @@ repos:
         language: system
         pass_filenames: false
         always_run: true
+      - id: ccm-secrets
+        name: ccm secrets check
+        entry: ccm secrets check
+        language: system
 """
 
 GITHUB = """\

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import jsonschema
@@ -82,6 +83,8 @@ def test_editors_find_the_schemas(directory: Path) -> None:
 def test_hooks_and_ignored_files(directory: Path) -> None:
     """The hooks of pre-commit are commands that pass on the new project; plans are ignored."""
     assert main(["init", "--local", "--ci", "none"]) == 0
+    subprocess.run(["git", "init", "-q"], check=True, timeout=60)
+    subprocess.run(["git", "add", "-A"], check=True, timeout=60)
     hooks = yaml.safe_load((directory / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     for hook in hooks:
         program, *words = shlex.split(hook["entry"])
