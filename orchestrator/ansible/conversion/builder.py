@@ -12,6 +12,7 @@ from orchestrator.ansible.conversion.looping import loop_over
 from orchestrator.ansible.conversion.loops import Loop, read_loop
 from orchestrator.ansible.conversion.statements import STATEMENTS
 from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules import load_mappers
@@ -23,6 +24,7 @@ from orchestrator.ansible.output.entries import (
     Comment,
     Entry,
     Record,
+    both,
 )
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
@@ -133,7 +135,7 @@ class Builder(Conversion):
         )
         loop = read_loop(task, scope, self.files)
         if loop is None:
-            return self._variant(task, record, scope=scope, loop=None, omits={})
+            return self._alternatives(task, record, scope=scope, omits={})
         if loop.elements is not None:
             return self._written_out(task, record, scope, loop)
         sample = {loop.variable: loop.sample}
@@ -153,6 +155,33 @@ class Builder(Conversion):
             inner = scope.having(task_vars={**scope.task_vars, **extra})
             found += self._variant(task, record, scope=inner, loop=None, omits={}, extra=extra)
         return found
+
+    def _alternatives(
+        self, task: Task, record: Record, *, scope: Scope, omits: dict[str, bool]
+    ) -> list[Entry]:
+        """The resources of a task that omits a property unless a variable has a key."""
+        try:
+            entries = self._variant(task, record, scope=scope, loop=None, omits=omits)
+        except OmitChoice as choice:
+            if len(omits) == _MOST_OMITTED:
+                raise NotConvertible("a task that omits many properties") from choice
+            return [
+                entry
+                for has in (True, False)
+                for entry in self._alternatives(
+                    task, record, scope=scope, omits={**omits, choice.key: has}
+                )
+            ]
+        tests = [
+            texts.condition(f"{key} is {'' if has else 'not '}defined", scope)
+            for key, has in omits.items()
+        ]
+        for entry in entries if tests else ():
+            if entry.foreach:
+                raise NotConvertible("a list that omits properties")
+            entry.foreach = f"[{text_expression(entry.name)}] if {both(tests)} else []"
+            entry.name = "{{ item }}"
+        return entries
 
     def _choices(
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool]
@@ -197,8 +226,8 @@ class Builder(Conversion):
         doubts = len(scope.uses.doubts)
         try:
             entries = mapper(context, given)
-        except OmitChoice:
-            if loop is None:
+        except OmitChoice as choice:
+            if loop is None and choice.in_loop:
                 raise NotConvertible("default(omit) without a loop") from None
             raise
         given.finish()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from jinja2 import nodes
+
 from orchestrator.ansible.conversion.sequences import sequence
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import elements, resolve, sample_of
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import is_template, parse_expression, tree_of
-from orchestrator.ansible.jinja.unparse import literal, operand
+from orchestrator.ansible.jinja.trees import is_template, only_expression, parse_expression, tree_of
+from orchestrator.ansible.jinja.unparse import literal, operand, unparse
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.modules.context import Files
@@ -74,6 +76,10 @@ def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
 def _expression(loop: Loop, value: Any, scope: Scope) -> None:
     if not is_template(value):
         raise NotConvertible(f"a loop over {value!r}")
+    whole = only_expression(value)
+    if isinstance(whole, nodes.Filter) and whole.name == "subelements" and whole.node is not None:
+        _of_subelements(loop, whole, scope)
+        return
     loop.foreach = expression_of(value, scope)
     sample = resolve(value, scope)
     loop.sample = elements(sample)
@@ -205,7 +211,21 @@ def _fileglob(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     loop.elements = found
 
 
-def _subelements(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+def _of_subelements(loop: Loop, node: nodes.Filter, scope: Scope) -> None:
+    """``list | subelements('key', skip_missing=True)``."""
+    key = node.args[0] if node.args else None
+    skip = node.args[1] if len(node.args) > 1 else None
+    for one in node.kwargs:
+        skip = one.value if one.key == "skip_missing" else skip
+    if not isinstance(key, nodes.Const) or not (skip is None or isinstance(skip, nodes.Const)):
+        raise NotConvertible("subelements with a computed key")
+    assert node.node is not None
+    text = "{{ " + unparse(node.node) + " }}"
+    options = [{"skip_missing": True}] if skip is not None and skip.value else []
+    _subelements(loop, [text, key.value, *options], scope, None)
+
+
+def _subelements(loop: Loop, value: Any, scope: Scope, files: Files | None) -> None:
     if not isinstance(value, list) or len(value) < 2 or not isinstance(value[1], str):
         raise NotConvertible("with_subelements in another form")
     skip = isinstance(value[2], dict) if len(value) > 2 else False

@@ -15,7 +15,7 @@ from orchestrator.ansible.conversion.task_files import include_file
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import unparse
-from orchestrator.ansible.output.entries import Comment, Record, both, needs_parentheses
+from orchestrator.ansible.output.entries import Comment, Record, both, needs_parentheses, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, inherit, listed
 
@@ -135,6 +135,21 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
     _note(builder, task, record, f"in data: {', '.join(given)}")
 
 
+def getent(builder: Conversion, task: Task, record: Record) -> None:
+    """``getent``: a look-up of one entry, read as ``ansible_facts.getent_group``."""
+    given = {key: one for key, one in keywords.arguments(task).items() if key != "fail_key"}
+    database, key = given.pop("database", None), given.pop("key", None)
+    given.pop("split", None)
+    if given or not isinstance(database, str) or not isinstance(key, str) or task.loop is not None:
+        raise NotConvertible("getent of more than one entry")
+    if is_template(database) or is_template(key):
+        raise NotConvertible("getent of a computed entry")
+    name = f"{database}_{slug(key).replace('-', '_')}"
+    certain = builder.first and not any(one.changes for one in builder.manifest.entries())
+    builder.scope.uses.entries[database, key] = (name, certain)
+    _note(builder, task, record, f"the answer is Asked.{name}")
+
+
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
     """Tasks of another file, in its place."""
     name = _file_name(task)
@@ -185,4 +200,5 @@ STATEMENTS: dict[str, Statement] = {
     "import_role": role_calls.include_role,
     "stat": results.stat,
     "slurp": results.slurp,
+    "getent": getent,
 }

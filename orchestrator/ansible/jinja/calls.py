@@ -129,6 +129,9 @@ def test_of(node: nodes.Test, of: Translate) -> Any:
     inner = of(node.node)
     arguments = [of(one) for one in node.args]
     named = [nodes.Keyword(one.key, of(one.value)) for one in node.kwargs]
+    if name in ("truthy", "falsy") and not arguments and not named:
+        truth = [nodes.Const(name == "truthy"), nodes.Const(name == "falsy")]
+        return nodes.CondExpr(inner, *truth)
     if name == "contains" and len(arguments) == 1:
         return nodes.Compare(arguments[0], [nodes.Operand("in", inner)])
     if name not in _tests():
@@ -159,6 +162,10 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
         if plugin == "template":
             return call
         return nodes.Call(nodes.Getattr(call, "rstrip", "load"), [], [], None, None)
+    if plugin in ("flattened", "list", "items") and arguments and not node.kwargs:
+        made = nodes.List([of(one) for one in arguments])
+        levels = [nodes.Keyword("levels", nodes.Const(1))] if plugin == "items" else []
+        return made if plugin == "list" else nodes.Filter(made, "flatten", [], levels, None, None)
     if plugin == "vars" and len(arguments) == 1 and isinstance(arguments[0], nodes.Const):
         return of(nodes.Name(str(arguments[0].value), "load"))
     raise NotConvertible(f"ccm has no lookup plugin {plugin or 'of a computed name'}")

@@ -32,6 +32,8 @@ class Uses:
     asks: dict[str, dict[str, Any]] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # variables, and why they are not set
+    # entries of getent: the name of the look-up, and whether nothing changes before
+    entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
 

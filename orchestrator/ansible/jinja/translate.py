@@ -168,6 +168,8 @@ class _Translator:
 
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
+        if words[0].startswith("getent_") and len(keys) == 2:
+            return self._entry(words[0][7:], str(keys[0]), keys[1])
         if words[0] in fact_names.TABLES:
             fact, table = fact_names.TABLES[words[0]]
             if self.scope.no_data:
@@ -183,6 +185,21 @@ class _Translator:
                 self.scope.uses.asks[ask] = dict(question)
                 return members(expression(text), rest)
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
+
+    def _entry(self, database: str, key: str, position: Any) -> Any:
+        """A field of an entry of ``getent``; the first one is the key itself."""
+        uses = self.scope.uses
+        if (database, key) not in uses.entries or not isinstance(position, int):
+            raise NotConvertible(f"the entry {key} of {database}")
+        name, certain = uses.entries[database, key]
+        uses.asks[name] = {"command": f"getent {database} {key}"}
+        if not certain:
+            uses.doubts.append(
+                f"Asked.{name} is answered before the first change of a push; "
+                "the original asks at this point"
+            )
+        field = position + 1
+        return expression(f"Asked.{name}.stdout.strip().split(':')[{field}]")
 
     def _other_base(self, node: Any) -> tuple[Any, list[Any]]:
         """The host and the keys of ``hostvars[HOST].a.b``."""

@@ -11,7 +11,7 @@ from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import is_template, only_expression, outputs, path_of
+from orchestrator.ansible.jinja.trees import is_template, members, only_expression, outputs, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible
@@ -23,9 +23,10 @@ _SYMBOLS = {"r": 4, "w": 2, "x": 1}
 class OmitChoice(Exception):  # noqa: N818 - a question to the loop, which answers it
     """Some elements of a loop have a key and others do not, and the task omits a property then."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, in_loop: bool = True) -> None:
         super().__init__(key)
         self.key = key
+        self.in_loop = in_loop
 
 
 class Arguments:
@@ -151,8 +152,8 @@ class Arguments:
             return [texts.plain_text(one.strip()) for one in value.split(",") if one.strip()]
         return texts.text(str(value), self.scope)
 
-    def mode(self, *names: str) -> str | None:
-        """A mode in octal, None where none is set."""
+    def mode(self, *names: str, directory: bool = False) -> str | None:
+        """A mode in octal, None where none is set. X is x for a directory."""
         value = self.raw(*names)
         if value is None or value == "":
             return None
@@ -165,7 +166,7 @@ class Arguments:
         text = str(value).strip()
         if re.fullmatch(r"(0o)?[0-7]{3,5}", text):
             return text if text.startswith("0") or len(text) > 3 else f"0{text}"
-        return symbolic_mode(text)
+        return symbolic_mode(text.replace("X", "x") if directory else text)
 
     def finish(self) -> None:
         """NotConvertible where an argument was not asked for."""
@@ -195,11 +196,29 @@ class Arguments:
         if root in self.scope.task_vars or root in self.scope.locals:
             return self._kept_of_element(name, node, root, keys)
         if root in self.scope.values:
-            return node
+            return self._kept_of_variable(name, node, root, keys)
         if root.startswith("ansible_"):
             return node
         self.notes.append(f"{name} is left out, as nothing sets {root}")
         return None
+
+    def _kept_of_variable(
+        self, name: str, node: nodes.Expr, root: str, keys: list[Any]
+    ) -> nodes.Expr | None:
+        if not keys:
+            return node
+        key = ".".join([root, *(str(one) for one in keys)])
+        if key in self._omits:
+            return node if self._omits[key] else None
+        outer = members(nodes.Name(root, "load"), keys[:-1])
+        sample = sample_of(outer, self.scope)
+        maps = [isinstance(one, dict) and keys[-1] in one for one in sample.values]
+        if maps and not sample.open and all(maps):
+            return node
+        if maps and not sample.open and not any(maps):
+            self.notes.append(f"{name} is left out, as nothing sets {key}")
+            return None
+        raise OmitChoice(key, in_loop=False)
 
     def _kept_of_element(
         self, name: str, node: nodes.Expr, root: str, keys: list[Any]

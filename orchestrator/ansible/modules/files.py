@@ -37,7 +37,9 @@ def attributes(
     given.ignore("unsafe_writes")
     user = context.become_user or "root"
     own = {"owner": given.text("owner"), "group": given.text("group")}
-    own["mode"] = mode if given.raw("mode") == "preserve" else given.mode("mode")
+    own["mode"] = (
+        mode if given.raw("mode") == "preserve" else given.mode("mode", directory=directory)
+    )
     missing = [name for name, one in own.items() if one is None]
     if missing:
         what = "directory" if directory else "file"

@@ -260,3 +260,24 @@ def test_vaulted_values_stay_vaulted(tmp_path: Path) -> None:
         defaults__main="token: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6138\n",
     )
     assert "token: !vault |\n    $ANSIBLE_VAULT;1.1;AES256\n    6138\n" in text
+
+
+def test_a_property_that_a_variable_may_omit(tmp_path: Path) -> None:
+    """Two resources exclude each other: with the property where the key is there, else without."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- user: {name: joe, uid: '{{ account.uid | default(omit) }}'}\n",
+        defaults__main="account: {}\nother: '{{ account }}'\n",
+    )
+    assert "uid:" not in text
+    _, text = convert_tasks(
+        tmp_path / "more",
+        "- include_tasks: one.yml\n  loop: '{{ people }}'\n  loop_control: {loop_var: account}\n",
+        tasks__one="""
+        - user: {name: "{{ account.name }}", uid: "{{ account.uid | default(omit) }}"}
+        """,
+        defaults__main="people: [{name: a}, {name: b, uid: 9}]\n",
+    )
+    child = (tmp_path / "more" / "site" / "roles" / "role-one.yaml").read_text()
+    assert 'foreach: "[Data.account.name] if Data.account.uid is defined else []"' in child
+    check_valid(tmp_path / "more" / "site")

@@ -123,7 +123,7 @@ KEPT = {
     "never": "command: a\n  tags: never",
     "look-around": "lineinfile: {path: /a, regexp: '(?!x)', line: b}",
     "pattern": "apt: name=nginx*",
-    "X": "file: {path: /a, state: directory, mode: 'u=rwX,g=rX,o='}",
+    "X": "copy: {content: x, dest: /a, mode: 'u=rwX,g=rX,o='}",
     "plugin": "copy: {content: \"{{ lookup('pipe', 'x') }}\", dest: /a}",
     "variable": "command: echo $HOME",
     "async": "command: a\n  async: 10\n  poll: 0",
