@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Seque
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
+from remote_runtime.units import files as unit_files
 from remote_runtime.units import unit as units
 from remote_runtime.units.files import (
-    SYSTEM,
     Definition,
     Places,
     UnitFiles,
@@ -41,10 +41,14 @@ class ForeseenUnits(object):
     """
 
     def __init__(
-        self, context: "Context", shown: Shown, names: Sequence[str], places: Places = SYSTEM
+        self,
+        context: "Context",
+        shown: Shown,
+        names: Sequence[str],
+        places: Optional[Places] = None,
     ) -> None:
         self._context = context
-        self.places = places
+        self.places = unit_files.SYSTEM if places is None else places
         self._show = shown
         self._names = names
         self._read: Optional[UnitFiles] = None

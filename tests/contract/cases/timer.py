@@ -54,8 +54,8 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
         Path(world.path(path)).mkdir(exist_ok=True)
     for module in (unit_texts, checks):
         world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
-    searched = (world.path("etc"),)
-    world.later.enter_context(mock.patch.object(files, "SEARCHED", searched))
+    places = files.Places(searched=(world.path("etc"),))
+    world.later.enter_context(mock.patch.object(files, "SYSTEM", places))
     world.later.enter_context(mock.patch.object(resource, "STAMPS", world.path("units")))
 
     def ready(provider: Any) -> None:

@@ -233,7 +233,12 @@ class UserUnitsTest(DirectoryTest):
 
     def test_what_the_manager_may_be_denied(self) -> None:
         """Only starting it shows whether it may use such a setting."""
-        for line, known in (("Nice=5", False), ("PrivateTmp=yes", False), ("Restart=always", True)):
+        for line, known in (
+            ("Nice=-5", False),
+            ("Nice=5", True),
+            ("PrivateTmp=yes", False),
+            ("Restart=always", True),
+        ):
             plan = self.plan("nosuch", unit=RUN + line + "\n")
             (resource,) = plan.resources
             with plan.noop():
