@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.import_proof import Converted, add_proof, check_proof, run_proof
+from orchestrator.cli.import_proof import Converted, add_proof, check_proof, read_proof, run_proof
 
 if TYPE_CHECKING:
     from orchestrator.ansible.importer import ImportResult
@@ -46,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
 
-    check_proof(args)
+    wanted = read_proof(args)
+    check_proof(wanted)
     try:
         result = import_project(args.source, args.output)
     except OSError as error:
@@ -58,9 +59,15 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(result.document(), indent=2, ensure_ascii=False))
     else:
         print(plain(result.text()), end="")
-    return run_proof(args, _converted(result)) if args.prove else 0
+    return run_proof(wanted, _converted(result)) if wanted.prove else 0
 
 
 def _converted(result: ImportResult) -> Converted:
     tasks = result.document()["tasks"]
-    return Converted(result.playbooks, result.inventories, result.site, result.inventory, tasks)
+    return Converted(
+        playbooks=result.playbooks,
+        inventory=result.inventories,
+        site=result.site,
+        hosts=result.inventory,
+        tasks=tasks,
+    )

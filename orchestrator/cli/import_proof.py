@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 FIRST = ("ansible", "ccm")
 
 
+class WantedProof(NamedTuple):
+    """What the command line says of a proof; ``limit`` are the patterns of its hosts, ``agreed``
+    says that there is no prompt.
+    """
+
+    prove: bool
+    first: str
+    limit: list[str]
+    agreed: bool
+
+
 class Converted(NamedTuple):
     """A conversion that was written: the ``playbooks`` with their ``inventory`` sources, the
     manifest ``site`` and its ``hosts`` file ("" for none), and the ``tasks`` of the report."""
@@ -60,31 +71,36 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_proof(args: argparse.Namespace) -> None:
+def read_proof(args: argparse.Namespace) -> WantedProof:
+    """The proof that the options ask for."""
+    return WantedProof(args.prove, args.first, args.limit or [], args.yes)
+
+
+def check_proof(wanted: WantedProof) -> None:
     """Refuse a proof that cannot begin, before anything is written. UsageError."""
     import os
 
     from orchestrator.ansible.proof.playbook_run import require_ansible
     from remote_runtime.errors import UsageError
 
-    if not args.prove:
-        if args.limit or args.yes:
+    if not wanted.prove:
+        if wanted.limit or wanted.agreed:
             raise UsageError("import ansible: -l and --yes need --prove", hint="add --prove")
         return
-    if not args.limit:
+    if not wanted.limit:
         raise UsageError(
             "import ansible: --prove requires -l/--limit",
             hint="name the hosts that may be changed, such as -l test1",
         )
     require_ansible(os.environ)
-    if not (args.yes or sys.stdin.isatty()):
+    if not (wanted.agreed or sys.stdin.isatty()):
         raise UsageError(
             "--prove changes hosts, and cannot prompt without a terminal",
             hint="check the hosts of -l, then use --yes",
         )
 
 
-def run_proof(args: argparse.Namespace, converted: Converted) -> int:
+def run_proof(wanted: WantedProof, converted: Converted) -> int:
     """Prove a conversion; 0 where the other tool found nothing to do, else 1."""
     from orchestrator.ansible.proof.playbook_run import Playbook, run_playbook
     from orchestrator.ansible.proof.prove import prove
@@ -96,18 +112,18 @@ def run_proof(args: argparse.Namespace, converted: Converted) -> int:
     playbook = Playbook.of(converted.playbooks, converted.inventory)
     if not converted.hosts:
         raise UsageError("--prove needs an inventory", hint="put one beside the playbook")
-    choice = HostChoice([converted.hosts], args.limit)
+    choice = HostChoice([converted.hosts], wanted.limit)
     hosts = [host.name for host in select_targets(choice, warn, converted.site).hosts]
-    if not _confirmed(hosts, args):
+    if not (wanted.agreed or _confirmed(hosts)):
         print("nothing was applied")
         return 1
     proof = prove(
-        args.first,
+        wanted.first,
         hosts,
-        lambda check: run_playbook(playbook, hosts, check=check, output=sys.stderr.fileno()),
-        _Pushes(converted, hosts),
-        TaskMap(converted.tasks, Path.cwd()),
-        _say,
+        play=lambda check: run_playbook(playbook, hosts, check=check, output=sys.stderr.fileno()),
+        site=_Pushes(converted, hosts),
+        tasks=TaskMap(converted.tasks, Path.cwd()),
+        say=_say,
     )
     print(proof_text(proof), end="")
     return 0 if proof.holds else 1
@@ -117,11 +133,9 @@ def _say(text: str) -> None:
     print(text, flush=True)
 
 
-def _confirmed(hosts: Sequence[str], args: argparse.Namespace) -> bool:
+def _confirmed(hosts: Sequence[str]) -> bool:
     from orchestrator.support.plain_text import plain
 
-    if args.yes:
-        return True
     names = ", ".join(hosts)
     many = "1 host" if len(hosts) == 1 else f"{len(hosts)} hosts"
     print(plain(f"Apply the playbook and the converted site to {many} ({names})? [y/N] "), end="")
@@ -148,8 +162,8 @@ class _Pushes:
         from orchestrator.fleet import outcome
         from orchestrator.runs.push import push
 
-        args = build_parser("push", load_command("push")).parse([*flags, *self._words])
-        request = read_request(args, "push")
+        given = build_parser("push", load_command("push")).parse([*flags, *self._words])
+        request = read_request(given, "push")
         output = _Collecting(OutputOptions(quiet=True), request.run)
         result = push(request, output)
         good = (outcome.OK, outcome.FAILED) if may_fail else (outcome.OK,)

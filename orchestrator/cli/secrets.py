@@ -84,11 +84,20 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
 
 def run(args: argparse.Namespace) -> int:
     """Do what the action says; 1 where ``check`` finds something. SecretError, InputError."""
-    actions = {
-        "edit": _edit, "show": _show, "set": _set, "check": _check, "rekey": _rekey,
-        "recipients": _recipients, "used": _used,
-    }  # fmt: skip
-    return actions[args.action](args)
+    match args.action:
+        case "edit":
+            return _edit(args)
+        case "show":
+            return _show(args)
+        case "set":
+            return _set(args)
+        case "check":
+            return _check(args)
+        case "rekey":
+            return _rekey(args)
+        case "recipients":
+            return _recipients(args)
+    return _used(args)
 
 
 def _keyring(args: argparse.Namespace) -> Keyring:

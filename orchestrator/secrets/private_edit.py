@@ -42,7 +42,8 @@ def private_directory() -> Iterator[Path]:
         if number == signal.SIGINT:
             return
         _remove(directory)
-        os._exit(128 + number)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     for number in _CAUGHT:
         before[number] = signal.signal(number, leave)

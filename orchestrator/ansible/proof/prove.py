@@ -73,6 +73,7 @@ class Proof(NamedTuple):
 def prove(
     first: str,
     hosts: Sequence[str],
+    *,
     play: Play,
     site: Site,
     tasks: TaskMap,
@@ -83,12 +84,17 @@ def prove(
     ``say`` gets a line before each step. ProofError where a step failed.
     """
     if first == ANSIBLE:
-        return _ansible_first(hosts, play, site, tasks, say)
-    return _ccm_first(hosts, play, site, tasks, say)
+        return _ansible_first(hosts, play=play, site=site, tasks=tasks, say=say)
+    return _ccm_first(hosts, play=play, site=site, tasks=tasks, say=say)
 
 
 def _ansible_first(
-    hosts: Sequence[str], play: Play, site: Site, tasks: TaskMap, say: Callable[[str], None]
+    hosts: Sequence[str],
+    *,
+    play: Play,
+    site: Site,
+    tasks: TaskMap,
+    say: Callable[[str], None],
 ) -> Proof:
     say("step 1 of 3: ansible-playbook")
     play(False)
@@ -115,7 +121,12 @@ def _ansible_first(
 
 
 def _ccm_first(
-    hosts: Sequence[str], play: Play, site: Site, tasks: TaskMap, say: Callable[[str], None]
+    hosts: Sequence[str],
+    *,
+    play: Play,
+    site: Site,
+    tasks: TaskMap,
+    say: Callable[[str], None],
 ) -> Proof:
     say("step 1 of 3: ccm push of the converted site")
     _require_events(site.push(), hosts)

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import SWAP, Entry
 from remote_runtime.system.kernel.mounts import Mounted
@@ -96,7 +97,7 @@ class Resource(StateType):
         if wanted is not None and fstab.means_same(wanted, old.options):
             options = wanted
         found: Dict[str, Any] = {"device": old.device, "type": old.type}
-        found["options"] = fstab.masked(options)
+        found["options"] = fstab.masked(options, MASKED)
         for key, text in (("dump", old.dump), ("pass", old.passno)):
             found[key] = int(text) if text.isdigit() else None
         return found
@@ -118,7 +119,7 @@ class Resource(StateType):
             found["mounted"] = entry.device
             differs = fstab.differing(entry.options, now.options, now.on_system)
             active = ",".join(now.options) if differs else entry.options
-            found["active_options"] = fstab.masked(active)
+            found["active_options"] = fstab.masked(active, MASKED)
         return found
 
     @property
@@ -152,7 +153,7 @@ class Resource(StateType):
         wanted: Dict[str, Any] = {}
         if self._managed:
             wanted = {"device": entry.device, "type": entry.type}
-            wanted["options"] = fstab.masked(entry.options)
+            wanted["options"] = fstab.masked(entry.options, MASKED)
             wanted.update(
                 (key, given[key]) for key in ("dump", "pass") if given.get(key) is not None
             )
@@ -163,7 +164,7 @@ class Resource(StateType):
         elif self.ensure == "mounted":
             wanted["mounted"] = entry.device
             if self._right:
-                wanted["active_options"] = fstab.masked(entry.options)
+                wanted["active_options"] = fstab.masked(entry.options, MASKED)
         return wanted
 
     # -- acting -----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import re
 from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.octal import unescape
 
 _FIELD = re.compile(r"[^ \t]+")
@@ -133,9 +132,9 @@ _PASSWORD = re.compile(
 )
 
 
-def masked(options: str) -> str:
-    """The options without the passwords that somebody wrote into the table."""
-    return _PASSWORD.sub(lambda found: found.group(1) + MASKED, options)
+def masked(options: str, instead: str) -> str:
+    """The options with a text instead of each password that somebody wrote into the table."""
+    return _PASSWORD.sub(lambda found: found.group(1) + instead, options)
 
 
 def means_same(one: str, other: str) -> bool:

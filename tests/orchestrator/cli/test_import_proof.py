@@ -13,7 +13,14 @@ from orchestrator.ansible.proof import playbook_run
 from orchestrator.ansible.proof.playbook_run import Playbook, TaskResult
 from orchestrator.ansible.proof.prove import Finding, Proof
 from orchestrator.cli.commands import Parser
-from orchestrator.cli.import_proof import Converted, add_proof, check_proof, proof_text, run_proof
+from orchestrator.cli.import_proof import (
+    Converted,
+    add_proof,
+    check_proof,
+    proof_text,
+    read_proof,
+    run_proof,
+)
 from remote_runtime.errors import UsageError
 
 SITE = """\
@@ -61,15 +68,15 @@ def test_a_proof_names_its_hosts_and_is_confirmed(
     """No host is changed that was not named, nor without a yes."""
     monkeypatch.setattr("sys.stdin", io.StringIO())
     with pytest.raises(UsageError, match=message):
-        check_proof(parsed(*words))
+        check_proof(read_proof(parsed(*words)))
 
 
 @pytest.mark.usefixtures("ansible")
 def test_a_confirmed_proof_may_begin() -> None:
     """Neither a terminal nor a question is needed with --yes."""
-    args = parsed("--prove", "-l", "web1", "--yes")
-    check_proof(args)
-    assert args.first == "ansible"
+    wanted = read_proof(parsed("--prove", "-l", "web1", "--yes"))
+    check_proof(wanted)
+    assert wanted.first == "ansible"
 
 
 def test_without_ansible_a_proof_is_refused(
@@ -78,7 +85,7 @@ def test_without_ansible_a_proof_is_refused(
     """The error comes before anything is written."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="was not found on PATH"):
-        check_proof(parsed("--prove", "-l", "web1", "--yes"))
+        check_proof(read_proof(parsed("--prove", "-l", "web1", "--yes")))
 
 
 def written(tmp_path: Path) -> Converted:
@@ -89,7 +96,8 @@ def written(tmp_path: Path) -> Converted:
     (tmp_path / "hosts.yaml").write_text("hosts: {web1: {connection: local}, web2: {}}\n")
     tasks = [{"file": "t.yml", "line": 1, "task": "Make", "resources": [f"file#{path}"]}]
     site, hosts = str(tmp_path / "site.yaml"), str(tmp_path / "hosts.yaml")
-    return Converted([str(tmp_path / "site.yml")], ["hosts"], site, hosts, tasks)
+    playbooks = [str(tmp_path / "site.yml")]
+    return Converted(playbooks=playbooks, inventory=["hosts"], site=site, hosts=hosts, tasks=tasks)
 
 
 @pytest.mark.parametrize(("text", "code"), [("one\n", 0), ("two\n", 1)])
@@ -112,7 +120,9 @@ def test_a_conversion_is_proved_on_its_host(
         return []
 
     monkeypatch.setattr(playbook_run, "run_playbook", play)
-    assert run_proof(parsed("--prove", "-l", "web1", "--yes"), written(tmp_path)) == code
+    assert (
+        run_proof(read_proof(parsed("--prove", "-l", "web1", "--yes")), written(tmp_path)) == code
+    )
     assert asked == [["web1"], ["web1"]]
     out = capfd.readouterr().out
     assert ("proved: nothing to do" in out) == (code == 0)
@@ -124,7 +134,7 @@ def test_a_no_changes_nothing(
 ) -> None:
     """The question names the hosts."""
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
-    assert run_proof(parsed("--prove", "-l", "web1"), written(tmp_path)) == 1
+    assert run_proof(read_proof(parsed("--prove", "-l", "web1")), written(tmp_path)) == 1
     out = capsys.readouterr().out
     assert "to 1 host (web1)? [y/N]" in out
     assert "nothing was applied" in out
