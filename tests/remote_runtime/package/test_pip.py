@@ -108,11 +108,13 @@ class Reading(DirectoryTest):
         script = b'#!/bin/sh\nid -u >> "%s"\necho "Available versions: 1.0"\n'
         os.chmod(self.root, 0o755)
         self.write("who", b"", 0o666)
-        self.write("venv/bin/python", script % self.path("who").encode(), 0o755)
+        os.remove(self.path("venv", "bin", "python"))  # as venv makes it: a link to that of root
+        program = self.write("python3", script % self.path("who").encode(), 0o755)
+        os.symlink(program, self.path("venv", "bin", "python"))
         for directory, _, files in os.walk(self.path("venv")):
             for name in (".", *files):
-                os.chown(os.path.join(directory, name), 12345, 12345)
-        self.status(NAME)
+                os.lchown(os.path.join(directory, name), 12345, 12345)
+        self.assertEqual(self.status(NAME)["error"], [])
         self.assertEqual(set(self.read("who").split()), {b"12345"})
 
     def test_requirements(self) -> None:
