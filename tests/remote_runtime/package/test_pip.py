@@ -252,6 +252,8 @@ class RealPip(DirectoryTest):
             self.assertEqual((preview["prediction"], event["error"]), ("certain", []))
             self.assertEqual(preview["changes"], event["changes"])
         gone = ("other", dict(self.given, ensure="absent"))
+        previews = events_of(gone, ("helper", dict(self.given, ensure="latest")), noop=True)
+        self.assertEqual([event["prediction"] for event in previews], ["certain", "certain"])
         self.assertEqual(one(events_of(gone))["status"], "changed")
 
         lacking = events_of(("nope", self.given), ("my-app", dict(self.given, ensure="7")))

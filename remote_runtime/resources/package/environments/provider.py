@@ -75,10 +75,11 @@ class Wanted(NamedTuple):
 
 class EnvironmentProvider(PackageProvider):
     """Packages in directories. A subclass names the properties that a resource needs in ``keys``,
-    one of which has to be set."""
+    one of which has to be set. ``removes_alone``: what only a removed package needed stays."""
 
     priority = _LAST
     batches = False
+    removes_alone = False
     keys: Tuple[str, ...] = ()
 
     def __init__(self, context: Context) -> None:
@@ -227,6 +228,8 @@ class EnvironmentProvider(PackageProvider):
         if not self.context.noop:
             return ()
         if operation.removal:
+            if self.removes_alone:
+                self._resolved.add(wanted.key)
             return ()
         self._making(wanted, "")  # where that fails, so does the push
         resolved = self._resolve(operation, wanted)

@@ -50,6 +50,7 @@ class Provider(EnvironmentProvider):
     """pip in virtual environments."""
 
     name = "pip"
+    removes_alone = True
     keys = ("environment",)
 
     def __init__(self, context: Context) -> None:
