@@ -97,8 +97,8 @@ def test_a_converted_project_makes_the_same_host(
                 host.reset()
             project.prepare(host, url)
             options = ("--prove", "--first", first, "-l", host.name, "--yes")
-            done = _run(ccm, *words, str(tmp_path / f"site-{first}"), *options)
-            assert done.returncode == 0, done.stdout + done.stderr
+            proved = _run(ccm, *words, str(tmp_path / f"site-{first}"), *options)
+            assert proved.returncode == 0, proved.stdout + proved.stderr
             found[first] = snapshot.take(host)
     by_ansible, by_ccm = found["ansible"], found["ccm"]
     assert snapshot.differences(by_ansible, by_ccm, project.ignored) == []
