@@ -69,7 +69,7 @@ def test_options_in_the_text_exist() -> None:
     known |= {"--tmpfs", "--engines", "--faulty", "--also", "--listed"}
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--kept"}  # python -m tests.preview
-    known |= {"--syntax-check", "--skip-tags"}  # of other programs
+    known |= {"--syntax-check", "--skip-tags", "--find-links", "--dry-run"}  # of other programs
     known |= {"--configure", "--compare-versions", "--create", "--tag"}
     known |= {"--assumeno", "--cacheonly"}
     for name in COMMANDS:
