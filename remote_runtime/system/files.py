@@ -5,6 +5,7 @@ A file is written as a temporary one in the same directory, completed there and 
 is replaced atomically; remaining temporary files are removed when the run is cancelled.
 """
 
+import errno
 import os
 import stat
 import time
@@ -506,6 +507,8 @@ class Files(object):
         except FileNotFoundError:
             return place  # another process has removed it
         except OSError as error:
+            if error.errno == errno.EXDEV:  # overlayfs renames no directory of a lower layer
+                return place
             raise failure("remove", place.path, error) from error
         return place._replace(name=name)
 

@@ -3,6 +3,7 @@ import subprocess
 import unittest
 from unittest import mock
 
+from remote_runtime.system.files import Files
 from remote_runtime.system.remove_tree import clear
 from remote_runtime.system.walk import Walker
 from tests.remote_runtime import mounting
@@ -51,6 +52,21 @@ class ClearingTest(DirectoryTest):
             self.assertIn("a/m: it is a mount point", str(failure_of(self.clear, name)))
         self.assertEqual(sorted(os.listdir(self.path("a"))), ["file", "m"])
         self.assertEqual(os.listdir(self.path("a/m")), ["file"])
+
+    @unittest.skipUnless(mounting.possible(), "nothing can be mounted on this machine")
+    def test_of_a_lower_layer(self) -> None:
+        """Overlayfs renames no directory of a lower layer; it goes as well, without that."""
+        for name in ("lower/a/b", "upper", "work", "host"):
+            os.makedirs(self.path(name))
+        self.write("lower/a/b/file")
+        layers = "lowerdir=%s,upperdir=%s,workdir=%s,redirect_dir=off"
+        options = layers % tuple(map(self.path, ("lower", "upper", "work")))
+        argv = ["mount", "-t", "overlay", "-o", options, "ccm-test", self.path("host")]
+        if subprocess.call(argv, stderr=subprocess.DEVNULL):
+            self.skipTest("this file system has no overlays")
+        self.addCleanup(subprocess.check_call, ["umount", self.path("host")])
+        Files().remove_tree(self.path("host/a"), at_once=True)
+        self.assertEqual(os.listdir(self.path("host")), [])
 
     def test_however_deep(self) -> None:
         """A tree deeper than a path or a stack may be long goes as well."""
