@@ -81,6 +81,8 @@ class Resource(StateType):
         service = self._own_service(host, timer is not None)
         if service is None or not texts.is_marked(service.data, self.name):
             self._require_free(host)
+        if service is not None:
+            host.units.status(self.name + ".service")  # a run that was cut off read no new file
         status = host.units.status(self._unit)
         if status.masked:
             raise self._masked(self._unit)

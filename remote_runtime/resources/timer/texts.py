@@ -35,9 +35,9 @@ def timer_text(name: str, properties: Mapping[str, Any]) -> str:
         timer["OnCalendar"] = [each.replace("%", "%%") for each in times.expressions(properties)]
     for key, setting in _SPANS:
         if properties.get(key) is not None:
-            timer[setting] = str(properties[key]).strip()
+            timer[setting] = _in_one_line(properties[key])
     if properties.get("randomized_delay") is not None:
-        timer["RandomizedDelaySec"] = str(properties["randomized_delay"]).strip()
+        timer["RandomizedDelaySec"] = _in_one_line(properties["randomized_delay"])
     if properties.get("persistent") is not None:
         timer["Persistent"] = bool(properties["persistent"])
     timer.update(_given(properties, "Timer"))
@@ -73,6 +73,10 @@ def is_marked(text: bytes, name: str) -> bool:
 def quoted(text: str) -> str:
     """A word of a setting that systemd takes literally."""
     return '"%s"' % "".join([_QUOTED.get(char, char) for char in text])
+
+
+def _in_one_line(span: Any) -> str:
+    return " ".join(str(span).split())
 
 
 def _described(name: str, properties: Mapping[str, Any]) -> str:

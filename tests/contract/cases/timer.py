@@ -1,5 +1,9 @@
-"""Timers, on a host with a small systemd: it reads the files, and has a file for each state."""
+"""Timers, on a host with a small systemd: it reads the files, and has a file for each state.
 
+``loaded`` has the files as they were when it was told to read them again.
+"""
+
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +23,13 @@ verb=$1; wanted=
 for last; do case "$last" in --property=*) wanted=,${last#--property=},;; esac; done
 lines() { sed -n "s/^$1=//p" "etc/$unit" 2>/dev/null; }
 boot() { [ -e "units/$unit-enabled" ] && echo enabled || echo disabled; }
+stale() { [ -e "etc/$unit" ] && ! cmp -s "etc/$unit" "loaded/$unit"; }
+reload() { rm -rf loaded; mkdir loaded; cp etc/* loaded 2>/dev/null; :; }
 asks() { case "$wanted" in *,$1,*) ;; *) false ;; esac; }
 tell() { ! asks "$1" || echo "$1=$2"; }
 show() {
-    tell Id "$unit"; tell LoadState loaded; tell UnitFileState "$(boot)"; tell NeedDaemonReload no
+    tell Id "$unit"; tell LoadState loaded; tell UnitFileState "$(boot)"
+    tell NeedDaemonReload "$(stale && echo yes || echo no)"
     tell ActiveState "$([ -e "units/$unit" ] && echo active || echo inactive)"
     ! asks User || tell User "$(lines User)"
     ! asks Environment || tell Environment "$(lines Environment)"
@@ -39,9 +46,10 @@ case "$verb" in
     show) while [ "$1" != -- ]; do shift; done; shift; for unit; do show; done ;;
     is-enabled) unit=$last; boot ;;
     start) touch "units/$last" ;;
-    enable) touch "units/$last-enabled" ;;
+    daemon-reload) reload ;;
+    enable) reload; touch "units/$last-enabled" ;;
     stop) rm "units/$last" ;;
-    disable) rm "units/$last-enabled" ;;
+    disable) reload; rm "units/$last-enabled" ;;
 esac
 """
 
@@ -50,8 +58,10 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
     """A timer on this host."""
     world.program("systemctl", SYSTEMCTL)
     world.program("systemd-analyze", 'echo "Normalized form: $3"')
-    for path in ("units", "etc"):
+    for path in ("units", "etc", "loaded"):
         Path(world.path(path)).mkdir(exist_ok=True)
+    for file in Path(world.path("etc")).iterdir():
+        shutil.copy(file, world.path("loaded"))
     for module in (unit_texts, checks):
         world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
     places = files.Places(searched=(world.path("etc"),))
@@ -59,7 +69,8 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
     world.later.enter_context(mock.patch.object(resource, "STAMPS", world.path("units")))
 
     def ready(provider: Any) -> None:
-        provider.context.one(Systemd).booted = world.path("units")
+        systemd = provider.context.one(Systemd)
+        systemd.booted, systemd.directories = world.path("units"), searched
 
     return Scenario("job", properties, breaks, ready=ready)
 

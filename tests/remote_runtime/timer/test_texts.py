@@ -12,7 +12,7 @@ class TextsTest(unittest.TestCase):
             "schedule": ["Mon  04:00", "daily"],
             "on_boot": 90,
             "persistent": False,
-            "randomized_delay": " 1h ",
+            "randomized_delay": " 1h\n 5s ",
             "environment": ['A=b "c" 5% \\ $X'],
             "description": "50% of it",
             "settings": {
@@ -24,7 +24,7 @@ class TextsTest(unittest.TestCase):
         self.assertEqual(
             texts.timer_text("job", given),
             "# ccm: job\n[Unit]\nDescription=Timer of 50%% of it\n\n[Timer]\n"
-            "OnCalendar=Mon 04:00\nOnCalendar=daily\nOnBootSec=90\nRandomizedDelaySec=1h\n"
+            "OnCalendar=Mon 04:00\nOnCalendar=daily\nOnBootSec=90\nRandomizedDelaySec=1h 5s\n"
             "Persistent=no\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n",
         )
         self.assertEqual(

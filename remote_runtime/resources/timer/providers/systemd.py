@@ -8,8 +8,9 @@ from remote_runtime.units.systemd import Systemd
 
 
 class Provider(systemd.Provider):
-    """As for services; one query answers for the timers, too."""
+    """As for services; one query answers for the timers and their services, too."""
 
     def prepare(self, items: Sequence[Item]) -> None:
         """See the base class."""
-        self.context.one(Systemd).prepare([item.name + ".timer" for item in items])
+        units = [item.name + suffix for item in items for suffix in (".timer", ".service")]
+        self.context.one(Systemd).prepare(units)
