@@ -127,6 +127,7 @@ class Reading(DirectoryTest):
             ("flask==3.0.1 --hash=sha256:00 \\\n  --hash=sha256:11\n# all\n", "stable"),
             ("Flask>=3,<4 ; python_version >= '3.8' and sys_platform != 'win32'\n", "stable"),
             ("flask~=2.0; python_version < '3.8' or (os_name == 'nt')\n", "stable"),
+            ("other; python_full_version < '3.11.1' or implementation_version < '3'\n", "stable"),
             ("-i https://user:secret@example.net/\nflask ===3.0.1\n", "stable"),
             ("flask[async]\n-c other.txt\n", "changed"),
             ("flask>3.0.1\n", "changed"),
@@ -143,6 +144,29 @@ class Reading(DirectoryTest):
         event = self.status("all", requirements=self.path("one.txt"))
         self.assertEqual(event["changes"][1]["from"], "3.0.1")
 
+    @unittest.skipUnless(fakes.ROOT, "only root can give files away")
+    def test_whose_requirements_count(self) -> None:
+        """No file is read that the owner of the environment cannot read, or, of one of root, that
+        others can write: its lines would be shown, or run as root."""
+        os.chmod(self.root, 0o755)
+        self.write("secret", b"root:hash:1\n", 0o600)
+        self.write("one.txt", b"-r secret\n")
+        os.chown(self.path("one.txt"), 12345, -1)
+        event = self.status("all", requirements=self.path("one.txt"))
+        self.assertIn("one.txt can be changed by others than root", event["error"][0])
+        for directory, _, files in os.walk(self.path("venv")):
+            for name in (".", *files):
+                os.chown(os.path.join(directory, name), 12345, 12345)
+        event = self.status("all", requirements=self.path("one.txt"))
+        self.assertIn("the user 12345, who owns", event["error"][0])
+        self.assertIn("cannot read %s" % self.path("secret"), event["error"][0])
+        self.assertNotIn("hash", str(event))
+        os.chmod(self.path("secret"), 0o644)
+        self.write("secret", b"pip\n")
+        self.assertEqual(
+            self.status("all", requirements=self.path("one.txt"))["status"], "stable"
+        )
+
     def test_rules(self) -> None:
         """What cannot be meant is refused, with the property."""
         venv: Any = {"provider": "pip", "environment": "/srv/venv"}
@@ -157,6 +181,9 @@ class Reading(DirectoryTest):
             (dict(venv, options=["--target=/x"]), "options"),
             (dict(venv, options=["--no-deps --user"]), "options"),
             (dict(venv, options=["other"]), "options"),
+            (dict(venv, options=["--targ=/x"]), "options"),
+            (dict(venv, options=["-r/x"]), "options"),
+            (dict(venv, options=["-Uq"]), "options"),
             (dict(venv, package="a/b"), "package"),
             (dict(venv, requirements="x\n\n", ensure="1.0"), "requirements"),
             (dict(venv, requirements="x\n\n", package="x"), "package"),
@@ -166,6 +193,9 @@ class Reading(DirectoryTest):
             ({"provider": "npm", "path": "/srv", "global": True}, "path"),
             ({"global": True, "ci": True}, "ci"),
             ({"path": "/srv", "options": ["--prefix=/x"]}, "options"),
+            ({"path": "/srv", "options": ["--pref=/x"]}, "options"),
+            ({"path": "/srv", "ensure": "1.x"}, "ensure"),
+            ({"global": True, "owner": "app"}, "owner"),
             ({"provider": "apt", "environment": "/srv/venv"}, "environment"),
         ]
         for properties, key in rows:
@@ -173,7 +203,9 @@ class Reading(DirectoryTest):
             self.assertIn(key, [found for found, _ in wrong], properties)
         for name in ("-x", "a b", "x==1", "@team/x", "x[y]"):
             self.assertEqual([key for key, _ in Resource.check(name, venv)], ["name"], name)
-        self.assertEqual(Resource.check("@team/x", {"path": "/srv/app"}), [])
+        self.assertEqual(Resource.check("@team/x", {"path": "/srv/app", "ensure": "v1.0.0-rc.1"}), [])
+        plain = dict(venv, options=["--pre", "--no-deps", "--require-virtualenv", "-q"])
+        self.assertEqual(Resource.check("x", plain), [])
 
 
 class Answers(unittest.TestCase):

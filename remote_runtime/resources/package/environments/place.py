@@ -120,6 +120,28 @@ def require_safe_program(context: "Context", place: Place, program: str) -> None
         above = os.path.dirname(above)
 
 
+def require_readable(context: "Context", place: Place, path: str) -> None:
+    """``ResourceError`` for a file that says what to install and is not for the owner of a place.
+
+    The owner has to be allowed to read it: it may name other files, and lines of those would be
+    shown. What root installs, nobody else may choose.
+    """
+    require_safe_program(context, place, path)
+    user, group = place.identity()
+    if user is None:
+        return
+    from remote_runtime.overlay.rights import Rights
+
+    rights = Rights(context.files, context.accounts.identity(user, group))
+    if not (rights.reach(path) and rights.read(path)):
+        raise ResourceError(
+            "the user %s, who owns %s, cannot read %s"
+            % (context.accounts.user_name(place.uid), place.path, path),
+            kind=KIND,
+            hint="allow this user to read it, or use another file",
+        )
+
+
 def _require_own(files: "Files", path: str, sticky: bool) -> None:
     found = files.status(path, follow=True)
     if found is not None and _is_shared(found, files.real(path), sticky):

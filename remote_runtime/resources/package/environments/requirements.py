@@ -228,12 +228,16 @@ class _Marker(object):
         return _wrong("", self._text, "it is no condition that pip knows")
 
 
-def values_of(version: str, implementation: str = "cpython") -> Dict[str, str]:
-    """The values of markers for a Python of a version such as ``3.11`` on this host."""
+def values_of(
+    version: str, full_version: str = "", implementation: str = "cpython"
+) -> Dict[str, str]:
+    """The values of markers for a Python of a version such as ``3.11``, and ``3.11.2`` where that
+    is known, on this host."""
+    full = full_version or version
     host = os.uname()
     return {
         "python_version": version,
-        "python_full_version": version,
+        "python_full_version": full,
         "os_name": "posix",
         "os.name": "posix",
         "sys_platform": "linux",
@@ -247,7 +251,7 @@ def values_of(version: str, implementation: str = "cpython") -> Dict[str, str]:
         "implementation_name": implementation,
         "platform_python_implementation": {"cpython": "CPython"}.get(implementation, "PyPy"),
         "python_implementation": {"cpython": "CPython"}.get(implementation, "PyPy"),
-        "implementation_version": version,
+        "implementation_version": full,
         "extra": "",
     }
 

@@ -6,6 +6,7 @@ from typing import Dict, List, Sequence, Tuple
 from remote_runtime.base import Properties
 from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 from remote_runtime.resources.package.versions import python as versions
+from remote_runtime.resources.package.versions import semantic
 from remote_runtime.validation import rules
 
 PROVIDERS = ("pip", "npm")
@@ -36,6 +37,7 @@ _REFUSED = {
     ),
     "npm": ("-g", "--global", "--location", "--prefix", "-C", "--dry-run", "--registry"),
 }  # fmt: skip
+_WHOLE = ("--pre",)  # options that a refused one begins with
 _SYSTEM = ("/", "/usr", "/usr/local")
 
 
@@ -86,6 +88,8 @@ def _of_place(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     path, is_global = properties.get("path"), properties.get("global") is True
     if bool(path) == is_global:
         return [("path", "set either path, or global: true")]
+    if is_global and properties.get("owner"):
+        return [("owner", "it needs path: packages of the host belong to the user of the run")]
     if path == "/":
         return [("path", "the root directory cannot contain packages")]
     return [("path", message) for message in rules.of_path(str(path))] if path else []
@@ -124,6 +128,8 @@ def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     is_version = isinstance(ensure, str) and ensure not in (PRESENT, ABSENT, LATEST)
     if provider == "pip" and is_version and versions.key(str(ensure)) is None:
         found.append(("ensure", "%r is not a version of a Python package (PEP 440)" % ensure))
+    if provider == "npm" and is_version and not semantic.is_version(str(ensure)):
+        found.append(("ensure", "%r is not one version such as 4.18.2" % ensure))
     return found
 
 
@@ -138,8 +144,18 @@ def _of_options(provider: str, properties: Properties) -> List[Tuple[str, str]]:
             found.append(
                 ("options", "%r is not one option, such as --no-deps or --name=value" % word)
             )
-        elif option in _REFUSED[provider]:
+        elif _is_refused(option, _REFUSED[provider]):
             found.append(
                 ("options", "%s is not allowed: use the properties of the resource" % option)
             )
     return found
+
+
+def _is_refused(option: str, refused: Sequence[str]) -> bool:
+    """Whether it is one of these, also as both programs read it: long options may be cut short, and
+    the value of a short one follows at once."""
+    if option in _WHOLE:
+        return False
+    if option.startswith("--"):
+        return any(one.startswith(option) for one in refused)
+    return option[:2] in refused

@@ -24,12 +24,14 @@ HINT = "use the path of a virtual environment, such as /opt/NAME/venv; ccm makes
 
 class Environment(NamedTuple):
     """``version`` of its Python as ``3.11``; ``packages`` is the directory that they are in, "" for
-    one that is not complete. ``is_planned``: nothing of it is there yet."""
+    one that is not complete. ``is_planned``: nothing of it is there yet. ``full_version`` is as
+    ``3.11.2`` where that is known."""
 
     path: str
     version: str = ""
     packages: str = ""
     is_planned: bool = False
+    full_version: str = ""
 
     @property
     def python(self) -> str:
@@ -55,7 +57,8 @@ def find(files: "Files", path: str) -> Environment:
     if not _is_file(files, settings):
         _require_new(files, path)
         return Environment(path)
-    version = _version(files.read(settings, _LARGEST, follow=True).decode("utf-8", "replace"))
+    full = _version(files.read(settings, _LARGEST, follow=True).decode("utf-8", "replace"))
+    version = ".".join(full.split(".")[:2])
     lib = os.path.join(path, "lib")
     there: Dict[str, str] = {}
     if _is_directory(files, lib):
@@ -65,15 +68,16 @@ def find(files: "Files", path: str) -> Environment:
             if python and _is_directory(files, packages):
                 there[python] = packages
     found = version if version in there else (sorted(there) or [""])[-1]
-    return Environment(path, found or version, there.get(found, ""))
+    known = full if version == found else ""
+    return Environment(path, found or version, there.get(found, ""), full_version=known)
 
 
 def _version(settings: str) -> str:
-    """``3.11`` of the settings of an environment, "" where they do not say."""
+    """``3.11.2`` of the settings of an environment, "" where they do not say."""
     for line in settings.splitlines():
         key, _, value = line.partition("=")
         if key.strip() in ("version", "version_info"):
-            return ".".join(value.strip().split(".")[:2])
+            return ".".join(value.strip().split(".")[:3])
     return ""
 
 

@@ -123,6 +123,7 @@ class Provider(EnvironmentProvider):
         path = given if given.startswith("/") and "\n" not in given else ""
 
         def read(at: str) -> str:
+            places.require_readable(self.context, self.place(wanted), at)
             return self.context.files.read(at, _LARGEST, follow=True).decode("utf-8", "replace")
 
         found = requirements.read(read(path) if path else given, path, read)
@@ -148,7 +149,9 @@ class Provider(EnvironmentProvider):
             text = self.context.files.read(path, _LARGEST, follow=True)
             return requirements.needs_of(text.decode("utf-8", "replace"))
 
-        values = requirements.values_of(held.environment.version)
+        values = requirements.values_of(
+            held.environment.version, held.environment.full_version
+        )
         told = requirements.Environment(installed, needs, values)
         return requirements.unmet(self._requirements(wanted), told)
 

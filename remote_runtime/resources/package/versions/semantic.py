@@ -15,6 +15,11 @@ def key(version: str) -> Key:
         return (0, version)
 
 
+def is_version(text: str) -> bool:
+    """Whether a text is one version, and no range such as ``1.x``."""
+    return key(text)[0] == 1
+
+
 def compare(left: str, right: str) -> int:
     """Return -1, 0 or 1."""
     one, other = key(left), key(right)
