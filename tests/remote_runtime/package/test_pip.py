@@ -117,6 +117,21 @@ class Reading(DirectoryTest):
         self.assertEqual(self.status(NAME)["error"], [])
         self.assertEqual(set(self.read("who").split()), {b"12345"})
 
+    @unittest.skipUnless(fakes.ROOT, "only root can become another user")
+    def test_who_looks_at_an_interpreter(self) -> None:
+        """An interpreter of a user runs as this user, also before there is an environment."""
+        os.chmod(self.root, 0o755)
+        self.write("who", b"", 0o666)
+        os.mkdir(self.path("ensurepip"))
+        self.write("ensurepip/__init__.py")
+        script = b'#!/bin/sh\nid -u >> "%s"\necho "%s"\n'
+        script %= self.path("who").encode(), self.root.encode()
+        python = self.write("python", script, 0o755)
+        os.chown(python, 12345, 12345)
+        given = {"environment": self.path("new"), "python": python, "owner": "12345"}
+        one(events_of((NAME, given), noop=True))
+        self.assertEqual(set(self.read("who").split()), {b"12345"})
+
     def test_requirements(self) -> None:
         """Each line counts under its condition, and so does what an extra needs."""
         self.put("flask", "3.0.1", ["INSTALLER"])
@@ -143,6 +158,8 @@ class Reading(DirectoryTest):
         self.write("two.txt", b"flask<1\n")
         event = self.status("all", requirements=self.path("one.txt"))
         self.assertEqual(event["changes"][1]["from"], "3.0.1")
+        event = self.status("all", requirements=self.path("none.txt"))
+        self.assertIn("none.txt does not exist on this host (create it", event["error"][0])
 
     @unittest.skipUnless(fakes.ROOT, "only root can give files away")
     def test_whose_requirements_count(self) -> None:

@@ -123,6 +123,13 @@ class Provider(EnvironmentProvider):
         path = given if given.startswith("/") and "\n" not in given else ""
 
         def read(at: str) -> str:
+            if not self.context.files.exists(at):
+                raise ResourceError(
+                    "%s does not exist on this host" % at,
+                    kind="package.requirements",
+                    hint="create it in an earlier resource; a relative path is a file next to the "
+                    "manifest",
+                )
             places.require_readable(self.context, self.place(wanted), at)
             return self.context.files.read(at, _LARGEST, follow=True).decode("utf-8", "replace")
 
@@ -206,7 +213,7 @@ class Provider(EnvironmentProvider):
             raise Unknowable("%s comes only with an earlier change" % asked)
         places.require_safe_program(self.context, place, program)
         if program not in self._libraries:
-            done = self.context.commands.run([program, "-I", "-B", "-c", _STDLIB], timeout=ASKING)
+            done = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
             if done.code != 0:
                 raise ResourceError(
                     "%s: %s" % (program, done.ending(ASKING)), kind=KIND, output=done.tail()
