@@ -117,6 +117,22 @@ class Reading(DirectoryTest):
         self.assertEqual(self.status(NAME)["error"], [])
         self.assertEqual(set(self.read("who").split()), {b"12345"})
 
+    def test_another_python_without_pip(self) -> None:
+        """An environment of another tool, which has no pip, gets one and keeps its Python."""
+        shutil.rmtree(os.path.join(self.site, "pip-23.0.dist-info"))
+        os.makedirs(self.path("python3.11", "ensurepip"))
+        self.write("python3.11/ensurepip/__init__.py")
+        log = self.path("log")
+        script = '#!/bin/sh\necho "$0 $*" >> %s\ncase "$*" in *sysconfig*) echo %s ;;\n'
+        script += '*) echo "Available versions: 1.0" ;; esac\n'
+        theirs = script % (log, self.path("python3.11"))
+        self.write("venv/bin/python", theirs.encode(), 0o755)
+        usual = self.write("python", (script % (log, self.path("python3.9"))).encode(), 0o755)
+        given = {"environment": self.path("venv"), "python": usual}
+        events_of((NAME, given))
+        self.assertIn(b"venv/bin/python -I -m ensurepip --default-pip\n", self.read("log"))
+        self.assertNotIn(b"-m venv", self.read("log"))
+
     @unittest.skipUnless(fakes.ROOT, "only root can become another user")
     def test_who_looks_at_an_interpreter(self) -> None:
         """An interpreter of a user runs as this user, also before there is an environment."""
@@ -180,9 +196,7 @@ class Reading(DirectoryTest):
         self.assertNotIn("hash", str(event))
         os.chmod(self.path("secret"), 0o644)
         self.write("secret", b"pip\n")
-        self.assertEqual(
-            self.status("all", requirements=self.path("one.txt"))["status"], "stable"
-        )
+        self.assertEqual(self.status("all", requirements=self.path("one.txt"))["status"], "stable")
 
     def test_rules(self) -> None:
         """What cannot be meant is refused, with the property."""
@@ -220,7 +234,9 @@ class Reading(DirectoryTest):
             self.assertIn(key, [found for found, _ in wrong], properties)
         for name in ("-x", "a b", "x==1", "@team/x", "x[y]"):
             self.assertEqual([key for key, _ in Resource.check(name, venv)], ["name"], name)
-        self.assertEqual(Resource.check("@team/x", {"path": "/srv/app", "ensure": "v1.0.0-rc.1"}), [])
+        self.assertEqual(
+            Resource.check("@team/x", {"path": "/srv/app", "ensure": "v1.0.0-rc.1"}), []
+        )
         plain = dict(venv, options=["--pre", "--no-deps", "--require-virtualenv", "-q"])
         self.assertEqual(Resource.check("x", plain), [])
 

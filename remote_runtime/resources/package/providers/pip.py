@@ -156,9 +156,7 @@ class Provider(EnvironmentProvider):
             text = self.context.files.read(path, _LARGEST, follow=True)
             return requirements.needs_of(text.decode("utf-8", "replace"))
 
-        values = requirements.values_of(
-            held.environment.version, held.environment.full_version
-        )
+        values = requirements.values_of(held.environment.version, held.environment.full_version)
         told = requirements.Environment(installed, needs, values)
         return requirements.unmet(self._requirements(wanted), told)
 
@@ -203,7 +201,8 @@ class Provider(EnvironmentProvider):
         return [program, *pip_calls.ISOLATED, "-c", pip_calls.BUNDLED]
 
     def _interpreter(self, wanted: Wanted, place: Place) -> str:
-        """The Python that makes an environment. ``ResourceError`` where it cannot."""
+        """The Python that makes an environment, or that of one which lacks pip only.
+        ``ResourceError`` where it cannot."""
         asked = wanted.text("python") or "python3"
         why, hint = self.context.user_commands.lacking(asked)
         if why:
@@ -212,14 +211,12 @@ class Provider(EnvironmentProvider):
         if not program:
             raise Unknowable("%s comes only with an earlier change" % asked)
         places.require_safe_program(self.context, place, program)
-        if program not in self._libraries:
-            done = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
-            if done.code != 0:
-                raise ResourceError(
-                    "%s: %s" % (program, done.ending(ASKING)), kind=KIND, output=done.tail()
-                )
-            self._libraries[program] = done.stdout.strip()
-        needed = os.path.join(self._libraries[program], "ensurepip", "__init__.py")
+        own = self._held(wanted.directory).environment
+        has_python = bool(own.packages) and self.context.files.status(own.python) is not None
+        if has_python and not self._library(place, program).endswith(own.version):
+            places.require_safe(self.context, place, own.reads)
+            program = own.python  # it stays what it is, and gets a pip
+        needed = os.path.join(self._library(place, program), "ensurepip", "__init__.py")
         if not self.context.files.exists(needed):
             raise ResourceError(
                 "%s cannot make virtual environments: it has no ensurepip" % program,
@@ -229,6 +226,17 @@ class Provider(EnvironmentProvider):
         if self.context.noop and not os.path.exists(needed):
             raise Unknowable("what makes %s comes only with an earlier change" % wanted.directory)
         return program
+
+    def _library(self, place: Place, program: str) -> str:
+        """The directory of the standard library of a Python, such as ``/usr/lib/python3.11``."""
+        if program not in self._libraries:
+            done = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
+            if done.code != 0:
+                raise ResourceError(
+                    "%s: %s" % (program, done.ending(ASKING)), kind=KIND, output=done.tail()
+                )
+            self._libraries[program] = done.stdout.strip()
+        return self._libraries[program]
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -306,7 +314,7 @@ class Provider(EnvironmentProvider):
         if not place.is_there:
             self._made(place)
         with self.context.unkillable():
-            done = self.command(place, [program, "-I", "-m", "venv", wanted.directory])
+            done = self.command(place, [program, "-I", *self._words(wanted, program)])
         self._inventories.clear()
         if done.code != 0:
             raise ResourceError(
@@ -319,6 +327,11 @@ class Provider(EnvironmentProvider):
                 output=done.tail(),
             )
         return place._replace(is_there=True)
+
+    def _words(self, wanted: Wanted, program: str) -> List[str]:
+        if program == self._held(wanted.directory).environment.python:
+            return ["-m", "ensurepip", "--default-pip"]
+        return ["-m", "venv", wanted.directory]
 
     def _run(self, operation: Operation, wanted: Wanted, place: Place) -> None:
         from remote_runtime.resources.package.environments import pip_calls
