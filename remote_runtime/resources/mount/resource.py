@@ -52,7 +52,8 @@ class Resource(StateType):
         if "remount" in fstab.words_of(options):
             wrong.append(("options", "leave out remount; ccm remounts where options differ"))
         if any(
-            word.partition("=")[0].lower() in fstab.PASSWORDS for word in fstab.words_of(options)
+            word.partition("=")[0].lower() in fstab.PASSWORDS or fstab.masked(word) != word
+            for word in fstab.words_of(options)
         ):
             text = "everybody could read the password; use credentials=FILE with mode 0600"
             wrong.append(("options", text))

@@ -274,6 +274,7 @@ class MountTest(DirectoryTest):
             ({"type": "swap", "options": "bind"}, "options"),
             ({"device": "//s/x", "type": "cifs", "options": "username=u,password=p"}, "options"),
             ({"device": "//s/x", "type": "cifs", "options": "PASS=p,password2=q"}, "options"),
+            ({"device": "//s/x", "type": "cifs", "options": "ro,user=u%p"}, "options"),
         ):
             self.assertEqual([one for one, _ in Resource.check("/x", properties)], [key])
         allowed = {"device": "//s/x", "type": "cifs", "options": "credentials=/root/of-x"}
