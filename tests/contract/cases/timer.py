@@ -1,6 +1,6 @@
 """Timers, on a host with a small systemd: it reads the files, and has a file for each state.
 
-``loaded`` has the files as they were when it was told to read them again.
+``loaded`` has the files as they were when it was told to read them again, or forgot them.
 """
 
 import shutil
@@ -28,6 +28,7 @@ reload() { rm -rf loaded; mkdir loaded; cp etc/* loaded 2>/dev/null; :; }
 asks() { case "$wanted" in *,$1,*) ;; *) false ;; esac; }
 tell() { ! asks "$1" || echo "$1=$2"; }
 show() {
+    [ -e "etc/$unit" ] || [ -e "units/$unit" ] || rm -f "loaded/$unit"
     tell Id "$unit"; tell LoadState loaded; tell UnitFileState "$(boot)"
     tell NeedDaemonReload "$(stale && echo yes || echo no)"
     tell ActiveState "$([ -e "units/$unit" ] && echo active || echo inactive)"

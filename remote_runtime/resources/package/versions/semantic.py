@@ -17,7 +17,7 @@ def key(version: str) -> Key:
 
 def is_version(text: str) -> bool:
     """Whether a text is one version, and no range such as ``1.x``."""
-    return key(text)[0] == 1
+    return bool(key(text)[0] == 1)
 
 
 def compare(left: str, right: str) -> int:
