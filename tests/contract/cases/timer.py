@@ -71,7 +71,7 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
 
     def ready(provider: Any) -> None:
         systemd = provider.context.one(Systemd)
-        systemd.booted, systemd.directories = world.path("units"), searched
+        systemd.booted, systemd.directories = world.path("units"), (world.path("etc"),)
 
     return Scenario("job", properties, breaks, ready=ready)
 
