@@ -52,7 +52,7 @@ class Resource(StateType):
         if "remount" in fstab.words_of(options):
             wrong.append(("options", "leave out remount; ccm remounts where options differ"))
         if any(
-            word.partition("=")[0].lower() in fstab.PASSWORDS or fstab.masked(word) != word
+            word.partition("=")[0].lower() in fstab.PASSWORDS or fstab.masked(word, "") != word
             for word in fstab.words_of(options)
         ):
             text = "everybody could read the password; use credentials=FILE with mode 0600"
