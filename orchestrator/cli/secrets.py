@@ -168,15 +168,22 @@ def _set(args: argparse.Namespace) -> int:
         value = sys.stdin.read().removesuffix("\n")
     if not value:
         raise UsageError("there is no value", hint="type it, or write it to standard input")
-    if not path.exists():
+    is_new = not path.exists()
+    if is_new:
         path.touch(mode=0o644)
-    Editor(path, keyring).set(steps, value, lock)
+    try:
+        Editor(path, keyring).set(steps, value, lock)
+    except BaseException:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise
     print(f"written: {path}")
     return 0
 
 
 def _check(args: argparse.Namespace) -> int:
     from orchestrator.secrets.audit import audit
+    from orchestrator.secrets.scan import ALLOW
 
     found = audit(Path.cwd(), args.files, args.secret_keys)
     for line in () if args.clear else found.readers:
@@ -185,6 +192,9 @@ def _check(args: argparse.Namespace) -> int:
         print(f"unused: {line}")
     for problem in [*found.clear, *(() if args.clear else found.broken)]:
         print(problem, file=sys.stderr)
+    if found.clear:
+        advice = f"encrypt them with ccm secrets set; a line that has none gets # {ALLOW}"
+        print(f"hint: {advice}", file=sys.stderr)
     bad = len(found.clear) + (0 if args.clear else len(found.broken))
     checked = f"{found.checked} file{'' if found.checked == 1 else 's'} checked"
     print(f"{checked}, {bad} problem{'' if bad == 1 else 's'}")

@@ -10,13 +10,16 @@ from typing import NamedTuple
 
 from orchestrator.secrets.checks import complaint
 from orchestrator.secrets.errors import SecretError
-from orchestrator.secrets.formats import document_of, encrypted_values
+from orchestrator.secrets.formats import document_of, encrypted_values, kind_of
 from orchestrator.secrets.key_sources import KeySources
+from orchestrator.secrets.opening import MOST_BYTES
 from orchestrator.secrets.readers import is_encrypted, readers_of
 from orchestrator.secrets.reference import COMMAND, calls_in, parse_reference
 from orchestrator.secrets.scan import Finding, findings_in, text_of, tracked_files
 
 _MARKS = (b"$ANSIBLE_VAULT;", b"age-encryption.org/v1", b"BEGIN AGE ENCRYPTED", b"sops")
+_DATA = (".yaml", ".yml", "")
+"""Endings of files that may have encrypted values among values in clear."""
 _MANIFESTS = (".yaml", ".yml", ".j2", ".jet", ".tmpl", ".json")
 
 
@@ -54,14 +57,16 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
 
 
 def _encrypted(path: str) -> bytes | None:
-    """The bytes of a file with something encrypted; None for any other."""
+    """The bytes of a file with something encrypted; None for any other, and for a large one."""
     try:
-        if os.path.islink(path) or not os.path.isfile(path):
+        if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > MOST_BYTES:
             return None
         data = Path(path).read_bytes()
     except OSError:
         return None
-    if not any(mark in data for mark in _MARKS) or (path.endswith(".md")):
+    if not any(mark in data for mark in _MARKS) or path.endswith(".md"):
+        return None
+    if kind_of(data) == "plain" and os.path.splitext(path)[1] not in _DATA:
         return None
     return data if is_encrypted(data) else None
 

@@ -1,6 +1,9 @@
 """Finds secrets in clear in the files of a repository, by form and by entropy (controller).
 
 A finding names the file, the line and the form. It never contains a part of the text.
+
+What a file is decides how sure a finding must be. Programs have names and types where data has
+values. Tests, documents and examples have made-up passwords: there only what looks random counts.
 """
 
 from __future__ import annotations
@@ -20,8 +23,14 @@ MOST_BYTES = 2 << 20
 ALLOW = "ccm: allow-secret"
 _ALLOWED = (ALLOW, "gitleaks:allow", "pragma: allowlist secret")
 _LEAST_ENTROPY = 4.2
+_LEAST_OF_PASSWORD = 3.2
+_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
+_BODY = re.compile(r"[A-Za-z0-9+/]{40}")
+_WHOLE_KEY = re.compile(
+    rf"{_PRIVATE_KEY.pattern}(?:(?!-----BEGIN ).)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+    re.DOTALL,
+)
 _FORMS = (
-    ("a private key", r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"),
     ("an age identity", r"AGE-SECRET-KEY-(?:PQ-)?1[0-9A-Z]{20,}"),
     ("an access key of AWS", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})"),
@@ -35,14 +44,22 @@ _FORMS = (
     ("a token of npm or PyPI", r"\bnpm_[A-Za-z0-9]{36}\b|\bpypi-[\w-]{50,}"),
     ("a token of HashiCorp Vault", r"\bhv[sb]\.[\w-]{24,}"),
     ("a JSON web token", r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
-    ("a login in a URL", r"://[^/\s:@'\"{}$<>]+:[^/\s@'\"{}$<>*]{3,}@"),
 )
+_LOGIN = re.compile(r"://[^/\s:@'\"{}$<>]+:(?P<password>[^/\s@'\"{}$<>*\[]{3,})@")
+_PLACEHOLDER = re.compile(
+    r"(?i)(?:my|your|the|db|a)?[-_ ]?(?:pass|passwd|password|passphrase|pw|pwd|secret|token"
+    r"|api[-_]?key|credentials?|x+)"
+)
+_NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[a-z]+(?:_[a-z]+)+")
 _NAMED = re.compile(
     r"""(?ix)(?<![a-z0-9])[\w.-]*?
     (?:passwd|password|passphrase|secret|token|api_?-?key|private_?-?key|credentials?)
     ["']?\s*(?::=|[:=])\s*(?P<value>"[^"\n]*"|'[^'\n]*'|[^\s#,;}\]]+)"""
 )
 _WORDS = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_MAY_NAME = re.compile(r"(?i)pass|secret|token|key|credential")
+_RUN = re.compile(r"(?i)abcdef|012345")
+_FIELD = re.compile(r"\{[\w.\[\]'\"!:()]*\}|%[sdr]")
 _HARMLESS = re.compile(
     r"""(?ix)^(?:|[*x.-]+|<.*>|\[.*|\{.*|[!&|>%].*|\$.*|~.*|\.{0,2}/.*|none|null|nil|true|false|yes|no
     |change_?-?me.*|example.*|placeholder.*|your.*|redacted|masked|todo|dummy.*|\d{1,5}|env:.*
@@ -57,8 +74,25 @@ _ENCRYPTED = re.compile(
     re.DOTALL,
 )
 _PUBLIC = re.compile(
-    r"(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-\S+|sk-\S+@openssh\.com)\s+AAAA[A-Za-z0-9+/=]+"
-    r"|\bage1[0-9a-z]+|\bsha(?:256|384|512)[-:][A-Za-z0-9+/=]+"
+    r"(?:(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-|sk-)\S*)\s+AAAA[A-Za-z0-9+/=]+"
+    r"|\bage1[0-9a-z]+|\b(?:sha|SHA)(?:1|224|256|384|512)[-:][A-Za-z0-9+/=]+"
+    r"|(?<!\w)\|1\|[A-Za-z0-9+/=]+\|[A-Za-z0-9+/=]+"  # a hashed name in known_hosts
+    r"|\$(?:1|2[abxy]|5|6|7|y|gy)\$[./A-Za-z0-9$=,]+"  # a password hash of crypt
+    r"|\bdata:[\w/.+-]+;base64,[A-Za-z0-9+/=]+"
+)
+_PROGRAMS = (
+    ".py", ".pyi", ".go", ".js", ".mjs", ".jsx", ".ts", ".tsx", ".rb", ".rs", ".java", ".kt",
+    ".c", ".h", ".cc", ".cpp", ".cs", ".php", ".pl", ".pm", ".lua", ".swift", ".scala",
+)  # fmt: skip
+_GENERATED = re.compile(
+    r"go\.sum|.*\.lock|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.ya?ml|.*\.min\.(?:js|css)"
+    r"|.*\.(?:js|css)\.map|.*\.svg"
+)
+_MADE_UP_FOLDERS = frozenset(
+    ("test", "tests", "testdata", "spec", "fixtures", "doc", "docs", "example", "examples")
+)
+_MADE_UP_NAMES = re.compile(
+    r"test_.*\.py|conftest\.py|.*[._-](?:test|spec)\.\w+|.*\.(?:md|rst|adoc|example|sample|dist)"
 )
 
 
@@ -105,14 +139,54 @@ def findings(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def findings_in(path: str, text: str) -> Iterator[Finding]:
-    """What stands in clear in a text, at most one finding for each line."""
-    text = _PUBLIC.sub(_blank, _ENCRYPTED.sub(_blank, text))
-    for number, line in enumerate(text.splitlines(), 1):
-        if any(mark in line for mark in _ALLOWED):
+    """What stands in clear in a text, at most one finding for each line.
+
+    ``path`` is relative to the repository, or absolute; it tells what the file is.
+    """
+    kind = _kind(path)
+    allowed = {
+        number
+        for number, line in enumerate(text.split("\n"), 1)
+        if any(mark in line for mark in _ALLOWED)
+    }
+    text = _ENCRYPTED.sub(_blank, text)
+    keys = {text.count("\n", 0, at) + 1 for at in _private_keys(text, kind)}
+    text = _PUBLIC.sub(_blank, _WHOLE_KEY.sub(_blank, text))
+    for number, line in enumerate(text.split("\n"), 1):
+        if number in allowed:
             continue
-        what = _form(line) or _named(line) or _random(line)
+        what = "a private key" if number in keys else ""
+        what = what or _form(line) or _login(line, kind) or _named(line, kind)
+        what = what or _random(line, kind)
         if what:
             yield Finding(path, number, what)
+
+
+class _Kind(NamedTuple):
+    """What a file is: a program, made by a program, and a place of made-up secrets."""
+
+    program: bool
+    generated: bool
+    made_up: bool
+
+
+def _kind(path: str) -> _Kind:
+    """What a file is, by its path. Of an absolute path, only the name tells it."""
+    *folders, name = path.split("/")
+    inside = not path.startswith("/") and not _MADE_UP_FOLDERS.isdisjoint(folders)
+    return _Kind(
+        program=name.endswith(_PROGRAMS),
+        generated=_GENERATED.fullmatch(name) is not None,
+        made_up=inside or _MADE_UP_NAMES.fullmatch(name) is not None,
+    )
+
+
+def _private_keys(text: str, kind: _Kind) -> Iterator[int]:
+    """Where private keys begin. Programs and tests name the first line alone."""
+    for match in _PRIVATE_KEY.finditer(text):
+        following = text[match.end() : match.end() + 400]
+        if not (kind.program or kind.made_up) or _BODY.search(following):
+            yield match.start()
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -123,20 +197,37 @@ def _form(line: str) -> str:
     return next((what for what, pattern in _FORMS if re.search(pattern, line)), "")
 
 
-def _named(line: str) -> str:
-    for match in _NAMED.finditer(line):
+def _login(line: str, kind: _Kind) -> str:
+    for match in _LOGIN.finditer(line) if "://" in line else ():
+        password = match["password"]
+        if _PLACEHOLDER.fullmatch(password) or password.isupper():
+            continue
+        if not kind.made_up or _looks_random(password):
+            return "a login in a URL"
+    return ""
+
+
+def _named(line: str, kind: _Kind) -> str:
+    for match in _NAMED.finditer(line) if _MAY_NAME.search(line) else ():
         value = match["value"]
         quoted = value[:1] in "\"'"
         bare = value.strip("\"'").strip()
         # A bare word is a password in YAML and in .env, and a name in a program.
-        if len(bare) < 6 or _HARMLESS.match(bare) or "{{" in bare or "${" in bare or "(" in bare:
+        if not quoted and (kind.program or not _is_mixed(bare)):
             continue
-        if not quoted and not _is_mixed(bare):
+        if len(bare) < 6 or _is_harmless(bare) or (quoted and " " in bare):
             continue
-        if quoted and " " in bare:
-            continue
-        return "a literal value of a password, token or key"
+        if not kind.made_up or _looks_random(bare):
+            return "a literal value of a password, token or key"
     return ""
+
+
+def _is_harmless(text: str) -> bool:
+    """Whether a value is a reference, a name or a placeholder."""
+    patterns = (_HARMLESS, _PLACEHOLDER, _NAME)
+    if any(pattern.fullmatch(text) for pattern in patterns):
+        return True
+    return "{{" in text or "${" in text or "(" in text or bool(_FIELD.search(text))
 
 
 def _is_mixed(text: str) -> bool:
@@ -145,15 +236,31 @@ def _is_mixed(text: str) -> bool:
     return sum(any(map(kind, text)) for kind in kinds) >= 2 and "." not in text
 
 
-def _random(line: str) -> str:
+def _looks_random(text: str) -> bool:
+    """Whether a password is likely made by a machine: long, and of all kinds of characters."""
+    kinds = (str.islower, str.isupper, str.isdigit)
+    is_mixed = all(any(map(kind, text)) for kind in kinds)
+    return is_mixed and len(text) >= 12 and entropy(text) >= _LEAST_OF_PASSWORD
+
+
+def _random(line: str, kind: _Kind) -> str:
+    if kind.generated or (kind.program and kind.made_up):
+        return ""
     for match in _WORDS.finditer(line):
         word = match[0].rstrip("=")
         if re.fullmatch(r"[0-9a-fA-F-]+", word) or word.count("/") > 2 or word.count("-") > 3:
             continue
-        kinds = [any(map(kind, word)) for kind in (str.islower, str.isupper, str.isdigit)]
+        if _RUN.search(word) or (kind.program and not _is_quoted(line, match.start())):
+            continue
+        kinds = [any(map(kind_of, word)) for kind_of in (str.islower, str.isupper, str.isdigit)]
         if all(kinds) and entropy(word) >= _LEAST_ENTROPY:
             return "a random text, such as a key or a token"
     return ""
+
+
+def _is_quoted(line: str, at: int) -> bool:
+    """Whether a word of a program stands in a literal text."""
+    return any(sign in line[:at] for sign in "\"'`")
 
 
 def entropy(text: str) -> float:

@@ -34,7 +34,7 @@ _LONGEST = 512
     "on `name` unless it is given, so give a name for each account",
     example="'secret' | password_hash(salt='saltstring')",
     result="'$6$saltstring$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLog"
-    "dTET5Ukw9Sf7eZTITsuk0Ry5qulYz.'",
+    "dTET5Ukw9Sf7eZTITsuk0Ry5qulYz.'",  # ccm: allow-secret
 )
 @pass_context
 def password_hash(

@@ -99,6 +99,8 @@ def test_set_reads_standard_input(ccm: Ccm) -> None:
     assert ccm.run("secrets", "show", "new.yml#a.b").stdout == "s3cret value\n"
     assert "set needs a key" in ccm.run("secrets", "set", "new.yml", stdin="x").stderr
     assert "there is no value" in ccm.run("secrets", "set", "new.yml#a", stdin="").stderr
+    assert ccm.run("secrets", "set", "other.yml#a", "--vault-id", "none", stdin="x").code == 2
+    assert not (ccm.scratch / "other.yml").exists()
 
 
 def test_used(ccm: Ccm) -> None:
@@ -132,6 +134,7 @@ def test_check(ccm: Ccm) -> None:
     assert "7 files checked, 3 problems" in done.stdout
     assert "l.yml:1: a literal value of a password, token or key" in done.stderr
     assert "pw:1: a key of the project, which must not be in the repository" in done.stderr
+    assert "a line that has none gets # ccm: allow-secret" in done.stderr
     assert "torn.yml has unresolved merge conflicts" in done.stderr
     assert "hunter2" not in done.output
     assert "untracked" not in done.output

@@ -6,7 +6,10 @@ import pytest
 
 from orchestrator.secrets.scan import findings, findings_in
 
-RANDOM = "q7Vt0Zk3XbW9mJr5LpYc2NdHs8Ue"
+RANDOM = "q7Vt0Zk3XbW9mJr5LpYc2NdHs8Ue"  # ccm: allow-secret
+BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEA"  # ccm: allow-secret
+BEGIN = "-----BEGIN " + "PRIVATE KEY-----"
+END = "-----END " + "PRIVATE KEY-----"
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,53 @@ def test_what_is_found(line: str, what: str) -> None:
 def test_what_is_not(line: str) -> None:
     """References, encrypted values, public keys, digests, names, and what a comment allows."""
     assert list(findings_in("f.yml", line + "\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.py", "def login(password: Password, credentials: Credentials) -> None:"),
+        ("a.py", 'SSH_PASSWORD = "CCM_SSH_PASSWORD"'),
+        ("a.py", 'token = f"{PASSWORD}-1"'),
+        ("a.py", 'token = "ccm-%s" % os.urandom(12).hex()'),
+        ("a.py", f'_BEGIN = "{BEGIN}"'),
+        ("a.go", "var TheLongNameOfAThing2InAProgram = Another1Long2Name3Of4AThing"),
+        ("site.yml", 'user: {update_password: "on_create"}'),
+        ("site.yml", "url: https://user:password@repo.corp.net/x"),
+        ("site.yml", f"- $6${RANDOM[:16]}${RANDOM * 3}"),
+        ("site.yml", f"SHA256:{RANDOM}abcdefgh"),
+        ("known_hosts", f"|1|{RANDOM}=|{RANDOM}= ssh-ed25519 AAAA{RANDOM}"),
+        ("go.sum", f"github.com/a/b v1.0.0 h1:{RANDOM}="),
+        ("tests/test_a.py", "password = 'hunter2-hunter2'"),
+        ("tests/test_a.py", f"DIGEST = '{RANDOM}'"),
+        ("docs/a.md", "$ curl https://me:hunter2@repo.corp.net"),
+        ("examples/site.yaml", "password: s3cr3t-value"),
+        ("env.example", "DB_PASSWORD=hunter2Hunter2"),
+        ("key.pem", f"{BEGIN} # ccm: allow-secret\n{BODY}\n{END}"),
+        ("tests/test_a.py", f'KEY = "{BEGIN}\\nno real one"'),
+    ],
+)
+def test_what_a_file_may_have(path: str, line: str) -> None:
+    """Names of programs, and made-up passwords in tests, documents and examples."""
+    assert list(findings_in(path, line + "\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.py", 'password = "hunter2-hunter2"'),
+        ("tests/site.yaml", "password: " + "xK9mP2vL5nQ8rT"),
+        ("docs/a.md", "curl https://me:" + "xK9mP2vL5nQ8rT@repo.corp.net"),
+        ("docs/a.md", "id = AKIA" + "ABCDEFGHIJKLMNOP"),
+        ("tests/key.pem", f"{BEGIN}\n{BODY}\n{BODY}\n{END}"),
+        ("a.py", f'KEY = """{BEGIN}\n{BODY}'),
+        ("/home/tests/site.yaml", "password: 'hunter2-hunter2'"),
+        ("roles/tested/a.yaml", "password: 'hunter2-hunter2'"),
+    ],
+)
+def test_what_no_file_may_have(path: str, line: str) -> None:
+    """What looks random, known forms, and private keys with a body."""
+    assert [one.line for one in findings_in(path, line + "\nb: 1\n")] == [1]
 
 
 def test_encrypted_blocks() -> None:
