@@ -50,7 +50,10 @@ def stanzas(data: bytes) -> list[str]:
     """The recipient lines of the header: a kind, and for an SSH key a tag of it."""
     if data.startswith(b"-----BEGIN"):
         body = data.split(b"-----END")[0].split(b"\n", 1)[-1]
-        data = base64.b64decode(b"".join(body.split()), validate=False)
+        try:
+            data = base64.b64decode(b"".join(body.split()), validate=False)
+        except ValueError:  # a damaged text, which its reader reports
+            return []
     header = data.split(b"\n---", 1)[0].decode("ascii", "replace")
     return [line[3:] for line in header.splitlines() if line.startswith("-> ")]
 
@@ -73,10 +76,17 @@ def _recipient(pyrage: Any, text: str) -> Any:
             return pyrage.ssh.Recipient.from_str(text)
         return pyrage.x25519.Recipient.from_str(text)
     except pyrage.RecipientError as error:
-        shown = text[:60]
         raise SecretError(
-            f"{shown!r} is not a public key of age or SSH", hint="as in age1... or ssh-ed25519 ..."
+            f"{_named(text)} is not a public key of age or SSH",
+            hint="as in age1... or ssh-ed25519 ...",
         ) from error
+
+
+def _named(text: str) -> str:
+    """A recipient for messages. A private key in its place is never shown."""
+    if "SECRET-KEY" in text.upper() or "PRIVATE KEY" in text:
+        return "a private key"
+    return repr(text[:60])
 
 
 def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
@@ -91,7 +101,7 @@ def recipients_of(entries: Sequence[str], directory: str = "") -> list[str]:
             with open(path, encoding="utf-8") as file:
                 lines = [line.strip() for line in file]
         except (OSError, UnicodeDecodeError) as error:
-            message = f"{entry!r} is neither a public key nor a readable file of them"
+            message = f"{_named(entry)} is neither a public key nor a readable file of them"
             raise SecretError(message, hint="check secrets.age.recipients") from error
         found += [line for line in lines if line and not line.startswith("#")]
     return list(dict.fromkeys(found))

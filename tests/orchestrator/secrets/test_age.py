@@ -12,6 +12,7 @@ from orchestrator.secrets.age import encrypt, recipients_of
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.lookup import SecretLookup
+from orchestrator.secrets.readers import readers_of
 
 pyrage = pytest.importorskip("pyrage")
 PLAIN = b"db: {password: hunter2-hunter2}\n"
@@ -116,6 +117,26 @@ def test_recipients(tmp_path: Path) -> None:
         encrypt(PLAIN, ["age1nonsense"], armored=True)
     with pytest.raises(SecretError, match="there are no recipients"):
         encrypt(PLAIN, [], armored=True)
+
+
+def test_a_private_key_as_a_recipient_is_not_shown(tmp_path: Path) -> None:
+    """In ccm.yaml itself, and by the file of an identity."""
+    identity(tmp_path)
+    private = (tmp_path / "key.txt").read_text().split("\n")[1]
+    for entry in (private, private.lower(), "key.txt"):
+        with pytest.raises(SecretError, match="a private key is") as caught:
+            encrypt(PLAIN, recipients_of([entry], str(tmp_path)), armored=True)
+        assert private[20:40].lower() not in str(caught.value).lower()
+
+
+def test_a_damaged_armor(tmp_path: Path) -> None:
+    """It is an error of the file, also for its readers."""
+    identity(tmp_path)
+    begin, end = "-----BEGIN AGE ENCRYPTED FILE-----", "-----END AGE ENCRYPTED FILE-----"
+    (tmp_path / "s.age").write_text(f"{begin}\nabcde\n{end}\n")
+    with pytest.raises(SecretError, match=r"opens s\.age"):
+        read(tmp_path)
+    assert readers_of((tmp_path / "s.age").read_bytes(), "s.age", KeySources()) == []
 
 
 def test_a_stand_in_for_sops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
