@@ -71,9 +71,15 @@ def decrypt(envelope: Envelope, password: bytes) -> bytes | None:
 
 
 def encrypt(plain: bytes, password: bytes, vault_id: str = "") -> str:
-    """The encrypted text, which ends in a newline; version 1.2 with a vault ID, else 1.1."""
+    """The encrypted text, which ends in a newline; version 1.2 with a vault ID, else 1.1.
+
+    SecretError for an ID that the header cannot have.
+    """
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+    if re.search(r"[\s;]|[^\x20-\x7e]", vault_id):
+        message = f"a vault cannot have the ID {vault_id[:40]!r}"
+        raise SecretError(message, hint="use ASCII characters without blanks and semicolons")
     salt = os.urandom(_SALT)
     key, authentication, counter = _keys(password, salt)
     size = _BLOCK - len(plain) % _BLOCK

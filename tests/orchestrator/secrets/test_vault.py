@@ -82,3 +82,10 @@ def test_mistakes(text: str, words: str) -> None:
     """They show without a password."""
     with pytest.raises(SecretError, match=words):
         read_envelope(text)
+
+
+@pytest.mark.parametrize("vault_id", ["of prod", "a;b", "a\nb", "\u00e4"])
+def test_an_id_that_the_header_cannot_have(vault_id: str) -> None:
+    """It is refused: nobody could decrypt the text."""
+    with pytest.raises(SecretError, match="cannot have the ID"):
+        encrypt(b"hunter2", b"secret", vault_id)
