@@ -13,13 +13,14 @@ from orchestrator.secrets.errors import SecretError
 
 Path = tuple[str, ...]
 _TAGS = ("!vault", "!age")
+_ANCHOR = re.compile(r"(?:!\S*\s+)?(&[^\s,\[\]{}]+)\s")
 _PLAIN_LINE = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]*")
 
 
 class Span(NamedTuple):
     """A scalar in a text: where it begins and ends, its tag, its value, and how deep it stands.
 
-    ``flow``: it is inside brackets or braces.
+    ``flow``: it is inside brackets or braces. ``anchor`` is its ``&NAME`` and a blank, or "".
     """
 
     start: int
@@ -28,15 +29,25 @@ class Span(NamedTuple):
     value: str
     indent: int
     flow: bool
+    anchor: str = ""
 
 
 class Spans(NamedTuple):
     """The scalars of a text by path. ``maps`` has for each block map where a key can be added, and
-    its indentation.
+    its indentation. What an alias stands for counts where its anchor is; ``aliases`` has the paths
+    of the others.
     """
 
     scalars: Mapping[Path, Span]
     maps: Mapping[Path, tuple[int, int]]
+    aliases: frozenset[Path] = frozenset()
+
+
+class _Found(NamedTuple):
+    scalars: dict[Path, Span]
+    maps: dict[Path, tuple[int, int]]
+    aliases: set[Path]
+    seen: set[int]  # the nodes, by their identity
 
 
 def spans_of(text: str, name: str) -> Spans:
@@ -47,24 +58,19 @@ def spans_of(text: str, name: str) -> Spans:
         mark = getattr(error, "problem_mark", None)
         at = f" (line {mark.line + 1})" if mark else ""
         raise SecretError(f"{name} is not YAML{at}", hint="fix it, or restore it") from error
-    scalars: dict[Path, Span] = {}
-    maps: dict[Path, tuple[int, int]] = {}
+    found = _Found({}, {}, set(), set())
     if root is None:
-        maps[()] = (len(text), 0)
+        found.maps[()] = (len(text), 0)
     else:
-        _walk(text, root, path=(), found=(scalars, maps), flow=False)
-    return Spans(scalars, maps)
+        _walk(text, root, path=(), found=found, flow=False)
+    return Spans(found.scalars, found.maps, frozenset(found.aliases))
 
 
-def _walk(
-    text: str,
-    node: Any,
-    *,
-    path: Path,
-    found: tuple[dict[Path, Span], dict[Path, tuple[int, int]]],
-    flow: bool,
-) -> None:
-    scalars, maps = found
+def _walk(text: str, node: Any, *, path: Path, found: _Found, flow: bool) -> None:
+    if id(node) in found.seen:
+        found.aliases.add(path)
+        return
+    found.seen.add(id(node))
     if isinstance(node, yaml.ScalarNode):
         start, end = node.start_mark.index, node.end_mark.index
         if node.style in ("|", ">"):  # its end is where the next token begins
@@ -72,14 +78,16 @@ def _walk(
         line = text.rfind("\n", 0, start) + 1
         indent = len(text[line:start]) - len(text[line:start].lstrip(" -"))
         tag = node.tag if node.tag in _TAGS else ""
-        scalars[path] = Span(start, end, tag=tag, value=node.value, indent=indent, flow=flow)
+        match = _ANCHOR.match(text, start, end)
+        anchor = f"{match[1]} " if match else ""
+        found.scalars[path] = Span(start, end, tag, node.value, indent, flow=flow, anchor=anchor)
         return
     flow = flow or bool(node.flow_style)
     if isinstance(node, yaml.MappingNode):
         if not flow:
             end = node.start_mark.index
             end += len(text[end : node.end_mark.index].rstrip())
-            maps[path] = (end, node.start_mark.column)
+            found.maps[path] = (end, node.start_mark.column)
         for key, value in node.value:
             if isinstance(key, yaml.ScalarNode):
                 _walk(text, value, path=(*path, key.value), found=found, flow=flow)
@@ -93,22 +101,22 @@ def replaced(text: str, changes: Mapping[Path, str], name: str) -> str:
     scalars = spans_of(text, name).scalars
     for path in sorted(changes, key=lambda one: scalars[one].start, reverse=True):
         span = scalars[path]
-        text = text[: span.start] + changes[path] + text[span.end :]
+        text = text[: span.start] + span.anchor + changes[path] + text[span.end :]
     return text
 
 
 def with_value(text: str, path: Path, make: Callable[[int, bool], str], name: str) -> str:
     """The text with a scalar at the path, which may be new; ``make`` writes it for an indentation,
-    and for brackets. SecretError if the path leads through a list or a scalar.
+    and for brackets. SecretError if the path leads through a list, a scalar or an alias.
     """
     spans = spans_of(text, name)
     if path in spans.scalars:
         span = spans.scalars[path]
         made = make(span.indent, span.flow)
-        return text[: span.start] + made + text[span.end :]
+        return text[: span.start] + span.anchor + made + text[span.end :]
     depth = max((n for n in range(len(path)) if path[:n] in spans.maps), default=-1)
     through = [path[: n + 1] for n in range(len(path)) if path[: n + 1] in spans.scalars]
-    if depth < 0 or through:
+    if depth < 0 or through or any(path[: n + 1] in spans.aliases for n in range(len(path))):
         message = f"{name} cannot have a value at {'.'.join(path)}"
         raise SecretError(message, hint="use ccm secrets edit")
     end, column = spans.maps[path[:depth]]

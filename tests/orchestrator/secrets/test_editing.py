@@ -74,6 +74,24 @@ def test_set(tmp_path: Path, text: str, path: str, value: str) -> None:
     }
 
 
+@pytest.mark.parametrize("anchor", ["&x !vault |", "!vault &x |"])
+def test_anchors_and_aliases(tmp_path: Path, anchor: str) -> None:
+    """They stay where a value is edited, set or encrypted again; an alias cannot be set."""
+    file = tmp_path / "s.yml"
+    file.write_text(f"a: {inline('hunter2').replace('!vault |', anchor)}b: *x\nc: &y [1, *y]\n")
+    keyring = Keyring(project(tmp_path))
+    editor = Editor(file, keyring)
+    text = editor.text()
+    assert text == 'a: &x !vault "hunter2"\nb: *x\nc: &y [1, *y]\n'
+    editor.save(text.replace("hunter2", "other"))
+    file.write_bytes(Editor(file, keyring).rekeyed(keyring, "prod"))
+    Editor(file, keyring).set(("a",), "third", VAULT)
+    assert Editor(file, keyring).text() == text.replace("hunter2", "third")
+    assert "AES256;prod" in file.read_text()
+    with pytest.raises(SecretError, match="cannot have a value at b"):
+        Editor(file, keyring).set(("b",), "x", VAULT)
+
+
 def test_set_inside_of_a_whole_file(tmp_path: Path) -> None:
     """The value is plain inside, and the file stays encrypted."""
     vault(tmp_path / "v.yml", "# top\na: 1\n")
