@@ -429,7 +429,8 @@ class Planner:
             whole = os.path.realpath(os.path.join(self._given.root, str(question["whole"])))
             read = whole in {os.path.realpath(path) for path in self._files.sealed()}
         elif "secret" in question:
-            read = any(str(question["secret"]) in text for text in self.texts())
+            asked = {f"{sign}{question['secret']}{sign}" for sign in "'\"`"}  # not a part of one
+            read = any(one in text for text in self.texts() for one in asked)
         else:
             read = any(one.text == question["inline"] for one in self.inline_reads())
         if not read:

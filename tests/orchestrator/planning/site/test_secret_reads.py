@@ -186,8 +186,9 @@ def test_a_worker_reads_the_secrets_of_the_site(tmp_path: Path, keys: KeySources
     worker.forward_to(here.answer)
     made = worker.plan(FakeHost(), gathered())
     assert {"hunter2-hunter2", "t0ken-t0ken"} <= set(made.own_secrets)
-    asked = {"secret": "v.yml#db.ports", "place": ".", "bounded": False}
-    assert here.answer(asked) == {"error": ["the site reads no such secret", "secret", ""]}
+    for reference in ("v.yml#db.ports", "v.yml", "v.yml#db", "v"):
+        asked = {"secret": reference, "place": ".", "bounded": False}
+        assert here.answer(asked) == {"error": ["the site reads no such secret", "secret", ""]}
     other = {"tag": "vault", "inline": inline("other", "").partition("\n")[2]}
     assert "error" in here.answer(other)
     assert "error" in here.answer({"whole": "v.yml"})
