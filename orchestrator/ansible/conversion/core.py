@@ -135,7 +135,7 @@ class Conversion:
         for place in (beside, self.files.base / "tasks", self.files.base):
             for ending in ("", ".yml", ".yaml"):
                 path = place / (name + ending)
-                if path.is_file():
+                if path.is_file() and not (name.startswith("/") and not self.files.holds(path)):
                     return path
         return None
 

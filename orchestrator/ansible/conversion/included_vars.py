@@ -147,7 +147,7 @@ def _vars_file(builder: Conversion, name: str) -> Path | None:
     for folder in ("vars", "", "defaults", "tasks"):
         for ending in ("", ".yml", ".yaml"):
             path = base / folder / (name + ending)
-            if path.is_file():
+            if path.is_file() and not (name.startswith("/") and not builder.files.holds(path)):
                 return path
     return None
 

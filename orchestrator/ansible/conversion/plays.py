@@ -76,7 +76,8 @@ def _comments(play: Play) -> list[str]:
                 f"CHECK: {word}: {shown} of the play is an option of ccm push; see rollouts"
             )
     if play.keywords.get("vars_prompt"):
-        names = [str(one.get("name")) for one in listed(play.keywords["vars_prompt"])]
+        asked = listed(play.keywords["vars_prompt"])
+        names = [str(one.get("name")) for one in asked if isinstance(one, Map)]
         found.append(f"NOT CONVERTED: the original prompts for {', '.join(names)}; use --data")
     return found
 

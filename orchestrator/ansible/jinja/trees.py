@@ -11,6 +11,8 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
 
+_MOST_NESTED = 100
+
 
 @cache
 def _environment() -> Environment:
@@ -25,11 +27,17 @@ def _environment() -> Environment:
 def parse_template(text: str) -> nodes.Template:
     """The tree of a text; NotConvertible where it is no template."""
     try:
-        return _environment().parse(text)
+        tree = _environment().parse(text)
     except TemplateSyntaxError as error:
         raise NotConvertible(f"not a template: {error.message}") from error
     except RecursionError as error:
         raise NotConvertible("a template that is nested too deeply") from error
+    level: list[nodes.Node] = [tree]
+    for _ in range(_MOST_NESTED):
+        level = [inner for one in level for inner in one.iter_child_nodes()]
+        if not level:
+            return tree
+    raise NotConvertible("a template that is nested too deeply")
 
 
 def parse_expression(text: str) -> nodes.Expr:

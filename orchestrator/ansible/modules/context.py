@@ -70,10 +70,14 @@ class Files:
             return None
         for folder in (kind, ""):
             original = self.base / folder / name
-            if original.exists() and _inside(self.base, original):
+            if original.exists() and self.holds(original):
                 written = posixpath.normpath(posixpath.join(self.prefix, folder or kind, name))
                 return written, original
         return None
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path is of the project. What a symlink out of it leads to is not."""
+        return _inside(self.base, path)
 
     def take(self, written: str, original: Path) -> None:
         """Note a file that the manifest needs."""

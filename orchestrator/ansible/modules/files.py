@@ -267,7 +267,7 @@ def take_all(context: Context, folder: str) -> None:
     """Take all files of a directory of the role, as one of them is named by a variable."""
     base = context.files.base / folder
     for one in sorted(base.rglob("*")):
-        if one.is_file() and not one.is_symlink():
+        if one.is_file() and not one.is_symlink() and context.files.holds(one):
             name = one.relative_to(base).as_posix()
             context.files.take(posixpath.join(context.files.prefix, folder, name), one)
 
@@ -301,7 +301,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
             raise NotConvertible("a computed path of a template")
         base = files.base / "templates"
         for one in sorted(base.rglob("*")):
-            if one.is_file():
+            if one.is_file() and files.holds(one):
                 _take_template(context, one.relative_to(base).as_posix(), one)
         path = expression_of(raw, context.scope)
         prefix = literal(posixpath.join(files.prefix, "templates") + "/")

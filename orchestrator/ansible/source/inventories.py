@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inventory.names import is_range
-from inventory.ranges import expanded
+from inventory.ranges import BadRangeError, expanded
 from orchestrator.ansible.problems import bad_input
 from orchestrator.ansible.source.roles import ENDINGS, variables_at
 from orchestrator.ansible.source.yaml_reader import Map, read, read_text
@@ -95,24 +95,34 @@ def read_inventory(paths: list[Path]) -> Hosts:
                     _yaml_group(found, name, group, str(path))
         else:
             _ini(found, path)
+        try:
+            found.names()
+        except BadRangeError as error:
+            raise bad_input(f"{path}: {error}", hint=error.hint) from error
     return found
 
 
 def _yaml_group(found: Hosts, name: str, value: Any, path: str) -> None:
     group = found.group(name)
-    if value is None:
-        return
-    if not isinstance(value, Map):
-        raise bad_input(f"{path}: the group {name} must be a mapping", hint="see its reference")
-    for host, variables in (value.get("hosts") or {}).items():
-        found.host(host).update(variables or {})
+    value = _mapping(value, f"{path}: the group {name}")
+    for host, variables in _mapping(value.get("hosts"), f"{path}: hosts of {name}").items():
+        found.host(host).update(_mapping(variables, f"{path}: the host {host}"))
         if host not in group.hosts:
             group.hosts.append(host)
-    for child, inner in (value.get("children") or {}).items():
+    for child, inner in _mapping(value.get("children"), f"{path}: children of {name}").items():
         if child not in group.children:
             group.children.append(child)
         _yaml_group(found, child, inner, path)
-    group.variables.update(value.get("vars") or {})
+    group.variables.update(_mapping(value.get("vars"), f"{path}: vars of {name}"))
+
+
+def _mapping(value: Any, what: str) -> Map:
+    """The value, which must be a mapping or nothing. InputError."""
+    if value is None:
+        return Map()
+    if not isinstance(value, Map):
+        raise bad_input(f"{what} must be a mapping", hint="write one `name:` per line")
+    return value
 
 
 def _ini(found: Hosts, path: Path) -> None:

@@ -11,6 +11,8 @@ import yaml
 from orchestrator.ansible.problems import bad_input
 
 MAX_BYTES = 4 * 1024 * 1024
+MOST_VALUES = 500_000
+"""Values of a file, each alias counted as what it stands for."""
 
 
 class Vaulted(str):
@@ -104,6 +106,8 @@ _Loader.add_constructor("!unsafe", _unsafe)
 def read_text(path: Path) -> str:
     """The text of a file; InputError where it cannot be read."""
     try:
+        if not path.is_file():  # a pipe or a device has no end
+            raise bad_input(f"{path}: not a file", hint="check the path")
         if path.stat().st_size > MAX_BYTES:
             raise bad_input(f"{path}: larger than 4 MiB", hint="split the file")
         return path.read_text(encoding="utf-8")
@@ -122,7 +126,14 @@ def parse(text: str, path: str) -> Any:
     loader = _Loader(text)
     loader.path = path
     try:
-        return loader.get_single_data()
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        if _count(node, {}) > MOST_VALUES:
+            raise bad_input(
+                f"{path}: its aliases stand for too many values", hint="write out fewer aliases"
+            )
+        return loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}" if mark else path
@@ -133,6 +144,19 @@ def parse(text: str, path: str) -> Any:
         raise bad_input(f"{path}: not YAML: {error}", hint="correct the file") from error
     finally:
         loader.dispose()
+
+
+def _count(node: yaml.Node, known: dict[int, int]) -> int:
+    """The values of a node. A node that contains itself counts as too many."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = MOST_VALUES + 1
+        inner = node.value
+        if isinstance(node, yaml.MappingNode):
+            inner = [one for pair in inner for one in pair]
+        known[id(node)] = 1 + sum(_count(one, known) for one in inner)
+    return known[id(node)]
 
 
 def read(path: Path) -> Any:

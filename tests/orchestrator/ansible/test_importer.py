@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.ansible.importer import import_project
 from orchestrator.cli.app import main
 from remote_runtime.errors import CcmError
 from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks, write
 
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9)
+)
 PROJECT = {
     "site.yml": """
         - name: Web servers
@@ -193,3 +197,71 @@ def test_the_result_says_what_was_read(tmp_path: Path) -> None:
     assert result.inventories == [str(project / "hosts")]
     made = convert_tasks(tmp_path / "other", "- package: name=curl\n")[0]
     assert made.playbooks == []
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"group_vars/all.yml": BOMB}, "aliases stand for too many values"),
+        ({"group_vars/all.yml": "a: &a [1, *a]\n"}, "aliases stand for too many values"),
+        ({"site.yml": "- import_playbook: /dev/zero\n"}, "/dev/zero: not a file"),
+        ({"hosts": "[web]\nweb[1:999999999]\n"}, "stands for 999,999,999 hosts"),
+    ],
+)
+def test_a_project_that_would_exhaust_ccm(
+    tmp_path: Path, files: dict[str, str], words: str
+) -> None:
+    """It is refused before anything is written."""
+    with pytest.raises(CcmError, match=words):
+        convert(tmp_path, {**PROJECT, **files})
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("all: [1]", "the group all"),
+        ("all: {hosts: [a]}", "hosts of all"),
+        ("all: {hosts: {a: x}}", "the host a"),
+        ("all: {children: x}", "children of all"),
+        ("all: {vars: 1}", "vars of all"),
+    ],
+)
+def test_an_inventory_of_other_kinds(tmp_path: Path, text: str, what: str) -> None:
+    """The part that must be a mapping is named."""
+    files = {key: one for key, one in PROJECT.items() if key != "hosts"}
+    with pytest.raises(CcmError, match=f"{what} must be a mapping"):
+        convert(tmp_path, {**files, "inventory.yml": text})
+
+
+def test_an_expression_that_is_too_deep_is_kept(tmp_path: Path) -> None:
+    """The task stays as a comment."""
+    sums = " + ".join(["a"] * 5000)
+    result, _ = convert_tasks(
+        tmp_path, f"- copy: {{dest: /a, content: '{{{{ {sums} }}}}'}}\n- package: name=curl\n"
+    )
+    assert [one.outcome for one in result.records] == ["not converted", "converted"]
+
+
+def test_links_and_paths_out_of_the_project_are_not_read(tmp_path: Path) -> None:
+    """What they lead to is of whoever converts the project, and the site does not get it."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "id").write_text("of-the-user")
+    (outside / "vars.yml").write_text("word: of-the-user\n")
+    (outside / "tasks.yml").write_text("- command: echo of-the-user\n")
+    tasks = f"""
+        - template: {{src: "{{{{ name }}}}", dest: /a}}
+        - copy: {{src: "{{{{ name }}}}", dest: /b}}
+        - copy: {{src: link, dest: /c}}
+        - include_vars: {outside}/vars.yml
+        - include_tasks: {outside}/tasks.yml
+        """
+    role = write(tmp_path / "role", {
+        "tasks/main.yml": tasks, "defaults/main.yml": "name: b\n", "templates/b": "b\n",
+    })  # fmt: skip
+    (role / "templates" / "link").symlink_to(outside / "id")
+    (role / "files").symlink_to(outside)
+    import_project(str(role), str(tmp_path / "site"))
+    for path in (tmp_path / "site").rglob("*"):
+        assert path.is_dir() or "of-the-user" not in path.read_text()
