@@ -42,8 +42,10 @@ def private_directory() -> Iterator[Path]:
         if number == signal.SIGINT:
             return
         _remove(directory)
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        # SIGQUIT would leave a dump of the memory, which has the plain text.
+        end = signal.SIGTERM if number == signal.SIGQUIT else number
+        signal.signal(end, signal.SIG_DFL)
+        os.kill(os.getpid(), end)
 
     for number in _CAUGHT:
         before[number] = signal.signal(number, leave)

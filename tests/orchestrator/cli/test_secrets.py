@@ -68,9 +68,9 @@ def test_an_editor_that_fails(ccm: Ccm) -> None:
     assert list((ccm.scratch / "shm").iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
 def test_a_signal_while_the_editor_runs(ccm: Ccm, number: signal.Signals) -> None:
-    """The plain text is gone."""
+    """The plain text is gone, and there is no dump of the memory."""
     editor(ccm.scratch, "echo $$ > pid; sleep 30")
     words = [sys.executable, "-m", "orchestrator.cli.app", "secrets", "edit", "v.yml"]
     environment = {**ccm.environment, "PYTHONPATH": str(REPOSITORY)}
@@ -80,7 +80,7 @@ def test_a_signal_while_the_editor_runs(ccm: Ccm, number: signal.Signals) -> Non
         time.sleep(0.05)
     assert list((ccm.scratch / "shm").iterdir()) != []
     process.send_signal(number)
-    process.wait()
+    assert process.wait() == -(signal.SIGTERM if number == signal.SIGQUIT else number)
     os.kill(int((ccm.scratch / "pid").read_text()), signal.SIGKILL)
     for _ in range(600):
         if not list((ccm.scratch / "shm").iterdir()):
