@@ -6,7 +6,6 @@ from typing import Dict, List, Sequence, Tuple
 from remote_runtime.base import Properties
 from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 from remote_runtime.resources.package.versions import python as versions
-from remote_runtime.resources.package.versions import semantic
 from remote_runtime.validation import rules
 
 PROVIDERS = ("pip", "npm")
@@ -128,7 +127,7 @@ def _of_whole(provider: str, properties: Properties) -> List[Tuple[str, str]]:
     is_version = isinstance(ensure, str) and ensure not in (PRESENT, ABSENT, LATEST)
     if provider == "pip" and is_version and versions.key(str(ensure)) is None:
         found.append(("ensure", "%r is not a version of a Python package (PEP 440)" % ensure))
-    if provider == "npm" and is_version and not semantic.is_version(str(ensure)):
+    if provider == "npm" and is_version and not _is_semantic(str(ensure)):
         found.append(("ensure", "%r is not one version such as 4.18.2" % ensure))
     return found
 
@@ -149,6 +148,12 @@ def _of_options(provider: str, properties: Properties) -> List[Tuple[str, str]]:
                 ("options", "%s is not allowed: use the properties of the resource" % option)
             )
     return found
+
+
+def _is_semantic(text: str) -> bool:
+    from remote_runtime.resources.package.versions import semantic
+
+    return semantic.is_version(text)
 
 
 def _is_refused(option: str, refused: Sequence[str]) -> bool:
