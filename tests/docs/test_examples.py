@@ -22,7 +22,7 @@ from orchestrator.project.reader import read_project
 from orchestrator.rollout.detection import is_stages
 from orchestrator.rollout.stages import read_stages
 from tests.docs.pages import DOCS, PAGES, TYPE_PAGES, Block, blocks, named_files, on_a_host
-from tests.lab import Lab
+from tests.lab import Host, Lab, Package
 from tests.preview.template import PRELUDE
 
 _CHILD = re.compile(r"# (\S+/\S+\.yaml)\n")
@@ -173,6 +173,18 @@ def test_file_and_exec_examples_do_what_they_say(block: Block, tmp_path: Path) -
     assert set(statuses(push(tmp_path)).values()) == {"stable"}
 
 
+def with_package_files(text: str, host: Host) -> str:
+    """The example with files of packages that there are, one of them at a URL of the host."""
+    place = host.path("/srv/packages")
+    place.mkdir()
+    for package in (Package("tool", "1.2-1"), Package("helper", "1.0-1")):
+        package.build(place)
+    host.run(f"{PRELUDE}\nserve\nmv /srv/packages/tool_1.2-1_all.deb /srv/www/tool_1.2-1_amd64.deb")
+    digest = host.run("sha256sum /srv/www/tool_1.2-1_amd64.deb").stdout.split()[0]
+    text = text.replace("https://downloads.example.com/", "http://127.0.0.1:8000/")
+    return re.sub("checksum: [0-9a-f]{64}", f"checksum: {digest}", text)
+
+
 @pytest.mark.parametrize("block", ON_A_HOST, ids=str)
 def test_package_and_service_examples_do_what_they_say(
     block: Block, tmp_path: Path, lab: Lab
@@ -188,7 +200,13 @@ def test_package_and_service_examples_do_what_they_say(
         host.run(f"{PRELUDE}\nwheel requests 2.31.0")
     if "cron:" in block.text:
         host.run("mkdir -p /etc/cron.d; install -m 755 /dev/null /usr/sbin/cron")
-    (tmp_path / "site.yaml").write_text(block.manifest(), encoding="utf-8")
+    text = block.manifest()
+    if "debconf:" in text:
+        host.publish(Package("postfix", "3.7-1", {"/usr/share/postfix/x": "x\n"}))
+        host.run("apt-get update -q", timeout=120)
+    if "source: /srv/packages/" in text:
+        text = with_package_files(text, host)
+    (tmp_path / "site.yaml").write_text(text, encoding="utf-8")
     hosts = ["push", "-i", str(lab.inventory()), "-l", "web1", "--json", "site.yaml"]
     first = ccm(*hosts, scratch=tmp_path)
     assert first.returncode == 0, first.stdout + first.stderr
