@@ -249,14 +249,16 @@ def _exec(pick: random.Random, path: str) -> Wanted:
 @contextlib.contextmanager
 def built(case: Case) -> Iterator[str]:
     """The directory that the tree of a case is made in."""
-    root = os.path.realpath(tempfile.mkdtemp(prefix="ccm-test-"))
-    os.chmod(root, 0o755)
+    outside = os.path.realpath(tempfile.mkdtemp(prefix="ccm-test-"))
+    os.chmod(outside, 0o755)
+    root = os.path.join(outside, "1/2/3/4/t")  # so that links to .. stay in what is the test's own
+    os.makedirs(root)
     try:
         for thing in case.tree:
             thing.make(root)
         yield root
     finally:
-        shutil.rmtree(root, ignore_errors=True)
+        shutil.rmtree(outside, ignore_errors=True)
 
 
 def compared(case: Case, counts: Counter[str]) -> str:
