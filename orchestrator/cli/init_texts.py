@@ -26,6 +26,10 @@ PROJECT = """\
 # The NATS server of kv:// and kvGet(), without a login.
 # nats: nats://nats.example.net:4222
 
+# The keys of encrypted files and values, for vaults of Ansible and for age.
+# secrets:
+#   vault: {{password_file: ~/.vault-password}}
+
 # Maximum number of hosts in parallel.
 # forks: 50
 

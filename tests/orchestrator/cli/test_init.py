@@ -174,9 +174,10 @@ def test_the_file_shows_all_that_it_may_say(directory: Path) -> None:
     """Each key of the schema stands there, as a comment that is right without its sign."""
     assert main(["init", "--local"]) == 0
     text = (directory / "ccm.yaml").read_text()
-    whole = re.sub(r"^# (?=[a-z_]+: |rollouts:$|  )", "", text, flags=re.MULTILINE)
+    whole = re.sub(r"^# (?=[a-z_]+: |rollouts:$|secrets:$|  )", "", text, flags=re.MULTILINE)
     (directory / "ccm.yaml").write_text(whole)
     found = read_project(project_files())
     words = {one.word for one in SETTINGS if one.name in found.settings}
-    assert {*words, "rollouts"} == set(schemas.load("project")["properties"])
+    assert {*words, "rollouts", "secrets"} == set(schemas.load("project")["properties"])
+    assert list(found.secrets) == ["vault"]
     assert list(found.rollouts) == ["careful"]
