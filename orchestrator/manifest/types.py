@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NOT_RENDERED = {"tags", "require", "subscribe", "control", "foreach", "sensitive", "render"}
 REFERENCE = {"$ref": "#/$defs/reference"}
-_URL = re.compile("https?://", re.IGNORECASE)
+_URL = ("http://", "https://")
 _REMEMBERED = 50_000
 _PLACES = 512  # for each property: repeated values come soon after each other
 
@@ -66,7 +66,7 @@ class PropertyType:
 
     def is_on_target(self, value: str) -> bool:
         """Whether a file that a value names is on the target, or is fetched by it."""
-        return value.startswith("/") or (self.url and _URL.match(value) is not None)
+        return value.startswith("/") or (self.url and value.lower().startswith(_URL) is not None)
 
     def may_hide(self, value: Any, path: tuple[str | int, ...]) -> bool:
         """Whether what is at a path in a map of maps may have to be masked."""

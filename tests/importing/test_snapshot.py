@@ -60,6 +60,6 @@ def test_a_booted_host_is_seen_with_all_its_parts(host: Host) -> None:
     host.run("useradd -M -u 4444 zoe && echo x > /etc/new && ln -s /etc/new /etc/other")
     found = [line.partition(":")[0] for line in differences(before, take(host))]
     assert found == [
-        *("files /etc/new", "files /etc/other"),
+        *("files /etc/new", "files /etc/other", "files /etc/subgid", "files /etc/subuid"),
         *("accounts group zoe", "accounts shadow zoe", "accounts user zoe"),
     ]
