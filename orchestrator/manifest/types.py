@@ -66,7 +66,7 @@ class PropertyType:
 
     def is_on_target(self, value: str) -> bool:
         """Whether a file that a value names is on the target, or is fetched by it."""
-        return value.startswith("/") or (self.url and value.lower().startswith(_URL) is not None)
+        return value.startswith("/") or (self.url and value.lower().startswith(_URL))
 
     def may_hide(self, value: Any, path: tuple[str | int, ...]) -> bool:
         """Whether what is at a path in a map of maps may have to be masked."""
