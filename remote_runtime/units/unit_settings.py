@@ -1,10 +1,9 @@
 """Settings of units, by section, as the files of units have them (both sides)."""
 
-import re
 from typing import Any, Iterator, List, Mapping
 
-_SECTION = re.compile(r"[A-Z][A-Za-z0-9-]*\Z")
-_KEY = re.compile(r"[A-Za-z][A-Za-z0-9-]*\Z")
+_SECTION = r"[A-Z][A-Za-z0-9-]*\Z"
+_KEY = r"[A-Za-z][A-Za-z0-9-]*\Z"
 
 
 def written(settings: Mapping[str, Mapping[str, Any]]) -> str:
@@ -25,15 +24,17 @@ def _lines(values: Mapping[str, Any]) -> Iterator[List[str]]:
 
 def problems(settings: Mapping[str, Any]) -> Iterator[str]:
     """What systemd would not read in them."""
+    import re
+
     for section, values in settings.items():
-        if not _SECTION.match(section):
+        if not re.match(_SECTION, section):
             yield "%r is not a section such as Service" % section
         if not isinstance(values, dict):
             if not (isinstance(values, str) and "{{" in values):
                 yield "%s needs a map of settings, such as Restart: always" % section
             continue
         for key, value in values.items():
-            if not _KEY.match(key):
+            if not re.match(_KEY, key):
                 yield "%r in %s is not a setting such as Restart" % (key, section)
             for each in value if isinstance(value, list) else [value]:
                 why = _why_no_value(each)
