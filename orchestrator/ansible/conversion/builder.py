@@ -95,8 +95,7 @@ class Builder(Conversion):
         lines = [f"NOT CONVERTED: {reason}", *self.original(task.path, task.line, task.end)]
         self.manifest.items.append(Comment(lines))
         for fact in task.args if task.module == "set_fact" else ():
-            text = f"{fact} of “{task.name or task.module}”, which is not converted"
-            self.scope.uses.broken[fact] = text
+            included_vars.note_unset(self, task, fact)
         if task.module == "include_vars":
             included_vars.note_broken(self, task)
         name = task.keywords.get("register")
@@ -235,7 +234,7 @@ class Builder(Conversion):
             loop_over(entries, loop, omits, conditions)
             for entry in entries:
                 entry.foreach = self.as_list(task.name or task.module, entry.foreach)
-        context.checks += conditions.checks + scope.uses.doubts[doubts:]
+        context.checks += given.checks + conditions.checks + scope.uses.doubts[doubts:]
         self._finish(task, record, context=context, entries=entries, conditions=conditions)
         for note in given.notes:
             context.note(note)

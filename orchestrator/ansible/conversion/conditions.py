@@ -211,6 +211,12 @@ class _Tests:
         return self._command(node, negative)
 
     def _stat(self, node: nodes.Expr, negative: bool) -> tuple[str, Any] | None:
+        if isinstance(node, nodes.Test) and node.name in ("defined", "undefined"):
+            path = path_of(node.node)
+            if path is None or path[1][:1] != ["stat"] or path[1][1:] == ["exists"]:
+                return None
+            missing = negative != (node.name == "undefined")
+            return ("absent" if missing else "exists"), str(self.register.look_up["stat"])
         path = path_of(node)
         if path is None or len(path[1]) != 2 or path[1][0] != "stat":
             return None

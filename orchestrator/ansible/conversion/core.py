@@ -72,6 +72,7 @@ class Conversion:
     aliases: set[str] = field(default_factory=set)
     directories: set[str] = field(default_factory=set)
     lines: dict[str, list[str]] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)  # variables that the project sets
     element: str = ""  # the variable of the loop that applies the manifest several times
     element_key: str = ""  # what tells its elements apart, as an expression
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from orchestrator.ansible.jinja.trees import (
     tree_of,
 )
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.output.entries import Comment, Record, both, slug
+from orchestrator.ansible.output.entries import CHECK, Comment, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
@@ -44,17 +44,56 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     if task.args.get("dir") is not None or task.args.get("name") is not None:
         raise NotConvertible("include_vars with dir or name")
     names, first_found = _names(builder, task)
-    conditions = _conditions(builder, task)
+    conditions, others = _conditions(builder, task)
     if conditions == ["false"]:
         record.reasons.append("the condition never holds on a host of ccm")
         return
-    if all(not is_template(one) for one in names):
+    if others and not any(is_template(one) for one in names):
+        _as_facts(builder, task, record, names)
+        _note(builder, task, record, "in data")
+        return
+    if others:
+        text = f"the original reads these variables only if {' and '.join(map(str, others))}"
+        builder.mark(record, CHECK, text)
+        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+    if not any(is_template(one) for one in names):
         _literal_file(builder, names, conditions)
-    else:
-        _by_facts(builder, names, conditions, first_found)
-    text = "in overrides, by the hierarchy" if conditions or is_template(names[0]) else "in data"
+    elif not _by_facts(builder, names, conditions, first_found):
+        _note(builder, task, record, "not needed: the role has none of these files")
+        return
+    by_facts = bool(conditions) or is_template(names[0])
+    _note(builder, task, record, "in overrides, by the hierarchy" if by_facts else "in data")
+
+
+def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
     builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
     record.reasons.append(text)
+
+
+def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:
+    """Variables of a file that are read under a condition on data: each is a fact under it."""
+    for name in names:
+        path = _vars_file(builder, name)
+        if path is None:
+            continue
+        found = _read(path)
+        for key, value in found.items():
+            check_fact(builder, task, name=key, value=value, variables=keywords.variables(task))
+        for key, value in found.items():
+            kept = replace(task, keywords=dict(task.keywords))
+            when = listed(task.keywords.get("when"))
+            if builder.facts.get(key) is None and _is_included(builder, key):
+                note_unset(builder, task, key)
+                text = f"{key} stays as it is, though the original sets it here"
+                builder.mark(record, CHECK, text)
+                continue
+            builder.facts.setdefault(key, []).append((value, when, kept))
+        return
+    raise NotConvertible(f"the file {names[0]} is not in the project")
+
+
+def _is_included(builder: Conversion, name: str) -> bool:
+    return any(name in one for choice in builder.includes for one in choice.files.values())
 
 
 def _names(builder: Conversion, task: Task) -> tuple[list[str], bool]:
@@ -111,14 +150,26 @@ def _first_found_of(name: str, task: Task) -> list[str] | None:
     return _found_names(value)
 
 
-def _conditions(builder: Conversion, task: Task) -> list[str]:
+def _conditions(builder: Conversion, task: Task) -> tuple[list[str], list[Any]]:
+    """The conditions of a task on facts, as expressions; and the others, as they are written."""
     from orchestrator.ansible.conversion.conditions import read_conditions
 
-    scope = builder.scope.having(no_data=True)
-    found = read_conditions(listed(task.keywords.get("when")), scope, builder.manifest.entries())
-    if found.control or found.on_change:
-        raise NotConvertible("variables that depend on what earlier tasks did")
-    return ["false"] if found.never else found.expressions
+    scope, entries = builder.scope.having(no_data=True), builder.manifest.entries()
+    expressions: list[str] = []
+    others: list[Any] = []
+    for one in listed(task.keywords.get("when")):
+        try:
+            found = read_conditions([one], scope, entries)
+        except NotConvertible:
+            read_conditions([one], builder.scope, entries)  # NotConvertible, if it is neither
+            others.append(one)
+            continue
+        if found.control or found.on_change:
+            raise NotConvertible("variables that depend on what earlier tasks did")
+        if found.never:
+            return ["false"], []
+        expressions += found.expressions
+    return expressions, others
 
 
 def _literal_file(builder: Conversion, names: list[str], conditions: list[str]) -> None:
@@ -152,10 +203,35 @@ def _vars_file(builder: Conversion, name: str) -> Path | None:
     return None
 
 
+def note_unset(builder: Conversion, task: Task, name: str) -> None:
+    """A variable that a task does not set: what reads it is not converted.
+
+    Where the task has a condition and something else sets the variable, it is marked.
+    """
+    uses = builder.scope.uses
+    conditions = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
+    known = name in builder.given or name in builder.facts or _is_included(builder, name)
+    if conditions and known:
+        uses.doubtful[name] = (
+            f"{name} is as it was before “{task.name or task.module}”, which is not converted; "
+            f"the original sets it if {' and '.join(conditions)}"
+        )
+        return
+    uses.broken.setdefault(name, f"{name} of “{task.name or task.module}”, which is not converted")
+
+
 def note_broken(builder: Conversion, task: Task) -> None:
     """What an ``include_vars`` that is not converted may set cannot be read any more."""
     folder = builder.files.base / "vars"
-    for path in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
+    paths = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
+    try:
+        names, _ = _names(builder, task)
+    except NotConvertible:
+        names = ["{{ }}"]
+    if not any(is_template(one) for one in names):
+        own = {_vars_file(builder, one) for one in names}
+        paths = [one for one in paths if one in own]
+    for path in paths:
         if path.stem == "main":
             continue
         try:
@@ -163,14 +239,16 @@ def note_broken(builder: Conversion, task: Task) -> None:
         except (VaultFile, CcmError):
             continue
         for name in found:
-            text = f"{name} of “{task.name or task.module}”, which is not converted"
-            builder.scope.uses.broken.setdefault(name, text)
+            note_unset(builder, task, name)
 
 
 def _by_facts(
     builder: Conversion, names: list[str], conditions: list[str], first_found: bool
-) -> None:
-    """An entry of the hierarchy that is the first name for which there is a file."""
+) -> bool:
+    """An entry of the hierarchy that is the first name for which there is a file.
+
+    False where there is none, and the original goes on.
+    """
     words: list[str] = []
     files: dict[str, Map] = {}
     for name in names:
@@ -188,6 +266,8 @@ def _by_facts(
             for key in _own_words(one):
                 files.setdefault(f"vars:{key}", _read(one.path))
         words.append(_own_expression(name))
+    if not files and first_found:
+        return False
     if not files:
         raise NotConvertible(f"no file matches {names[0]}")
     known = [one.removeprefix("vars:") for one in files]
@@ -205,6 +285,7 @@ def _by_facts(
         builder.manifest.assertions.append(
             {"that": " or ".join(tests), "message": texts.plain_text(_plain(message))}
         )
+    return True
 
 
 def _plain(text: str) -> str:
@@ -234,8 +315,8 @@ def _parts(name: str) -> list[tuple[str, str]]:
         flat += one.nodes if isinstance(one, nodes.Concat) else [one]
     found: list[tuple[str, str]] = []
     for one in flat:
-        lower = isinstance(one, nodes.Filter) and one.name == "lower"
-        inner = one.node if lower else one
+        cased = isinstance(one, nodes.Filter) and one.name in _CASES
+        inner = _whole_version(one.node if cased else one)
         if isinstance(inner, (nodes.TemplateData, nodes.Const)):
             text = inner.data if isinstance(inner, nodes.TemplateData) else str(inner.value)
             found.append(("text", text))
@@ -246,8 +327,28 @@ def _parts(name: str) -> list[tuple[str, str]]:
             continue
         if fact not in _WORDS or _WORDS[fact][0] is None:
             raise NotConvertible(f"a file whose name depends on more than known facts: {name}")
-        found.append(("lower" if lower else "fact", fact))
+        found.append((one.name if cased else "fact", fact))
     return found
+
+
+_CASES = {"lower": str.lower, "title": str.title, "upper": str.upper, "capitalize": str.capitalize}
+
+
+def _whole_version(node: Any) -> Any:
+    """``ansible_distribution_version.split('.')[0]`` is the major version."""
+    if not isinstance(node, nodes.Getitem) or not isinstance(node.arg, nodes.Const):
+        return node
+    call = node.node
+    if node.arg.value != 0 or not isinstance(call, nodes.Call) or len(call.args) != 1:
+        return node
+    method, dot = call.node, call.args[0]
+    if not isinstance(method, nodes.Getattr) or method.attr != "split":
+        return node
+    path = path_of(method.node)
+    is_dot = isinstance(dot, nodes.Const) and dot.value == "."
+    if path is None or not is_dot or _fact(path) != "distribution_version":
+        return node
+    return nodes.Name("ansible_distribution_major_version", "load")
 
 
 def _fact(path: tuple[str, list[Any]]) -> str:
@@ -294,9 +395,7 @@ def _own_values(kind: str, value: str) -> list[str]:
     table = _WORDS[fact][1]
     if table is None:
         return [value]
-    return [
-        own for own, other in table.items() if (other.lower() if how == "lower" else other) == value
-    ]
+    return [own for own, other in table.items() if _CASES.get(how, str)(other) == value]
 
 
 def _own_words(candidate: Candidate) -> list[str]:
@@ -340,7 +439,7 @@ def _test_of(name: str, candidate: Candidate) -> str:
     tests = []
     for kind, value in candidate.facts:
         how, fact = kind.split(":")
-        word = f"ansible_{fact} | lower" if how == "lower" else f"ansible_{fact}"
+        word = f"ansible_{fact} | {how}" if how in _CASES else f"ansible_{fact}"
         tests.append(f"{word} == {literal(value)}")
     return " and ".join(tests)
 

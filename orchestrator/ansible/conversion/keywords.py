@@ -16,19 +16,27 @@ from orchestrator.ansible.source.tasks import Task, listed
 _RETRIED = ("exec", "download", "archive", "package")
 
 
+_ANYWHERE = ("assert", "fail", "debug", "include_tasks", "import_tasks", "include", "setup")
+"""Modules that manage nothing: it makes no difference on which host, and how often, they run. The
+tasks of a file that is included have the keywords of the include."""
+
+
 def refuse(task: Task, is_root: bool) -> None:
     """NotConvertible where a keyword has no counterpart."""
     words = task.keywords
-    if words.get("delegate_to") is not None:
+    anywhere = task.module in _ANYWHERE and not words.get("register")
+    here = words.get("delegate_to") in ("localhost", "127.0.0.1")
+    if words.get("delegate_to") is not None and not (anywhere and here):
         raise NotConvertible(f"delegate_to: {words['delegate_to']}")
-    if words.get("run_once") and texts.as_bool(words["run_once"]) is not False:
+    once = words.get("run_once") and texts.as_bool(words["run_once"]) is not False
+    if once and not anywhere:
         raise NotConvertible("run_once")
     for word in ("connection", "remote_user", "port", "become_method", "debugger"):
         if words.get(word) is not None and words[word] != "sudo":
             raise NotConvertible(f"the keyword {word}")
     if str(words.get("poll", "")) == "0":
         raise NotConvertible("poll: 0")
-    if texts.as_bool(words.get("become")) is False and is_root:
+    if texts.as_bool(words.get("become")) is False and is_root and not anywhere:
         raise NotConvertible("become: false, while the host is managed as root")
     if "never" in [str(one).strip() for tag in listed(words.get("tags"))
                    for one in str(tag).split(",")]:  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import handlers
+from orchestrator.ansible.conversion import doubts, handlers
 from orchestrator.ansible.conversion.builder import Builder
 from orchestrator.ansible.conversion.core import Handler
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
@@ -108,6 +108,8 @@ class Project:
                             templates=f"{word}/templates"),
             files, self, role.name, not self.started, self.is_root, role.sources(),
         )  # fmt: skip
+        builder.given = set(plan.values())
+        builder.scope.uses.broken.update(doubts.unreadable(plan.values(), builder.scope))
         builder.environment = self.environment
         builder.handlers = self._handlers(role)
         builder.stack = [str(path)] if path is not None else []

@@ -109,14 +109,14 @@ def stat(builder: Conversion, task: Task, record: Record) -> None:
     given = Arguments(keywords.arguments(task), builder.scope, {})
     given.ignore("get_checksum", "get_md5", "get_mime", "get_attributes", "checksum_algorithm",
                 "mime", "get_selinux_context")  # fmt: skip
-    if task.loop is not None:
+    if task.loop is not None and uses_of(builder, str(task.keywords.get("register") or "")):
         raise NotConvertible("a loop of stat")
     follow = given.flag("follow", default=False)
     path = given.required("path", "dest", "name")
     given.finish()
     name = str(task.keywords.get("register") or "")
     used = uses_of(builder, name)
-    if not name:
+    if not name or task.loop is not None:
         _note(builder, task, record, "nothing reads the result")
         return
     if follow and used - {"stat", "exists"}:

@@ -11,11 +11,20 @@ from jinja2 import nodes
 from orchestrator.ansible.conversion import included_vars, keywords, results, role_calls
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.loops import read_loop
 from orchestrator.ansible.conversion.task_files import include_file
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template, parse_expression
-from orchestrator.ansible.jinja.unparse import unparse
-from orchestrator.ansible.output.entries import Comment, Record, both, needs_parentheses, slug
+from orchestrator.ansible.jinja.unparse import literal, unparse
+from orchestrator.ansible.modules.arguments import expression_of
+from orchestrator.ansible.output.entries import (
+    CHECK,
+    Comment,
+    Record,
+    both,
+    needs_parentheses,
+    slug,
+)
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, inherit, listed
 
@@ -45,9 +54,13 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
     words = words or [str(one) for one in task.args.values()]
     action = words[0] if words else str(task.args)
     if action == "flush_handlers":
-        if listed(task.keywords.get("when")):
-            raise NotConvertible("meta: flush_handlers under a condition")
+        if listed(task.keywords.get("when")) and builder.pending:
+            text = "the original runs its handlers here only under a condition, else at the end"
+            builder.mark(record, CHECK, text)
+            builder.manifest.items.append(Comment([f"CHECK: {text}"]))
         builder.flush()
+    elif action == "reset_connection":
+        _note(builder, task, record, "not needed: each resource sees the groups of its user")
     elif action not in ("noop", "clear_host_errors"):
         raise NotConvertible(f"meta: {action}")
 
@@ -55,9 +68,11 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
 def assertion(builder: Conversion, task: Task, record: Record) -> None:
     """``assert``: conditions that must hold before the first change."""
     given = dict(keywords.arguments(task))
-    if task.loop is not None:
-        raise NotConvertible("an assertion in a loop")
     scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    if task.loop is not None:
+        _looped_assertion(builder, task, scope, given)
+        _note(builder, task, record, "checked by ccm.assert, before the first change")
+        return
     when = _expressions(builder, task, scope)
     message = given.pop("fail_msg", None) or given.pop("msg", None) or task.name
     if isinstance(message, list):
@@ -76,6 +91,28 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
         made.append({"that": condition, "message": written})
     builder.manifest.assertions += made
     _note(builder, task, record, "checked by ccm.assert, before the first change")
+
+
+def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[str, Any]) -> None:
+    """An assertion about each element of a list: none for which it does not hold."""
+    loop = read_loop(task, scope, builder.files)
+    that = [one for one in listed(given.get("that")) if one is not True]
+    if loop is None or not that or loop.index:
+        raise NotConvertible("an assertion in such a loop")
+    if loop.elements is not None:
+        loop.foreach = expression_of(loop.elements, scope)
+    inner = scope.with_locals({"item": loop.sample})
+    if loop.variable != "item":
+        inner = inner.with_locals({loop.variable: loop.sample})
+        inner.renames = {**inner.renames, loop.variable: "item"}
+    expected = both([texts.condition(one, inner) for one in that])
+    when = _expressions(builder, task, inner)
+    failing = both([*when, f"not ({expected})"])
+    body = f"{{% for item in {loop.foreach} if {failing} %}}x{{% endfor %}}"
+    message = texts.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
+    builder.manifest.assertions.append(
+        {"that": f"template({literal(body)}) == ''", "message": message or "it holds for each"}
+    )
 
 
 def _group(condition: str) -> str:
@@ -150,6 +187,14 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
     _note(builder, task, record, f"the answer is Asked.{name}")
 
 
+def facts_of(builder: Conversion, task: Task, record: Record) -> None:
+    """``service_facts`` and ``package_facts``: look-ups of what the conditions ask for."""
+    kind = "services" if task.module == "service_facts" else "packages"
+    certain = builder.first and not any(one.changes for one in builder.manifest.entries())
+    builder.scope.uses.told[kind] = certain
+    _note(builder, task, record, f"not needed: conditions ask for the {kind} that they name")
+
+
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
     """Tasks of another file, in its place."""
     name = _file_name(task)
@@ -201,4 +246,6 @@ STATEMENTS: dict[str, Statement] = {
     "stat": results.stat,
     "slurp": results.slurp,
     "getent": getent,
+    "service_facts": facts_of,
+    "package_facts": facts_of,
 }

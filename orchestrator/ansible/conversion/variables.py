@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from orchestrator.ansible.conversion import doubts
 from orchestrator.ansible.conversion.core import Choice, Conversion
 from orchestrator.ansible.jinja import fact_names, texts
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.samples import resolve
-from orchestrator.ansible.jinja.trees import names_in, only_expression, parse_expression, path_of
-from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.trees import only_expression, parse_expression, path_of
+from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.output.entries import CHECK, Datum, both
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
@@ -67,6 +69,7 @@ class _Writer:
         self.manifest = builder.manifest
         self.scope = builder.scope.having(task_vars={}, locals={}, renames={}, whole=False)
         self.uses = builder.scope.uses
+        self.doubtful: dict[str, str] = {}  # facts, and what is not certain about them
         self.layered = {key for layer in plan.layers for key in layer.values}
         self.included = {k for c in builder.includes for m in c.files.values() for k in m}
 
@@ -87,6 +90,9 @@ class _Writer:
                     self._value(target, key, value)
         facts = self._facts()
         missing = self._close()
+        doubts.spread(
+            self.builder, {**self.uses.doubtful, **self.doubtful}, [overrides, facts, own]
+        )
         self._tables()
         self._order(own, facts, overrides)
         return missing
@@ -170,6 +176,7 @@ class _Writer:
             self.manifest.data[name] = Datum(result, ["from set_fact"])
         for text in self.uses.doubts[before:]:
             self._check(plain[-1][2], text)
+            self.doubtful[name] = text
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting
@@ -354,12 +361,20 @@ def _inner(value: Any) -> str:
     """A value as an expression without braces."""
     if isinstance(value, str) and ("{{" in value or "${" in value):
         node = only_expression(value)
-        if node is None or names_in(node) is None:
-            raise NotConvertible("a computed text under a condition")
-        from orchestrator.ansible.jinja.unparse import unparse
-
-        return unparse(node)
+        return unparse(node) if node is not None else text_expression(value)
+    if isinstance(value, (list, dict)) and "{{" in repr(value):
+        return _written(value)
     return literal(value)
+
+
+def _written(value: Any) -> str:
+    """A list or map with templates as an expression."""
+    if isinstance(value, list):
+        return f"[{', '.join(_written(one) for one in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{literal(key)}: {_written(one)}" for key, one in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    return _inner(value)
 
 
 def _group(text: str) -> str:

@@ -87,6 +87,11 @@ LOOK_UPS: dict[tuple[str, ...], tuple[str, dict[str, str], str]] = {
         {"command": "sh -c 'getenforce 2>/dev/null || echo Disabled'"},
         "Asked.selinux.stdout.strip() | lower",
     ),
+    ("selinux",): (
+        "selinux",
+        {"command": "sh -c 'getenforce 2>/dev/null || echo Disabled'"},
+        "{'status': 'disabled' if Asked.selinux.stdout.strip() == 'Disabled' else 'enabled'}",
+    ),
     ("user_id",): ("user", {"command": "id -un"}, "Asked.user.stdout.strip()"),
 }
 """Facts that a look-up answers: its name, the look-up and the expression."""

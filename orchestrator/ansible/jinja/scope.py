@@ -32,8 +32,12 @@ class Uses:
     asks: dict[str, dict[str, Any]] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # variables, and why they are not set
+    # variables that keep the value of another place, and what is not converted
+    doubtful: dict[str, str] = field(default_factory=dict)
     # entries of getent: the name of the look-up, and whether nothing changes before
     entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
+    # services, packages: whether nothing changes before the task that lists them
+    told: dict[str, bool] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
 

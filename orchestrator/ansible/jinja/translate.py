@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -163,6 +164,8 @@ class _Translator:
             raise NotConvertible(f"the order of a hierarchy cannot read the variable {name}")
         if name in self.scope.uses.broken:
             raise NotConvertible(self.scope.uses.broken[name])
+        if name in self.scope.uses.doubtful:
+            self.scope.uses.doubts.append(self.scope.uses.doubtful[name])
         self.scope.uses.data.add(name)
         return members(nodes.Name("Data", "load"), [name, *keys])
 
@@ -271,6 +274,10 @@ class _Translator:
     # --- operators, filters, tests and calls
 
     def _compare(self, node: nodes.Compare) -> Any:
+        if len(node.ops) == 1 and node.ops[0].op in ("in", "notin"):
+            found = self._is_there(node.expr, node.ops[0].op, node.ops[0].expr)
+            if found is not None:
+                return found
         if len(node.ops) == 1:
             found = self._compared_fact(node.expr, node.ops[0].op, node.ops[0].expr)
             if found is None and node.ops[0].op in ("eq", "ne"):
@@ -278,6 +285,34 @@ class _Translator:
             if found is not None:
                 return found
         return self._children(node)
+
+    def _is_there(self, left: Any, operator: str, right: Any) -> Any:
+        """``'a.service' in services`` and ``'a' in ansible_facts.packages`` as look-ups."""
+        path = path_of(right)
+        kind = _TOLD.get((path[0], *map(str, path[1]))) if path is not None else None
+        if kind is None or kind not in self.scope.uses.told or not isinstance(left, nodes.Const):
+            return None
+        word = str(left.value)
+        if re.fullmatch(r"[A-Za-z0-9@._+-]+", word) is None:
+            raise NotConvertible(f"whether {word!r} is among the {kind}")
+        name = "has_" + re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")
+        if kind == "services":
+            command = f"systemctl cat {word}"
+        else:
+            command = (
+                f'sh -c \'dpkg-query -W -f "${{db:Status-Status}}" {word} 2>/dev/null '
+                f"| grep -qx installed || rpm -q {word}'"
+            )
+        self.scope.uses.asks[name] = {"command": command}
+        if not self.scope.uses.told[kind]:
+            self.scope.uses.doubts.append(
+                f"Asked.{name} is answered before the first change of a push; "
+                "the original asks at this point"
+            )
+        code = members(nodes.Name("Asked", "load"), [name, "exit_code"])
+        return nodes.Compare(
+            code, [nodes.Operand("eq" if operator == "in" else "ne", nodes.Const(0))]
+        )
 
     def _compared_fact(self, left: Any, operator: str, right: Any) -> Any:
         """``os_family == 'Debian'`` in the values of ccm; None for other comparisons."""
@@ -335,6 +370,8 @@ class _Translator:
             given = path_of(arguments[0])
             if given == ("omit", []):
                 raise NotConvertible("default(omit) within an expression")
+            if inner is not None and self._is_known_fact(inner):
+                return self.of(inner)
         if isinstance(inner, nodes.Getattr) and node.name == "b64decode":
             path = path_of(inner)
             register = self.scope.registers.get(path[0]) if path else None
@@ -342,6 +379,14 @@ class _Translator:
                 self._ask(register)
                 return members(nodes.Name("Asked", "load"), [register.name, "content"])
         return filter_of(node, self.of, whole=self.scope.whole)
+
+    def _is_known_fact(self, node: Any) -> bool:
+        """Whether every host has this fact, so that a default of it is never used."""
+        path = path_of(node)
+        if path is None or path[0] in self.scope.locals or path[0] in self.scope.values:
+            return False
+        name = _fact_of(path)
+        return name in ("processor_vcpus", "processor_nproc", "memtotal_mb", "architecture")
 
     def _call(self, node: nodes.Call) -> Any:
         name = node.node.name if isinstance(node.node, nodes.Name) else ""
@@ -352,6 +397,17 @@ class _Translator:
         if isinstance(node.node, nodes.Getattr) and node.node.attr == "format":
             raise NotConvertible("ccm has no method format()")
         return self._children(node)
+
+
+_TOLD = {
+    ("services",): "services",
+    ("ansible_services",): "services",
+    ("ansible_facts", "services"): "services",
+    ("packages",): "packages",
+    ("ansible_packages",): "packages",
+    ("ansible_facts", "packages"): "packages",
+}
+"""What service_facts and package_facts tell."""
 
 
 def _has(value: Any, key: Any) -> bool:

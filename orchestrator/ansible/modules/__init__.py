@@ -4,7 +4,7 @@ from importlib import import_module
 
 _MODULES = (
     "accounts", "commands", "downloads", "edits", "files", "host_settings", "packages",
-    "repositories", "services", "waits",
+    "programs", "repositories", "services", "waits",
 )  # fmt: skip
 
 

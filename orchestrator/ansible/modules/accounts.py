@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from orchestrator.ansible.jinja import texts
@@ -87,7 +88,7 @@ def user(context: Context, given: Arguments) -> list[Entry]:
         value = given.text(name)
         if value is not None:
             properties[own] = value
-    groups = _groups(given)
+    groups = None if _has_no_groups(given) else _groups(given)
     if groups is not None:
         properties["groups"] = groups
         append = given.boolean("append")
@@ -112,6 +113,21 @@ def _refuse(given: Arguments) -> None:
         unless=(False,),
     )  # fmt: skip
     given.ignore("local")
+
+
+_PERHAPS = re.compile(
+    r"\{\{\s*([\w.]+)\s*\|\s*default\((?:\[\]|''|\"\")(?:,\s*[Tt]rue)?\)"
+    r"(?:\s*\|\s*join\(\s*(?:','|\",\")\s*\))?\s*\}\}"
+)
+
+
+def _has_no_groups(given: Arguments) -> bool:
+    """Whether ``groups`` is an empty default: with ``append``, the groups stay as they are."""
+    raw = given.raw("groups")
+    match = _PERHAPS.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None or given.boolean("append") in (None, False):
+        return False
+    return given.is_omitted("groups", f"{{{{ {match.group(1)} | default(omit) }}}}")
 
 
 def _groups(given: Arguments) -> Any:

@@ -38,6 +38,7 @@ class Arguments:
         self._omits = omits
         self._read: set[str] = set()
         self.notes: list[str] = []
+        self.checks: list[str] = []
 
     def raw(self, *names: str) -> Any:
         """The value of the first of these names as it is written; None where it is omitted."""
@@ -57,14 +58,31 @@ class Arguments:
 
     def refuse(self, *names: str, unless: tuple[Any, ...] = ()) -> None:
         """Arguments without a counterpart; NotConvertible where one is set to another value."""
+        for name in self.others(*names, unless=unless):
+            raise NotConvertible(f"the parameter {name}")
+
+    def others(self, *names: str, unless: tuple[Any, ...] = ()) -> list[str]:
+        """Those of these arguments that are set to another value, and are not empty."""
+        found: list[str] = []
         for name in names:
             value = self.raw(name)
-            if value is None or value in unless:
+            if value is None or value in unless or self._is_empty(name, value):
                 continue
             known = texts.as_bool(value)
-            if known is not None and known in unless:
-                continue
-            raise NotConvertible(f"the parameter {name}")
+            if known is None or known not in unless:
+                found.append(name)
+        return found
+
+    def _is_empty(self, name: str, value: Any) -> bool:
+        """Whether a variable is an empty text wherever the project sets it."""
+        if not is_template(value):
+            return value == ""
+        found = self.sample(name)
+        empty = bool(found.values) and not found.open and not found.kinds
+        if not empty or any(one not in ("", None) for one in found.values):
+            return False
+        self.notes.append(f"{name} is left out, as {value} is empty")
+        return True
 
     def text(self, *names: str) -> str | None:
         """A text in the words of ccm."""
@@ -86,13 +104,15 @@ class Arguments:
             raise NotConvertible(f"the parameter {names[0]} is missing")
         return found
 
-    def literal(self, *names: str, default: str | None = None) -> str | None:
-        """A text that is no template."""
+    def literal(self, *names: str, default: str | None = None, exact: bool = False) -> str | None:
+        """A text that is no template; one of a variable unless it must be ``exact``."""
         value = self.raw(*names)
         if value is None:
             return default
         if is_template(value):
             found = self._single(value)
+            if found is None and not exact:
+                found = self._set_once(names[0], value)
             if found is None:
                 raise NotConvertible(f"{names[0]} is a template: {value}")
             return str(found)
@@ -110,6 +130,38 @@ class Arguments:
         known = found.values[:1] if not found.open and len(found.values) == 1 else []
         return known[0] if known and isinstance(known[0], (str, int, bool)) else None
 
+    def _set_once(self, name: str, value: str) -> Any:
+        """The value of a variable that the project sets once, or to the same everywhere; marked."""
+        if only_expression(value) is None:
+            return None
+        node = only_expression(value)
+        assert node is not None
+        fallback = self._fallback(node)
+        if fallback is not None:
+            self.checks.append(f"{name} is {fallback} for all; {value} is not computed")
+            return fallback
+        found = sample_of(node, self.scope)
+        if found.open or found.kinds or not found.values:
+            return None
+        first = found.values[0]
+        same = all(type(one) is type(first) and one == first for one in found.values)
+        if not same or not isinstance(first, (str, int, bool)) or is_template(first):
+            return None
+        self.checks.append(f"{name} is {first}, as the project sets {value}; it is not computed")
+        return first
+
+    def _fallback(self, node: nodes.Expr) -> Any:
+        """The default of ``item.key | default('x')`` where no element is known to have the key."""
+        if not isinstance(node, nodes.Filter) or node.name not in ("default", "d") or not node.args:
+            return None
+        path = path_of(node.node) if node.node is not None else None
+        first = node.args[0]
+        if path is None or not isinstance(first, nodes.Const) or not path[1]:
+            return None
+        if path[0] not in self.scope.locals or sample_of(node.node, self.scope).values:  # type: ignore[arg-type]  # a path, as tested above
+            return None
+        return first.value
+
     def boolean(self, *names: str) -> Any:
         """True, False, an expression in braces, or None."""
         value = self.raw(*names)
@@ -121,7 +173,8 @@ class Arguments:
         if value is None:
             return default
         if is_template(value):
-            value = self._single(value)
+            once = self._single(value)
+            value = self._set_once(names[0], value) if once is None else once
         found = texts.as_bool(value)
         if found is None:
             raise NotConvertible(f"{names[0]} is a template")
@@ -175,6 +228,10 @@ class Arguments:
             raise NotConvertible(f"the parameter {left[0]}" if len(left) == 1 else
                                  f"the parameters {', '.join(left)}")  # fmt: skip
 
+    def is_omitted(self, name: str, value: str) -> bool:
+        """Whether an argument with this value would be omitted."""
+        return self._without_omit(name, value) is None
+
     def _without_omit(self, name: str, value: Any) -> Any:
         if isinstance(value, Vaulted) or not is_template(value) or "omit" not in value:
             return value
@@ -182,17 +239,28 @@ class Arguments:
         found = _omitted(node) if node is not None else None
         if found is None:
             return value
-        kept = self._kept(name, found)
+        assert isinstance(node, (nodes.Filter, nodes.CondExpr))
+        empty = isinstance(node, nodes.Filter) and len(node.args) > 1
+        kept = self._kept(name, found, empty)
         return None if kept is None else "{{ " + unparse(kept) + " }}"
 
-    def _kept(self, name: str, node: nodes.Expr) -> nodes.Expr | None:
-        """What is left of ``x | default(omit)``: x, or None where nothing gives it."""
+    def _kept(self, name: str, node: nodes.Expr, empty: bool) -> nodes.Expr | None:
+        """What is left of ``x | default(omit)``: x, or None where nothing gives it.
+
+        ``empty``: an empty value is omitted, too.
+        """
         while isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.node:
             node = node.node  # default(none), which is as good as omitted
         path = path_of(node)
         if path is None:
             raise NotConvertible(f"{name} is omitted under a condition")
         root, keys = path
+        if not keys and root in self.scope.values and root not in self.scope.task_vars:
+            known = sample_of(node, self.scope)
+            closed = bool(known.values) and not known.open and not known.kinds
+            if empty and closed and not any(known.values):
+                self.notes.append(f"{name} is left out, as {root} is empty")
+                return None
         if root in self.scope.task_vars or root in self.scope.locals:
             return self._kept_of_element(name, node, root, keys)
         if root in self.scope.values:

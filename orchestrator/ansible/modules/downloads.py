@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import Any
 
+from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
@@ -111,8 +112,10 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
     options = given.raw("extra_opts") or []
     owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
     if "://" in source.split("{{")[0] or (remote and _is_url(given)):
-        if options or mode is not None:
-            raise NotConvertible("an archive from a URL with extra_opts or mode")
+        if options:
+            raise NotConvertible("an archive from a URL with extra_opts")
+        if mode is not None:
+            context.check(f"the original gives all extracted files the mode {mode}")
         return _from_url(context, source, target=target, creates=creates, own=(owner, group))
     entries: list[Entry] = []
     path = source
@@ -133,7 +136,7 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
     if group:
         words = [*(words or []), f"--group={group}"]
     if mode is not None:
-        raise NotConvertible("the mode of all extracted files")
+        context.check(f"the original gives all extracted files the mode {mode}")
     command = (
         f"unzip -o {path} -d {target}" if words is None
         else " ".join(["tar --extract", f"-C {target}", *words, f"-f {path}"])
@@ -152,6 +155,13 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
 
 
 def _is_url(given: Arguments) -> bool:
+    raw = given.raw("src")
+    node = only_expression(raw) if is_template(raw) else None
+    path = path_of(node) if node is not None else None
+    if path is not None and not path[1] and path[0] in given.scope.values:
+        own = [str(one) for one in given.scope.values[path[0]]]
+        if own and all(one.startswith(("http://", "https://")) for one in own):
+            return True
     known = [one for one in given.sample("src").values if isinstance(one, str)]
     return bool(known) and all("://" in one for one in known)
 

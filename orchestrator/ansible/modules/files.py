@@ -20,10 +20,8 @@ from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import read_text
 
-_UNSUPPORTED = (
-    "attributes", "attr", "seuser", "serole", "setype", "selevel", "access_time_format",
-    "modification_time_format",
-)  # fmt: skip
+_UNSUPPORTED = ("attributes", "attr", "access_time_format", "modification_time_format")
+_CONTEXT = ("seuser", "serole", "setype", "selevel")
 _TIMES = ("access_time", "modification_time")
 _MOST_FILES = 200
 
@@ -33,6 +31,8 @@ def attributes(
 ) -> dict[str, Any]:
     """Owner, group and mode, with a mark where the original leaves them as they are."""
     given.refuse(*_UNSUPPORTED)
+    for name in given.others(*_CONTEXT):
+        context.check(f"{name}, a part of the context of SELinux, is not managed")
     given.refuse(*_TIMES, unless=("preserve", "now"))
     given.ignore("unsafe_writes")
     user = context.become_user or "root"
@@ -88,7 +88,8 @@ def file(context: Context, given: Arguments) -> list[Entry]:
 def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     recurse = given.flag("recurse", default=False)
     if recurse and (given.raw("owner") is None or given.raw("group") is None):
-        raise NotConvertible("recurse without owner and group")
+        context.check("the original sets the mode of all that is in the directory, too")
+        recurse = False
     has_mode = given.raw("mode") is not None
     own = attributes(context, given, "0755", directory=True)
     context.directories.add(path)
@@ -104,7 +105,7 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
 
 def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
     target = given.required("src")
-    if given.flag("force", default=False):
+    if given.boolean("force") not in (None, False):
         context.check("ccm replaces links and empty directories, never a file or a full directory")
     if any(given.raw(name) is not None for name in ("owner", "group", "mode")):
         context.check("owner, group and mode of the link, or of its target, are not managed")
@@ -164,8 +165,9 @@ def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> d
     if given.flag("backup", default=False):
         properties["backup"] = True
         context.note("backups are named .NAME.~1~, and the newest 5 stay")
-    if not given.flag("force", default=True):
-        properties["replace"] = False
+    force = given.boolean("force")
+    if force is not None and force is not True:
+        properties["replace"] = force
     given.ignore("follow", "decrypt", "checksum", "_original_basename")
     return properties
 

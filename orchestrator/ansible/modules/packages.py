@@ -27,10 +27,11 @@ _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 def apt(context: Context, given: Arguments) -> list[Entry]:
     """Packages of apt."""
     given.refuse(
-        "default_release", "dpkg_options", "allow_unauthenticated", "allow_change_held_packages",
-        "fail_on_autoremove", "autoclean", "clean", "policy_rc_d",
+        "dpkg_options", "allow_unauthenticated", "allow_change_held_packages",
+        "fail_on_autoremove", "autoclean", "clean",
         unless=(False, "force-confdef,force-confold"),
     )  # fmt: skip
+    _not_passed_on(context, given, "default_release", "policy_rc_d")
     given.refuse("force", "allow_downgrade", unless=(False,))
     given.ignore("force_apt_get", "lock_timeout", "update_cache_retries", "use",
                 "update_cache_retry_max_delay", "auto_install_module_deps")  # fmt: skip
@@ -53,10 +54,13 @@ def apt(context: Context, given: Arguments) -> list[Entry]:
 def package(context: Context, given: Arguments) -> list[Entry]:
     """Packages of dnf, or of whatever the host has."""
     given.refuse(
-        "enablerepo", "disablerepo", "exclude", "disable_gpg_check", "releasever", "installroot",
-        "security", "bugfix", "download_only", "download_dir", "allowerasing", "nobest", "best",
-        "disable_excludes", "enable_plugin", "disable_plugin", "list", "skip_broken", "conf_file",
+        "exclude", "releasever", "installroot", "security", "bugfix", "download_only",
+        "download_dir", "list", "conf_file",
         unless=(False, []),
+    )  # fmt: skip
+    _not_passed_on(
+        context, given, "enablerepo", "disablerepo", "disable_gpg_check", "allowerasing",
+        "nobest", "best", "disable_excludes", "enable_plugin", "disable_plugin", "skip_broken",
     )  # fmt: skip
     given.ignore("use", "use_backend", "lock_timeout", "validate_certs", "install_repoquery",
                 "sslverify", "cacheonly")  # fmt: skip
@@ -74,6 +78,12 @@ def package(context: Context, given: Arguments) -> list[Entry]:
     if downgrade is not None:
         extra["allow_downgrade"] = downgrade
     return _packages(context, given, extra, context.task.module)
+
+
+def _not_passed_on(context: Context, given: Arguments, *names: str) -> None:
+    """Mark options of the package manager that a resource does not have."""
+    for name in given.others(*names, unless=(False, [])):
+        context.check(f"{name}: {given.raw(name)} is not passed on to the package manager")
 
 
 @maps("debconf")

@@ -19,7 +19,9 @@ def service(context: Context, given: Arguments) -> list[Entry]:
     """States of services."""
     given.refuse("scope", unless=("system",))
     given.refuse("user", unless=(False,))
-    given.refuse("sleep", "pattern", "runlevel", "runlevels", "arguments", "args")
+    if given.raw("sleep") is not None:
+        context.note("without the original's pause between stop and start (sleep)")
+    given.refuse("pattern", "runlevel", "runlevels", "arguments", "args")
     given.ignore("use", "force", "daemon_reload", "daemon-reload")
     if given.flag("no_block", default=False):
         context.check("the original does not wait for the service (no_block)")
@@ -37,6 +39,8 @@ def service(context: Context, given: Arguments) -> list[Entry]:
         return _again(context, name, "restart" if state == "restarted" else "reload", enabled)
     if state is None:
         return _at_boot(context, name, enabled, masked)
+    if is_template(state) and masked is None and _restarts(given):
+        return _again(context, name, _computed(given, state), enabled)
     properties: dict[str, Any] = {"ensure": _ensure(given, state)}
     if enabled is not None:
         properties["enable"] = enabled
@@ -47,13 +51,31 @@ def service(context: Context, given: Arguments) -> list[Entry]:
     return [Entry("service", name, properties)]
 
 
+_VERBS = "{'restarted': 'restart', 'reloaded': 'reload-or-restart'}"
+
+
+def _restarts(given: Arguments) -> bool:
+    """Whether a variable can only tell to restart or to reload."""
+    known = given.sample("state")
+    if known.open or known.kinds or not known.values:
+        return False
+    return all(one in ("restarted", "reloaded") for one in known.values)
+
+
+def _computed(given: Arguments, state: str) -> str:
+    text = texts.text(state, given.scope)
+    if text.count("{{") != 1 or not text.startswith("{{"):
+        raise NotConvertible("a computed state")
+    return "{{ " + _VERBS + "[" + text[2:-2].strip() + "] }}"
+
+
 def _ensure(given: Arguments, state: Any) -> str:
     if not is_template(state):
         found = _ENSURE.get(str(state))
         if found is None:
             raise NotConvertible(f"state {state}")
         return found
-    literal = given.literal("state") if _is_element(given, state) else None
+    literal = given.literal("state", exact=True) if _is_element(given, state) else None
     if literal is not None:
         if literal not in _ENSURE:
             raise NotConvertible(f"state {literal}")
@@ -70,7 +92,7 @@ def _ensure(given: Arguments, state: Any) -> str:
 
 def _is_element(given: Arguments, state: str) -> bool:
     try:
-        return given.literal("state") is not None
+        return given.literal("state", exact=True) is not None
     except NotConvertible:
         return False
 
@@ -80,7 +102,7 @@ def _again(context: Context, name: str, word: str, enabled: Any) -> list[Entry]:
         "exec",
         context.unique(context.title(f"{word} {name}")),
         {"command": f"systemctl {_word(word)} {name}"},
-        restarts=(word, name),
+        restarts=None if "{{" in word else (word, name),
     )
     if enabled is None:
         return [entry]

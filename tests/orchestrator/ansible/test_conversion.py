@@ -281,3 +281,73 @@ def test_a_property_that_a_variable_may_omit(tmp_path: Path) -> None:
     child = (tmp_path / "more" / "site" / "roles" / "role-one.yaml").read_text()
     assert 'foreach: "[Data.account.name] if Data.account.uid is defined else []"' in child
     check_valid(tmp_path / "more" / "site")
+
+
+def test_what_reads_an_early_answer_is_marked(tmp_path: Path) -> None:
+    """A version that is asked before the package is there: the template that reads it, too."""
+    tasks = """
+        - package: name=haproxy
+        - command: haproxy -v
+          register: told
+          changed_when: false
+        - set_fact: {version: "{{ '1.5' if '1.5.' in told.stdout else '1.4' }}"}
+        - template: {src: t.j2, dest: /etc/t, owner: root, group: root, mode: '0644'}
+        - template: {src: u.j2, dest: /etc/u, owner: root, group: root, mode: '0644'}
+    """
+    result, text = convert_tasks(
+        tmp_path, tasks, defaults__main="x: 'v{{ version }}'\n",
+        templates__t_DOT_j2="{{ x }}\n", templates__u_DOT_j2="plain\n",
+    )  # fmt: skip
+    assert [one.outcome for one in result.records] == [
+        "converted", "converted", "check", "check", "converted",
+    ]  # fmt: skip
+    assert "# CHECK: it reads x: Asked.told is answered before the first change" in text
+    check_valid(tmp_path / "site")
+
+
+def test_variables_of_files_under_a_condition_on_data(tmp_path: Path) -> None:
+    """Files by facts are read, with a mark; a file under a condition becomes facts under it."""
+    tasks = """
+        - include_vars: "{{ ansible_os_family }}.yml"
+          when: enabled | bool
+        - include_vars: new.yml
+          when: release == '2'
+        - include_vars: "{{ ansible_distribution_version.split('.')[0] }}.yml"
+          when: enabled | bool
+        - copy: {content: "{{ a }}{{ b }}", dest: /etc/t, owner: root, group: root, mode: '0644'}
+    """
+    result, text = convert_tasks(
+        tmp_path, tasks, defaults__main="enabled: true\nrelease: '2'\n",
+        vars__Debian="a: 1\n", vars__new="b: 2\n", vars__12="c: 3\n",
+    )  # fmt: skip
+    assert "the original reads these variables only if enabled | bool" in text
+    assert "b: \"{{ 2 if Data.release == '2' else '' }}\"" in text
+    assert "not converted" not in {one.outcome for one in result.records}
+
+
+def test_a_fact_that_is_kept_leaves_the_default(tmp_path: Path) -> None:
+    """A task under a condition that is not converted: what reads its variable is marked."""
+    tasks = """
+        - uri: {url: 'https://e.example/'}
+          delegate_to: localhost
+          register: told
+          when: version == 'latest'
+        - set_fact: {version: "{{ told.json.tag }}"}
+          when: version == 'latest'
+        - copy: {content: "{{ version }}", dest: /a, owner: root, group: root, mode: '0644'}
+    """
+    result, text = convert_tasks(tmp_path, tasks, defaults__main="version: '1'\n")
+    assert [one.outcome for one in result.records] == ["not converted", "not converted", "check"]
+    assert "version is as it was before" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_variable_without_a_counterpart_is_not_read(tmp_path: Path) -> None:
+    """What reads it is kept with the reason, and the site is valid."""
+    tasks = "- cron: {name: a, job: b, minute: '{{ minute }}'}\n- debug: {msg: x}\n"
+    result, text = convert_tasks(
+        tmp_path, tasks, defaults__main="minute: '{{ 59 | random(seed=inventory_hostname) }}'\n"
+    )
+    assert result.records[0].outcome == "not converted"
+    assert "NOT CONVERTED: the variable minute: " in text
+    check_valid(tmp_path / "site")

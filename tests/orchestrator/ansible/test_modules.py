@@ -139,3 +139,90 @@ def test_what_has_no_counterpart_is_kept(tmp_path: Path, name: str) -> None:
     assert "# NOT CONVERTED: " in text
     assert result.records[0].outcome == "not converted"
     check_valid(tmp_path / "site")
+
+
+PATTERNS = {
+    "empty option": (
+        'yum: {name: a, enablerepo: "{{ repo | default(omit, true) }}"}',
+        "- a",
+        "repo: ''",
+    ),
+    "restart": (
+        "service: {name: a, state: '{{ then }}'}",
+        "command: \"systemctl {{ {'restarted': 'restart', 'reloaded': 'reload-or-restart'}"
+        '[Data.then] }} a"',
+        "then: restarted",
+    ),
+    "force": (
+        "template: {src: t.j2, dest: /a, owner: root, group: root, mode: '0644', "
+        "force: '{{ over }}'}",
+        'replace: "{{ Data.over }}"',
+        "over: true",
+    ),
+    "services": (
+        "service_facts:\n- service: {name: b, state: stopped}\n  when: '\"b.service\" in services'",
+        "if: Asked.has_b_service.exit_code == 0",
+        "x: 1",
+    ),
+    "elements": (
+        "assert: {that: [item.name is defined]}\n  loop: '{{ people }}'",
+        "for item in Data.people if not (item.name is defined)",
+        "people: [{name: a}]",
+    ),
+    "link": (
+        "stat: {path: /srv/a}\n  register: a\n- file: {path: /srv/a, state: absent}\n"
+        "  when: a.stat.islnk is not defined",
+        "absent: /srv/a",
+        "x: 1",
+    ),
+    "anywhere": (
+        "assert: {that: [x is defined]}\n  delegate_to: localhost\n  run_once: true\n"
+        "  become: false",
+        "that: Data.x is defined",
+        "x: 1",
+    ),
+    "module of Apache": (
+        "community.general.apache2_module: {name: ssl}",
+        "unless: a2query -q -m ssl",
+        "x: 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_a_usual_pattern_of_roles_is_exact(tmp_path: Path, name: str) -> None:
+    """What roles often do becomes resources without a mark, and the site is valid."""
+    task, expected, defaults = PATTERNS[name]
+    result, text = convert_tasks(
+        tmp_path, f"- {task}\n", defaults__main=f"{defaults}\n", templates__t_DOT_j2="x\n"
+    )
+    assert expected in text
+    assert {one.outcome for one in result.records} == {"converted"}, result.records
+    check_valid(tmp_path / "site")
+
+
+NOT_EXACT = {
+    "repository": ("yum: {name: a, enablerepo: epel}", "enablerepo: epel is not passed on"),
+    "set once": ("mount: {path: /srv, src: /dev/b, fstype: ext4, state: '{{ s }}'}", "s }}"),
+    "fallback": (
+        "lineinfile: {path: /etc/a, line: '{{ item.a }}', state: \"{{ item.s | default('present') "
+        "}}\"}\n  loop: '{{ none }}'",
+        "state is present for all",
+    ),
+    "selinux": (
+        "file: {path: /srv, state: directory, owner: root, group: root, mode: '0755', setype: a}",
+        "setype, a part of the context of SELinux",
+    ),
+    "pip": ("pip: {name: requests}", "an installed package of another version stays"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_EXACT)
+def test_what_is_not_passed_on_is_marked(tmp_path: Path, name: str) -> None:
+    """An option without a counterpart, or a choice that is not computed, has a mark."""
+    task, expected = NOT_EXACT[name]
+    result, text = convert_tasks(tmp_path, f"- {task}\n", defaults__main="s: mounted\nnone: []\n")
+    assert expected in " ".join(result.records[0].reasons)
+    assert result.records[0].outcome == "check"
+    assert "# CHECK: " in text
+    check_valid(tmp_path / "site")

@@ -1,0 +1,84 @@
+"""Variables whose value may differ from the original's: what reads them is marked (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.scope import Scope, Uses
+from orchestrator.ansible.output.entries import CHECK, Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_READ = re.compile(r"\bData\.(\w+)")
+
+
+def spread(builder: Conversion, doubtful: dict[str, str], more: list[Any]) -> None:
+    """Mark the resources that read a doubtful variable, themselves or through other variables.
+
+    ``more``: maps of variables beside the data of the manifest, nested in any way.
+    """
+    if not doubtful:
+        return
+    values = [{name: one.value for name, one in builder.manifest.data.items()}, *more]
+    found = dict(doubtful)
+    while new := _readers(values, found):
+        found.update(new)
+    for entry in builder.manifest.entries():
+        for name in sorted(set(_READ.findall(_text(builder, entry))) & set(found)):
+            text = f"it reads {name}: {found[name]}"
+            if text not in entry.checks and found[name] not in entry.checks:
+                entry.checks.append(text)
+                if entry.record is not None:
+                    builder.mark(entry.record, CHECK, text)
+
+
+def _readers(values: list[Any], found: dict[str, str]) -> dict[str, str]:
+    new: dict[str, str] = {}
+    for one in values:
+        for name, value in one.items() if isinstance(one, dict) else ():
+            if name in found:
+                continue
+            if isinstance(value, dict) and ":" in name:
+                new.update(_readers([value], found))  # an entry of the hierarchy
+                continue
+            for read in _READ.findall(repr(value)):
+                if read in found:
+                    new[name] = found[read]
+    return new
+
+
+def _text(builder: Conversion, entry: Entry) -> str:
+    """The text of a resource, and of the templates of the role that it renders."""
+    text = f"{entry.name} {entry.all_properties()!r}"
+    return text + "".join(
+        body for written, body in builder.files.texts.items() if f"'{written}'" in text
+        or f"{written}\\'" in text
+    )  # fmt: skip
+
+
+def unreadable(values: dict[str, list[Any]], scope: Scope) -> dict[str, str]:
+    """The variables of a project that have no counterpart, with the reasons."""
+    found: dict[str, str] = {}
+    while True:
+        uses = Uses(broken=dict(found))
+        probe = scope.having(uses=uses)
+        new: dict[str, str] = {}
+        for name, given in values.items():
+            if name not in found:
+                reason = _reason(given, probe)
+                if reason:
+                    new[name] = f"the variable {name}: {reason}"
+        if not new:
+            return found
+        found.update(new)
+
+
+def _reason(given: list[Any], scope: Scope) -> str:
+    for one in given:
+        try:
+            texts.value(one, scope)
+        except NotConvertible as error:
+            return error.reason
+    return ""
