@@ -394,7 +394,8 @@ def _own_values(kind: str, value: str) -> list[str]:
     how, fact = kind.split(":")
     table = _WORDS[fact][1]
     if table is None:
-        return [value]
+        is_version = fact.endswith("version")
+        return [value] if value[:1].isdigit() or not is_version else []
     return [own for own, other in table.items() if _CASES.get(how, str)(other) == value]
 
 
