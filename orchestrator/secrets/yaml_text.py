@@ -43,7 +43,7 @@ class Spans(NamedTuple):
     aliases: frozenset[Path] = frozenset()
 
 
-class _Found(NamedTuple):
+class _Collection(NamedTuple):
     scalars: dict[Path, Span]
     maps: dict[Path, tuple[int, int]]
     aliases: set[Path]
@@ -58,7 +58,7 @@ def spans_of(text: str, name: str) -> Spans:
         mark = getattr(error, "problem_mark", None)
         at = f" (line {mark.line + 1})" if mark else ""
         raise SecretError(f"{name} is not YAML{at}", hint="fix it, or restore it") from error
-    found = _Found({}, {}, set(), set())
+    found = _Collection({}, {}, set(), set())
     if root is None:
         found.maps[()] = (len(text), 0)
     else:
@@ -66,7 +66,7 @@ def spans_of(text: str, name: str) -> Spans:
     return Spans(found.scalars, found.maps, frozenset(found.aliases))
 
 
-def _walk(text: str, node: Any, *, path: Path, found: _Found, flow: bool) -> None:
+def _walk(text: str, node: Any, *, path: Path, found: _Collection, flow: bool) -> None:
     if id(node) in found.seen:
         found.aliases.add(path)
         return
@@ -80,7 +80,9 @@ def _walk(text: str, node: Any, *, path: Path, found: _Found, flow: bool) -> Non
         tag = node.tag if node.tag in _TAGS else ""
         match = _ANCHOR.match(text, start, end)
         anchor = f"{match[1]} " if match else ""
-        found.scalars[path] = Span(start, end, tag, node.value, indent, flow=flow, anchor=anchor)
+        found.scalars[path] = Span(
+            start=start, end=end, tag=tag, value=node.value, indent=indent, flow=flow, anchor=anchor
+        )
         return
     flow = flow or bool(node.flow_style)
     if isinstance(node, yaml.MappingNode):

@@ -76,7 +76,7 @@ class Arguments:
     def _is_empty(self, name: str, value: Any) -> bool:
         """Whether a variable is an empty text wherever the project sets it."""
         if not is_template(value):
-            return value == ""
+            return bool(value == "")
         found = self.sample(name)
         empty = bool(found.values) and not found.open and not found.kinds
         if not empty or any(one not in ("", None) for one in found.values):

@@ -62,9 +62,8 @@ def pip(context: Context, given: Arguments) -> list[Entry]:
         program = f"{environment}/bin/pip"
         context.check(f"the virtual environment {environment} must be there")
     options = given.text("extra_args")
-    return _installed(
-        context, given, f"{program} install {options or ''}".strip(), f"{program} show -q", "=="
-    )
+    install = f"{program} install {options or ''}".strip()
+    return _installed(context, given, install=install, test=f"{program} show -q", sign="==")
 
 
 @maps("npm")
@@ -76,11 +75,12 @@ def npm(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible("npm in a directory")
     given.ignore("unsafe_perm")
     program = given.text("executable") or "npm"
-    return _installed(context, given, f"{program} install -g", f"{program} ls -g", "@")
+    install, test = f"{program} install -g", f"{program} ls -g"
+    return _installed(context, given, install=install, test=test, sign="@")
 
 
 def _installed(
-    context: Context, given: Arguments, install: str, test: str, sign: str
+    context: Context, given: Arguments, *, install: str, test: str, sign: str
 ) -> list[Entry]:
     state = given.literal("state", default="present")
     if state != "present":
