@@ -1,1 +1,1 @@
-"""Benchmarks of single types: costs of what is as desired, and packages in one transaction."""
+"""Benchmarks of single types: unchanged resources, and packages in one transaction."""

@@ -1,4 +1,4 @@
-"""The cost of a resource that is as desired, by type, as a ratio to that of ``file``.
+"""The cost of an unchanged resource by type, as a ratio to that of ``file``.
 
 Needs root and the lab. One host gets many resources of each type; then it is pushed again and
 again. A figure is the median over these pushes of the time that a resource of the type takes on the

@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         return _standard_input(args)
     paths, others = _chosen(args.files or ["."])
     problems: list[Problem] = []
+    refused = 0
     changed: list[Formatted] = []
     for path in paths:
         try:
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> int:
                 changed.append(file)
         except InputError as error:
             problems += error.problems
+            refused += 1
             continue
         except OSError as error:
             raise UsageError(
@@ -69,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
             ) from error
         if file.before != file.after:
             _report(file, args)
-    print(plain(_summary(len(changed), len(paths) - len(changed), others, _is_dry(args))))
+    unchanged = len(paths) - len(changed) - refused
+    dry = _is_dry(args)
+    counts = {"unchanged": unchanged, "others": others, "refused": refused}
+    print(plain(_summary(len(changed), **counts, dry=dry)))
     if problems:
         raise InputError(problems)
     return 1 if changed and _is_dry(args) else 0
@@ -126,9 +131,11 @@ def _report(file: "Formatted", args: argparse.Namespace) -> None:
         print(plain(f"{'would format' if args.check else 'formatted'}: {file.path}"))
 
 
-def _summary(changed: int, unchanged: int, others: int, dry: bool) -> str:
+def _summary(changed: int, *, unchanged: int, others: int, refused: int, dry: bool) -> str:
     verb = "would be formatted" if dry else "formatted"
     text = f"{_files(changed)} {verb}, {unchanged:,} unchanged"
+    if refused:
+        text += f", {refused:,} refused"
     if others:
         text += f"; {_files(others)} left alone: not recognized as ccm's"
     return text

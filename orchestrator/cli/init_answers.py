@@ -30,7 +30,7 @@ class Answers(NamedTuple):
 
 
 def read_answers(args: argparse.Namespace, directory: str) -> Answers:
-    """The answers of the flags. The others are asked for on a terminal; elsewhere they are
+    """The answers of the flags. A terminal prompts for the others; elsewhere they are
     defaults, which standard error names. UsageError.
     """
     asks = sys.stdin.isatty()

@@ -109,23 +109,20 @@ def encrypted_values(node: Node, path: tuple[str, ...] = ()) -> list[tuple[tuple
     """Each encrypted value below a node, with its path."""
     if isinstance(node, EncryptedScalar):
         return [(path, node)]
-    if isinstance(node, Mapping):
-        pairs = [(key.text, value) for key, value in node.pairs()]
-    elif isinstance(node, Sequence):
-        pairs = [(str(at), value) for at, value in enumerate(node.nodes)]
-    else:
-        pairs = []
-    return [one for key, value in pairs for one in encrypted_values(value, (*path, key))]
+    return [one for key, value in _below(node) for one in encrypted_values(value, (*path, key))]
 
 
 def leaves(node: Node, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Scalar]]:
     """Each scalar below a node, with its path."""
     if isinstance(node, Scalar):
         return [(path, node)]
+    return [one for key, value in _below(node) for one in leaves(value, (*path, key))]
+
+
+def _below(node: Node) -> list[tuple[str, Node]]:
+    """The entries of a map or list, by key or position."""
     if isinstance(node, Mapping):
-        pairs = [(key.text, value) for key, value in node.pairs()]
-    elif isinstance(node, Sequence):
-        pairs = [(str(at), value) for at, value in enumerate(node.nodes)]
-    else:
-        pairs = []
-    return [one for key, value in pairs for one in leaves(value, (*path, key))]
+        return [(key.text, value) for key, value in node.pairs()]
+    if isinstance(node, Sequence):
+        return [(str(at), value) for at, value in enumerate(node.nodes)]
+    return []

@@ -30,7 +30,7 @@ class OmitChoice(Exception):  # noqa: N818 - a question to the loop, which answe
 
 
 class Arguments:
-    """Gives arguments by name, and refuses at the end what no one has asked for."""
+    """Gives arguments by name, and refuses at the end what no mapper has read."""
 
     def __init__(self, given: dict[str, Any], scope: Scope, omits: dict[str, bool]) -> None:
         self._args = {name: one for name, one in given.items() if one is not None}
@@ -222,7 +222,7 @@ class Arguments:
         return symbolic_mode(text.replace("X", "x") if directory else text)
 
     def finish(self) -> None:
-        """NotConvertible where an argument was not asked for."""
+        """NotConvertible where an argument was not read."""
         left = sorted(set(self._args) - self._read)
         if left:
             raise NotConvertible(f"the parameter {left[0]}" if len(left) == 1 else

@@ -112,7 +112,7 @@ def uri(context: Context, given: Arguments) -> list[Entry]:
         properties["interval"] = f"{max(delay, 1)}s"
     elif context.task.keywords.get("until") is None:
         properties["timeout"] = f"{timeout or 30}s"
-    context.check("redirects are not followed, and the status is asked for until the time is over")
+    context.check("redirects are not followed, and the request is repeated until the timeout")
     return [Entry("wait", _title(context, f"wait for {properties['url']}"), properties,
                   changes=False)]  # fmt: skip
 

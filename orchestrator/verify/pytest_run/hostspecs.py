@@ -145,7 +145,7 @@ def _made(given: Mapping[str, Any]) -> Fleet:
 
 
 def _secret_keys(manifest: str) -> KeySources:
-    """The keys of the project's secrets; pytest has the terminal, so nothing is asked for."""
+    """The keys of the project's secrets; pytest has the terminal, so there is no prompt."""
     from orchestrator.project.discovery import project_files
     from orchestrator.project.reader import read_project
     from orchestrator.secrets.key_sources import key_sources

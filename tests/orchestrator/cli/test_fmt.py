@@ -150,3 +150,15 @@ def test_a_file_that_changes_meanwhile(directory: Path) -> None:
         files.write(file)
     assert site.read_text() == "ccm: {}\n"
     assert os.listdir(directory) == ["site.yaml"]
+
+
+def test_a_refused_file_is_not_unchanged(
+    directory: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The summary counts it by itself."""
+    (directory / "bad.yaml").write_text("a: [1\n")
+    (directory / "site.yaml").write_text(TIDY)
+    assert main(["fmt", "bad.yaml", "site.yaml"]) == 2
+    told = capsys.readouterr()
+    assert told.out == "0 files formatted, 1 unchanged, 1 refused\n"
+    assert "invalid YAML" in told.err
