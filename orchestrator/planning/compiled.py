@@ -222,8 +222,8 @@ def _longest(item: Item, properties: dict[str, Any]) -> float:
     checks = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
     given = properties.get("tries")
     tries = given if isinstance(given, int) else 1
-    pauses = (tries - 1) * _seconds(properties.get("try_sleep"))
-    once = _timeouts({key: value for key, value in properties.items() if key != "try_sleep"})
+    pause = _seconds(properties["try_sleep"]) if "try_sleep" in properties else 0.0
+    pauses, once = (tries - 1) * pause, _timeouts(properties) - pause
     # An exec's timeout also applies to its two guards, and one extra attempt does no harm.
     return (3 + tries) * once + pauses + checks
 

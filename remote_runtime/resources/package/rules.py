@@ -4,6 +4,7 @@ import re
 from typing import List, Tuple
 
 from remote_runtime.base import Properties
+from remote_runtime.resources.package import environments
 from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 from remote_runtime.text import duration
 from remote_runtime.validation import rules
@@ -17,13 +18,13 @@ _DURATIONS = ("update_cache", "lock_timeout")
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     """What is wrong, as (property, message)."""
-    from remote_runtime.resources.package.environments import rules as of_environments
-
     found: List[Tuple[str, str]] = []
-    provider = of_environments.provider_of(properties)
-    if provider not in of_environments.PROVIDERS:
+    if environments.provider_of(properties) not in environments.PROVIDERS:
         found += _check_name(name)
-    found += of_environments.problems(name, properties)
+    if environments.are_meant(properties):
+        from remote_runtime.resources.package.environments import rules as of_environments
+
+        found += of_environments.problems(name, properties)
     ensure = properties.get("ensure", PRESENT)
     if not isinstance(ensure, str):
         found.append(("ensure", 'quote the version: ensure: "%s"' % ensure))

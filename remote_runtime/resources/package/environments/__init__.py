@@ -1,1 +1,31 @@
 """Packages of programming languages, in directories of their own."""
+
+from typing import Dict, Sequence
+
+from remote_runtime.base import Properties
+
+PROVIDERS = ("pip", "npm")
+SHARED = ("package", "owner", "index_url", "options")
+OWN: Dict[str, Sequence[str]] = {
+    "pip": ("environment", "python", "requirements", "require_hashes"),
+    "npm": ("path", "global", "ci", "production"),
+}
+"""The properties of each provider, besides those that both share."""
+
+
+def provider_of(properties: Properties) -> str:
+    """The provider that a resource asks for, by its name or by the properties; "" for one of the
+    system."""
+    given = properties.get("provider")
+    if isinstance(given, str) and given:
+        return given
+    if properties.get("environment"):
+        return "pip"
+    return "npm" if properties.get("path") or properties.get("global") else ""
+
+
+def are_meant(properties: Properties) -> bool:
+    """Whether a property is given that only they have, or one that names their provider."""
+    keys = (*SHARED, *(key for own in OWN.values() for key in own))
+    given = any(properties.get(key) not in (None, False) for key in keys)
+    return given or provider_of(properties) in PROVIDERS

@@ -1,19 +1,14 @@
 """What the properties of packages of pip and npm may be (both sides)."""
 
 import re
-from typing import Dict, List, Sequence, Tuple
+from typing import List, Sequence, Tuple
 
 from remote_runtime.base import Properties
+from remote_runtime.resources.package.environments import OWN, PROVIDERS, SHARED, provider_of
 from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 from remote_runtime.resources.package.versions import python as versions
 from remote_runtime.validation import rules
 
-PROVIDERS = ("pip", "npm")
-_SHARED = ("package", "owner", "index_url", "options")
-_OWN: Dict[str, Sequence[str]] = {
-    "pip": ("environment", "python", "requirements", "require_hashes"),
-    "npm": ("path", "global", "ci", "production"),
-}
 _OF_SYSTEM = (
     "update_cache",
     "install_recommends",
@@ -40,28 +35,17 @@ _WHOLE = ("--pre",)  # options that a refused one begins with
 _SYSTEM = ("/", "/usr", "/usr/local")
 
 
-def provider_of(properties: Properties) -> str:
-    """The provider that a resource asks for, by its name or by the properties; "" for one of the
-    system."""
-    given = properties.get("provider")
-    if isinstance(given, str) and given:
-        return given
-    if properties.get("environment"):
-        return "pip"
-    return "npm" if properties.get("path") or properties.get("global") else ""
-
-
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     """What is wrong, as (property, message)."""
     provider = provider_of(properties)
     given = [key for key, value in properties.items() if value not in (None, False)]
     if provider not in PROVIDERS:
-        others = [*_SHARED, *_OWN["pip"], *_OWN["npm"]]
+        others = [*SHARED, *OWN["pip"], *OWN["npm"]]
         why = "it is for packages of pip and npm: set provider, and environment or path"
         return [(key, why) for key in given if key in others]
     other = "npm" if provider == "pip" else "pip"
     found = [
-        (key, "it is for %s, not for %s" % (other, provider)) for key in given if key in _OWN[other]
+        (key, "it is for %s, not for %s" % (other, provider)) for key in given if key in OWN[other]
     ]
     found += [
         (key, "it is for packages of the system, not of %s" % provider)
