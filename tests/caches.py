@@ -24,6 +24,6 @@ def _filled() -> Path:
     directory = Path(tempfile.mkdtemp(prefix="ccm-test-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     environment = {**os.environ, "PYTHONPATH": str(_REPOSITORY), "XDG_CACHE_HOME": str(directory)}
-    program = "from orchestrator.image.builder import build; build()"
+    program = "import gc; gc.disable(); from orchestrator.image.builder import build; build()"
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
     return directory

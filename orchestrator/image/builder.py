@@ -89,13 +89,16 @@ def build(own_types: Mapping[str, bytes] | None = None) -> Image:
 
 def _made(files: Mapping[str, str], added: Mapping[str, bytes]) -> dict[str, bytes]:
     """The stored parts of an image: its two forms, and their names with the bootstrap."""
-    from orchestrator.image.bytecode import payload
+    from orchestrator.image.bytecode import extended, payload
     from orchestrator.image.program import program  # what writes Python takes long to load
 
-    # The site's own types are left as they are, and ours are what they are without them.
-    ours = _unzipped(build().archive) if added else _stripped(files)
-    archive = _zip(ours, added)
-    code = payload(archive)
+    if added:  # they are left as they are, and ours are what they are without them
+        ours = build()
+        archive = _joined(ours.archive, added)
+        code = extended(ours.code, _written(added, b""))
+    else:
+        archive = _zip(_stripped(files))
+        code = payload(archive)
     digest = bootstrap.sum_of(bootstrap.unpacked(code))
     return {
         "zip": archive,
@@ -126,24 +129,30 @@ def _stripped(files: Mapping[str, str]) -> dict[str, bytes]:
     return {name: stripped(Path(path).read_bytes()) for name, path in files.items()}
 
 
-def _unzipped(archive: bytes) -> dict[str, bytes]:
-    import io
-    import zipfile
-
-    with zipfile.ZipFile(io.BytesIO(archive)) as members:
-        return {name: members.read(name) for name in members.namelist()}
-
-
-def _zip(ours: Mapping[str, bytes], added: Mapping[str, bytes]) -> bytes:
-    import io
-    import zipfile
-
+def _zip(members: Mapping[str, bytes]) -> bytes:
     from orchestrator.image.member_order import together
+
+    return _written(members, "\n".join(" ".join(row) for row in together(members)).encode())
+
+
+def _joined(archive: bytes, added: Mapping[str, bytes]) -> bytes:
+    """An image with further modules, which no module of it imports: its order stays."""
+    import io
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(archive)) as ours:
+        members = {name: ours.read(name) for name in ours.namelist()}
+        return _written({**members, **added}, ours.comment)
+
+
+def _written(members: Mapping[str, bytes], comment: bytes) -> bytes:
+    import io
+    import zipfile
 
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        archive.comment = "\n".join(" ".join(row) for row in together(ours)).encode()
-        for name, content in sorted({**ours, **added}.items()):
+        archive.comment = comment
+        for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, _EPOCH)
             member.create_system = 3
             member.external_attr = 0o100644 << 16

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import marshal
 import sys
 import zlib
@@ -22,7 +21,7 @@ _WITH_TEXTS = (
     "co_name",
     "co_qualname",
 )
-_PLACED = (ast.stmt, ast.expr, ast.excepthandler, ast.arg, ast.keyword, ast.alias, ast.pattern)
+_NO_COLUMNS, _NO_PLACE = 13, 15  # kinds of entries in a table of locations
 
 
 def code_of(source: str | bytes, path: str) -> CodeType:
@@ -31,24 +30,75 @@ def code_of(source: str | bytes, path: str) -> CodeType:
     A traceback of a target names lines and functions. Columns are a quarter of what the target
     would have to read, hash and unpack at each start.
     """
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, _PLACED):
-            node.end_lineno, node.col_offset, node.end_col_offset = node.lineno, -1, -1
-    return _shortened(compile(tree, path, "exec", dont_inherit=True))
+    return _shortened(compile(source, path, "exec", dont_inherit=True))
 
 
 def _shortened(code: CodeType) -> CodeType:
-    """The same code with plain names in place of qualified ones, which no traceback shows."""
+    """The same code without columns, and with plain names in place of qualified ones."""
     consts = tuple(_shortened(c) if isinstance(c, CodeType) else c for c in code.co_consts)
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # whose code has neither
         return code.replace(co_consts=consts)
-    return code.replace(co_consts=consts, co_qualname=code.co_name)
+    table = _lines_only(code)
+    return code.replace(co_consts=consts, co_qualname=code.co_name, co_linetable=table)
+
+
+def _lines_only(code: CodeType) -> bytes:
+    """The table of locations (Python 3.11 and later) with the line of each instruction only.
+
+    An entry is for at most eight units of code: its kind and length, then how far its line is from
+    that of the entry before.
+    """
+    table = bytearray()
+    last = code.co_firstlineno
+    for begin, end, line in code.co_lines():
+        left = (end - begin) // 2
+        while left > 0:
+            length = min(left, 8)
+            left -= length
+            kind = _NO_PLACE if line is None else _NO_COLUMNS
+            table.append(0x80 | kind << 3 | length - 1)
+            if line is not None:
+                far = line - last
+                table += _number(-far << 1 | 1 if far < 0 else far << 1)
+                last = line
+    return bytes(table)
+
+
+def _number(value: int) -> bytes:
+    """Six bits a byte, the lowest first; a further bit says that more follow."""
+    written = bytearray()
+    while value > 63:
+        written.append(0x40 | value & 0x3F)
+        value >>= 6
+    written.append(value)
+    return bytes(written)
 
 
 def payload(archive: bytes) -> bytes:
     """The compiled modules of a zip, as they travel."""
     return zlib.compress(bootstrap.compiled(archive, code_of, marshalled), 6)
+
+
+def extended(code: bytes, added: bytes) -> bytes:
+    """The payload of an image with the modules of another zip, as it travels.
+
+    None of them is imported with others. To compile all of the image again for them would take
+    seconds.
+    """
+    at_once, parts, data = _opened(bootstrap.unpacked(code))
+    _, further, behind = _opened(bootstrap.compiled(added, code_of, marshalled))
+    for name, (begin, end, compressed, expected) in further.items():
+        parts[name] = (len(data) + begin, len(data) + end, compressed, expected)
+    data += behind
+    head = marshalled((at_once, parts))
+    lead = len(head).to_bytes(4, "big") + zlib.crc32(data).to_bytes(4, "big")
+    return zlib.compress(lead + head + data, 6)
+
+
+def _opened(payload: bytes) -> tuple[bootstrap.Coded, dict[str, bootstrap.Part], bytes]:
+    """The modules that every run imports, the parts of the others, and these."""
+    at_once, parts = marshal.loads(payload[8:])
+    return at_once, parts, payload[bootstrap.end_of_head(payload) :]
 
 
 def marshalled(value: Any, version: int = 4) -> bytes:

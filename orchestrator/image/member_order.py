@@ -31,7 +31,11 @@ def together(members: Mapping[str, bytes]) -> list[list[str]]:
 
     ``members`` has the sources of an image by path.
     """
-    sources = {_name(path): source for path, source in members.items() if path.endswith(".py")}
+    sources = {
+        _name(path): tuple(_imported(source))
+        for path, source in members.items()
+        if path.endswith(".py")
+    }
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
     for roots in (_COMMAND, _LOCK, _PORTS):
@@ -60,7 +64,7 @@ def _within(directory: str, names: list[str], taken: Set[str]) -> list[str]:
     return [name for name in names if f"{name}.".startswith(f"{directory}.") and name not in taken]
 
 
-def _behind(sources: Mapping[str, bytes], roots: Sequence[str]) -> list[str]:
+def _behind(sources: Mapping[str, Sequence[str]], roots: Sequence[str]) -> list[str]:
     """The roots and what is imported with them."""
     found: dict[str, None] = {}
     seen: set[str] = set()
@@ -71,7 +75,7 @@ def _behind(sources: Mapping[str, bytes], roots: Sequence[str]) -> list[str]:
             return
         seen.add(name)
         visit(name.rpartition(".")[0])
-        for other in _imported(sources[name]):
+        for other in sources[name]:
             visit(other)
         found[name] = None
 

@@ -11,6 +11,7 @@ out, because compiling one costs a target more than the rest of the class.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -34,11 +35,12 @@ def stripped(source: bytes) -> bytes:
     finder = _Finder(source)
     finder.visit(tree)
     text = _edited(source, finder.edits)
-    left = finder.imported & {
-        node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)
-    }
-    if left - {"NamedTuple"}:
-        raise ValueError(f"typing is needed at run time: {', '.join(sorted(left))}")
+    named = finder.imported - {"NamedTuple"}
+    # To parse all texts again would take a fifth of a build; in most of them no name is left.
+    if any(re.search(rb"\b%s\b" % name.encode(), text) for name in named):
+        nodes = ast.walk(ast.parse(text))
+        if left := named & {node.id for node in nodes if isinstance(node, ast.Name)}:
+            raise ValueError(f"typing is needed at run time: {', '.join(sorted(left))}")
     return text
 
 
@@ -86,8 +88,11 @@ class _Finder(ast.NodeVisitor):
             self._field(entry, f"; {_maker(fields)}" if entry is fields[-1] else "")
         self._body(node, named)
 
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        """A lambda has no annotations."""
+    def generic_visit(self, node: ast.AST) -> None:
+        """Go on with the statements in a statement: expressions have no annotations."""
+        for block in ("body", "handlers", "cases", "orelse", "finalbody"):
+            for entry in getattr(node, block, ()):
+                self.visit(entry)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.module == "typing":
@@ -110,8 +115,10 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         """The name of a type, which other modules may import, becomes None."""
+        if not isinstance(node.value, ast.Subscript):
+            return
         used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-        if isinstance(node.value, ast.Subscript) and used & self.imported:
+        if used & self.imported:
             self._cut(_begin(node.value), node.value, "None")
 
     def _field(self, node: ast.AnnAssign, behind: str) -> None:

@@ -6,6 +6,7 @@ import marshal
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,23 @@ def _told(image: builder.Image) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+def _entries(image: builder.Image) -> dict[str, tuple[bool, Any]]:
+    """What the compiled form has by module: whether it is a package, and its code."""
+    payload = zlib.decompress(image.code)
+    at_once, parts = marshal.loads(payload[8:])
+    assert bootstrap.is_whole(payload, bytes.fromhex(image.code_digest))
+    data = payload[bootstrap.end_of_head(payload) :]
+    found = list(at_once)
+    for begin, end, compressed, expected in set(parts.values()):
+        part = data[begin:end]
+        assert bootstrap.digest(part) == expected
+        found += marshal.loads(zlib.decompress(part) if compressed else part)
+    entries = {name: (package, code) for name, package, code in found}
+    assert len(entries) == len(found)
+    assert parts.keys() == entries.keys() - {name for name, _, _ in at_once}
+    return entries
+
+
 def test_the_zip_is_the_same_byte_for_byte(image: builder.Image) -> None:
     """Two builds from the same sources, with two caches, give the same bytes."""
     first, second = image, builder.build()
@@ -73,17 +91,8 @@ def test_the_zip_holds_sorted_modules_and_nothing_else(image: builder.Image) -> 
 def test_the_compiled_modules_are_those_of_the_zip(image: builder.Image) -> None:
     """Every module of the zip is in the payload, packages marked as such, and can be run."""
     names = zipfile.ZipFile(io.BytesIO(image.archive)).namelist()
-    payload = zlib.decompress(image.code)
-    at_once, parts = marshal.loads(payload[8:])
-    data = payload[bootstrap.end_of_head(payload) :]
-    found = list(at_once)
-    for begin, end, compressed, expected in set(parts.values()):
-        part = data[begin:end]
-        assert bootstrap.digest(part) == expected
-        found += marshal.loads(zlib.decompress(part) if compressed else part)
-    entries = {name: (package, code) for name, package, code in found}
-    assert len(entries) == len(found) == len(names)
-    assert parts.keys() == entries.keys() - {name for name, _, _ in at_once}
+    entries = _entries(image)
+    assert len(entries) == len(names)
     assert entries["remote_runtime"][0] is True
     assert entries["remote_runtime.protocol.wire"][0] is False
     namespace: dict[str, object] = {"__name__": "version"}
@@ -155,6 +164,13 @@ def test_a_type_of_a_site_joins_the_runtime(cache: Path) -> None:
     found = archive.read("remote_runtime/resources/greeting/resource.py")
     assert found == b"Resource = 1  # as written\n"
     assert archive.namelist() == sorted(archive.namelist())
+    entries = _entries(image)
+    packages = {name: package for name, (package, _) in _entries(builder.build()).items()}
+    added = "remote_runtime.resources.greeting.resource"
+    assert {name: package for name, (package, _) in entries.items()} == {**packages, added: False}
+    namespace: dict[str, object] = {}
+    exec(entries[added][1], namespace)
+    assert namespace["Resource"] == 1
     other = builder.build({"greeting/resource.py": b"Resource = 2  # as written\n"})
     assert len({image.sha256, other.sha256, builder.build().sha256}) == 3
     assert len(list(cache.iterdir())) == 9

@@ -1,13 +1,17 @@
 """What is compiled for targets whose interpreter is like the controller's."""
 
+import ast
 import hashlib
+import inspect
 import io
 import marshal
 import subprocess
 import sys
 import traceback
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
@@ -48,6 +52,26 @@ def test_the_code_knows_its_lines() -> None:
         raised.append([(frame.name, frame.lineno) for frame in frames])
     assert raised[0] == raised[1]
     assert raised[0][-1][1] == 8
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code of older Pythons knows no columns")
+@pytest.mark.parametrize("module", [bootstrap, builder, ast, subprocess])
+def test_each_instruction_has_its_line_and_no_column(module: ModuleType) -> None:
+    """As in what Python itself compiles, also where lines go back or hundreds are left out."""
+
+    def places(code: CodeType) -> Iterator[tuple[int | None, ...]]:
+        if sys.version_info >= (3, 11):
+            yield from code.co_positions()
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from places(constant)
+
+    source = inspect.getsource(module)
+    found = list(places(code_of(source, "here")))
+    assert [place[0] for place in found] == [
+        place[0] for place in places(compile(source, "here", "exec"))
+    ]
+    assert {place[2:] for place in found} == {(None, None)}
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="code of older Pythons has one name only")
