@@ -236,6 +236,11 @@ class OverlayFiles(ReadOnly, Files):
         if node is not None:
             self._content(path, node).fetch()
 
+    def planned_content(self, path: str) -> Optional[Content]:
+        """The content that an earlier resource plans for the file at the path, None for none."""
+        found = self._read(path, False)
+        return found.node.content if found.node is not None else None
+
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         return self.reader(path, follow)()
 

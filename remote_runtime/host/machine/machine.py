@@ -30,6 +30,8 @@ def reader(
             from remote_runtime.host.machine import crontabs
 
             return crontabs.CrontabReader(lambda: doors.crontabs, made.accounts)
+        if name == "credentials":
+            return _credential_reader(doors)
         if context is None:
             raise AttributeError(name)
         if name == "downloads":
@@ -59,6 +61,18 @@ def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
 
         return planned.CheckoutReader(doors)
     return checkouts.CheckoutReader(files.FileReader(doors.files), doors.commands)
+
+
+def _credential_reader(doors: "Union[Context, HostOverlay]") -> Any:
+    from remote_runtime.overlay.overlay import HostOverlay
+
+    if isinstance(doors, HostOverlay):
+        from remote_runtime.host.overlay import credentials as planned
+
+        return planned.CredentialReader(doors)
+    from remote_runtime.host.machine import credentials
+
+    return credentials.CredentialReader(files.FileReader(doors.files), doors.commands)
 
 
 def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -> Any:
@@ -104,6 +118,10 @@ def machine(
             from remote_runtime.host.machine import crontabs
 
             return crontabs.Crontabs(lambda: context.crontabs, theirs)
+        if name == "credentials":
+            from remote_runtime.host.machine import credentials
+
+            return credentials.Credentials(paths, context.commands)
         return _part(context, name, changing=True)
 
     def count(number: int) -> None:

@@ -49,6 +49,10 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import crontabs
 
                 return crontabs.Crontabs(record, theirs)
+            if name == "credentials":
+                from remote_runtime.host.overlay import credentials
+
+                return credentials.Credentials(record, paths)
             if context is None:
                 raise AttributeError(name)
             if name == "downloads":

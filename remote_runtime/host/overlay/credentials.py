@@ -1,0 +1,70 @@
+"""Encrypted credentials of a preview (target): nothing is encrypted, the value is recorded."""
+
+from typing import TYPE_CHECKING, Optional
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Chunks, Content
+from remote_runtime.effects import PathEffect
+from remote_runtime.host import credential_ports
+from remote_runtime.host.machine.credentials import MODE
+from remote_runtime.host.machine.credentials import CredentialReader as MachineReader
+from remote_runtime.host.machine.files import FileReader
+
+if TYPE_CHECKING:
+    from remote_runtime.host.overlay.files import Files
+    from remote_runtime.host.overlay.record import Record
+    from remote_runtime.overlay.overlay import HostOverlay
+
+_WHY = "what a credential is encrypted to is not known before the push"
+
+
+class Encrypted(Content):
+    """The content of a file that a push encrypts: only its value is known."""
+
+    def __init__(self, name: str, value: bytes) -> None:
+        self.name, self.value = name, value
+        self.size = len(value)  # a lower bound
+
+    @property
+    def sha256(self) -> str:  # type: ignore[override]  # each encryption gives another one
+        """``Unknowable``"""
+        raise Unknowable(_WHY)
+
+    def chunks(self) -> Chunks:
+        raise Unknowable(_WHY)
+
+
+class CredentialReader(MachineReader):
+    """Knows the values of planned credentials; decrypts the others on the host."""
+
+    def __init__(self, world: "HostOverlay") -> None:
+        super().__init__(FileReader(world.files), world.commands)
+        self._world = world
+
+    def value(self, name: str, path: str) -> Optional[bytes]:
+        """See the base class."""
+        content = self._world.files.planned_content(path)
+        if isinstance(content, Encrypted):
+            self.require()
+            return content.value if content.name == name else None
+        if content is not None:
+            self.require()
+            return self.decrypted(name, path, self._paths.read(path))
+        return super().value(name, path)
+
+
+class Credentials(CredentialReader, credential_ports.Credentials):
+    """Records the file that a push would write."""
+
+    def __init__(self, record: "Record", files: "Files") -> None:
+        super().__init__(record.world)
+        self._record, self._files = record, files
+
+    def write(self, name: str, path: str, value: bytes, key: str) -> None:
+        """See the base class."""
+        self.require()
+        self._files.require_file_place(path)
+        self._record.world.files.obstacles(path).writing(len(value), mode=MODE)
+        uid, gid = self._files.own(path)
+        content = Encrypted(name, value)
+        self._record.add(PathEffect(path, "file", MODE, uid=uid, gid=gid, content=content))

@@ -1,0 +1,1 @@
+"""Encrypted credentials of systemd's services."""
