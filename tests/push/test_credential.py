@@ -10,13 +10,13 @@ SITE = """\
 ccm:
   resources:
     - credential:
-        - db.password: {value: %s}
+        - db.password: {value: VALUE}
         - old: {ensure: absent}
     - service:
         - reader:
             unit: |
               [Service]
-              ExecStart=/bin/sh -c 'cat $CREDENTIALS_DIRECTORY/db.password > /run/seen'
+              ExecStart=/bin/sh -c 'cat %d/db.password > /run/seen'
               Type=oneshot
               RemainAfterExit=yes
               LoadCredentialEncrypted=db.password
@@ -27,7 +27,7 @@ FILE = "/etc/credstore.encrypted/db.password"
 
 def test_a_service_gets_the_value(remote: Target, host: Host) -> None:
     """As previewed, once, masked everywhere, again after a change, and seen by a verify."""
-    first = SITE % VALUE
+    first = SITE.replace("VALUE", VALUE)
     preview = remote.push(first, "--noop")
     assert host.run(f"test -e {FILE}", check=False).returncode != 0
     done = remote.push(first, "--verify")
@@ -43,6 +43,6 @@ def test_a_service_gets_the_value(remote: Target, host: Host) -> None:
     assert again.code == 0, again.output
     assert host.read(FILE) == encrypted
 
-    changed = remote.push(SITE % "another-value")
+    changed = remote.push(SITE.replace("VALUE", "another-value"))
     assert changed.event("service#reader", "web1")["refreshed"]
     assert host.run("cat /run/seen").stdout == "another-value"
