@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("xdist")
+from tests.whole_files import WholeFiles
 
 CONFTEST = "from tests.conftest import pytest_xdist_make_scheduler\n"
 ENDS = """\
@@ -36,3 +37,12 @@ def test_a_process_that_is_killed(tmp_path: Path) -> None:
         [sys.executable, *words], cwd=root, capture_output=True, text=True, timeout=120
     )
     assert "1 failed, 100 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_files_of_some_directories_stay_together() -> None:
+    """Others are given to processes one by one."""
+    place = WholeFiles._split_scope
+    scheduler = object.__new__(WholeFiles)
+    names = ["tests/architecture/test_a.py::test_x", "tests/architecture/test_b.py::test_y[1]"]
+    assert {place(scheduler, name) for name in names} == {"tests/architecture/"}
+    assert place(scheduler, "tests/lab/test_host.py::test_x[a::b]") == "tests/lab/test_host.py"

@@ -3,11 +3,21 @@
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
+TOGETHER = ("tests/architecture/",)
+"""Directories whose files stay together, too: each of them reads all sources."""
+
 
 class WholeFiles(LoadFileScheduling):
     """The scheduler of ``--dist loadfile``; with it, all would wait for ever behind a process that
     the system has ended. It hands out anew what that one had done, as files without a test, and a
     process whose last file has one test never hears that nothing more comes."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """What is given to one process: a file, or a whole directory of ``TOGETHER``."""
+        for directory in TOGETHER:
+            if nodeid.startswith(directory):
+                return directory
+        return str(super()._split_scope(nodeid))
 
     def _reschedule(self, node: WorkerController) -> None:
         super()._reschedule(node)

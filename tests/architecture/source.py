@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,7 +28,18 @@ def shown(path: Path) -> str:
 @cache
 def parsed(path: Path) -> ast.Module:
     """The syntax tree of a module; read once."""
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    gc.disable()  # which would look through all trees again and again
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All of the syntax tree of a module, as ``ast.walk`` gives it; walked once."""
+    return tuple(ast.walk(parsed(path)))
 
 
 def dotted(path: Path) -> str:
@@ -47,7 +59,7 @@ def imports(path: Path) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
 
 def _imports(path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     package = list(path.relative_to(ROOT).with_suffix("").parts)
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, ()

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.architecture.source import modules, parsed, shown
+from tests.architecture.source import modules, nodes, shown
 
 _HELPER = re.compile(r"_*(check|expect|assert)")
 
@@ -29,7 +29,7 @@ def test_each_test_shows_what_it_asserts() -> None:
     silent = [
         f"{shown(path)}:{node.lineno} {node.name}"
         for path in modules("tests")
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not asserts(node)
     ]
     assert silent == []

@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.source import ROOT, parsed, shown
+from tests.architecture.source import ROOT, nodes, shown
 
 OF_A_FRONT_END = {"argparse", "getpass", "signal", "rich", "select"}
 CALLS = {"print", "input", "exit", "quit"}
@@ -13,7 +13,7 @@ def test_use_cases_leave_screen_and_keyboard_to_the_front_end() -> None:
     """Nothing in ``runs`` prints, asks, exits or reads a command line."""
     found = []
     for path in (ROOT / "orchestrator" / "runs").glob("*.py"):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             where = f"{shown(path)}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.Import):
                 found += [f"{where} {n.name}" for n in node.names if n.name in OF_A_FRONT_END]

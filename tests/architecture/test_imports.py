@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.source import LAYERS, ROOT, imports, modules, parsed, shown
+from tests.architecture.source import LAYERS, ROOT, imports, modules, nodes, shown
 
 
 def offenders(paths: list[Path], bad: set[str]) -> list[str]:
@@ -104,7 +104,7 @@ def test_only_the_cli_and_the_reports_print_and_only_the_cli_exits() -> None:
     found = []
     for path in modules("orchestrator", "inventory", "schemas"):
         room = path.relative_to(ROOT).parts[1] if path.parts[-2] != "schemas" else "schemas"
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)

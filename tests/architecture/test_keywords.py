@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.source import LAYERS, modules, parsed, shown
+from tests.architecture.source import LAYERS, modules, nodes, parsed, shown
 
 MANY = 4
 ALONE = 2  # by position, of what takes many
@@ -15,7 +15,7 @@ def test_a_function_of_many_parameters_takes_them_by_keyword() -> None:
     """With more than four parameters, no more than the first two may be given by position."""
     found = []
     for path in modules(*LAYERS):
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if not isinstance(node, ast.FunctionDef) or node.name.startswith(CALLED_BY_TEMPLATES):
                 continue
             given = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]

@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.architecture.source import LAYERS, ROOT, modules, parsed, shown
+from tests.architecture.source import LAYERS, ROOT, modules, nodes, shown
 
 # Participles that say nothing of what a class is.
 PARTICIPLES = {
@@ -37,7 +37,7 @@ def test_no_class_is_named_by_a_participle() -> None:
     found = {
         f"{shown(path)} {node.name}"
         for path in modules(*LAYERS)
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef) and node.name.strip("_") in PARTICIPLES
     }
     assert sorted(found) == []

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.source import modules, parsed, shown
+from tests.architecture.source import modules, nodes, shown
 
 # Objects of pytest, rich, jinja2 and threading, which are set up this way.
 FOREIGN = {"report", "config", "backends", "head", "table", "environment", "patience"}
@@ -12,7 +12,7 @@ FOREIGN = {"report", "config", "backends", "head", "table", "environment", "pati
 
 def set_from_outside(path: Path) -> Iterator[str]:
     """Every assignment to an attribute of another object than ``self``."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             owner = ast.unparse(node.value).partition(".")[0]
             own = isinstance(node.value, ast.Name) and owner == "self"

@@ -9,7 +9,7 @@ from orchestrator.cli.commands import build_parser, load_command
 from orchestrator.cli.run_request import read_request
 from orchestrator.project.settings import ROLLOUT
 from remote_runtime.options import RunOptions
-from tests.architecture.source import ROOT, modules, parsed, shown
+from tests.architecture.source import ROOT, modules, nodes, parsed, shown
 
 CLI = ROOT / "orchestrator" / "cli"
 PARSER = CLI / "commands.py"  # makes the namespaces
@@ -53,7 +53,7 @@ def test_a_command_hands_its_words_to_readers_only() -> None:
     beyond = []
     for path in sorted(COMMAND_FILES):
         own = {function.name for function in functions(parsed(path))}
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and any(
                 isinstance(one, ast.Name) and one.id == "args" for one in node.args
             ):

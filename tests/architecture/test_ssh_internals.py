@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from orchestrator.transport.ssh_internals import CHECKED, MEMBERS
-from tests.architecture.source import ROOT, dotted, modules, parsed, shown
+from tests.architecture.source import ROOT, dotted, modules, nodes, parsed, shown
 
 INTERNALS = ROOT / "orchestrator" / "transport" / "ssh_internals.py"
 LIBRARIES = ("fabric", "paramiko", "invoke")
@@ -59,7 +59,7 @@ def test_no_other_module_uses_a_private_member_of_the_ssh_libraries() -> None:
     """Not of an object, and not by a class derived from one of theirs."""
     found = []
     for path in users():
-        for node in ast.walk(parsed(path)):
+        for node in nodes(path):
             if isinstance(node, ast.Attribute) and is_private(node.attr):
                 mine = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
                 if not mine and node.attr in of_libraries():
@@ -96,7 +96,7 @@ def _theirs(base: type) -> frozenset[str]:
 def test_each_private_member_is_listed_and_is_in_the_release_that_is_installed() -> None:
     """The list of the module is what the module uses."""
     listed = {name for names in MEMBERS.values() for name in names}
-    used = {name for node in ast.walk(parsed(INTERNALS)) for name in _named(node)}
+    used = {name for node in nodes(INTERNALS) for name in _named(node)}
     assert {name for name in used if name in of_libraries()} == listed
     missing = []
     for name_of_class, names in MEMBERS.items():

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.source import ROOT, imports, modules, parsed, shown
+from tests.architecture.source import ROOT, imports, modules, nodes, parsed, shown
 from tests.architecture.test_types import DIRECTORY
 
 NAMES = {
@@ -53,7 +53,7 @@ def test_each_type_without_actions_is_held() -> None:
             isinstance(node, ast.ClassDef)
             and node.name == "Resource"
             and "StateType" in ast.unparse(node.bases[0])
-            for node in ast.walk(parsed(path))
+            for node in nodes(path)
         )
         assert is_state == (path.parent.name not in OLDER), path
 
