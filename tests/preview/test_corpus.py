@@ -10,15 +10,18 @@ from .running import Corpus, Result
 from .scenario import Scenario, load
 
 QUICK = [scenario for scenario in load() if scenario.quick]
-SHORT = 4  # of each file in the short form of the suite; all of them take minutes
+SHORT = 2  # of each file in the short form of the suite, one that fails among them if one does
 
 
 def variants() -> Iterator[Any]:
     """The quick scenarios, those that only the long form runs marked so."""
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, bool]] = Counter()
+    failing = {scenario.area for scenario in QUICK if scenario.fails}
     for scenario in QUICK:
-        seen[scenario.area] += 1
-        marks = [pytest.mark.long] if seen[scenario.area] > SHORT else []
+        kind = (scenario.area, bool(scenario.fails))
+        seen[kind] += 1
+        most = 1 if scenario.area in failing else SHORT
+        marks = [pytest.mark.long] if seen[kind] > most else []
         yield pytest.param(scenario, id=scenario.name, marks=marks)
 
 
