@@ -21,7 +21,7 @@ def running(fleet: Fleet) -> Any:
     return document, shown(kept), shown(folded.stdout), folded.code
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_run(alike: Alike) -> None:
     """What hosts said stands together, is kept, and holds the waves."""
     document, kept, folded, code = alike(running)
@@ -97,7 +97,7 @@ def drifting(fleet: Fleet) -> Any:
     return pushed.code, document, shown(text.stdout), text.code, meaningless, part.code
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_drift(alike: Alike) -> None:
     """Who has changed what is told; so is what was chosen and is on no host."""
     pushed, document, text, code, meaningless, of_part = alike(drifting)
@@ -127,7 +127,7 @@ def asking(fleet: Fleet) -> Any:
     return documents, [(fleet.directory / f"h{n}-2").read_text() for n in range(LOCAL)]
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_look_ups(alike: Alike) -> None:
     """The planner of a worker asks over its own link; all hosts answer for themselves."""
     documents, texts = alike(asking)

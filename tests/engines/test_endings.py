@@ -52,7 +52,7 @@ def timing_out(fleet: Fleet) -> Any:
     return {name: (host["outcome"], host["kind"]) for name, host in document["hosts"].items()}
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_a_timeout(alike: Alike) -> None:
     """It is each host's own, wherever it is worked on."""
     assert alike(timing_out) == dict.fromkeys(("h0", "h1"), ("unreachable", "host.timeout"))
@@ -108,7 +108,7 @@ def verifying(fleet: Fleet) -> Any:
     return done.code, shown(done.stdout), sorted(fleet.files())
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_verify(alike: Alike) -> None:
     """Both find the hosts as they were made."""
     code, text, files = alike(verifying)

@@ -65,6 +65,7 @@ def planning(fleet: Fleet) -> Any:
     }
 
 
+@pytest.mark.long("dask")
 def test_a_plan_is_made_and_pushed(alike: Alike) -> None:
     """The same plan with the same id, which is pushed once and comes out as predicted."""
     found = alike(planning)
@@ -91,7 +92,7 @@ def expecting(fleet: Fleet) -> Any:
     return id_, wrong.code, before, right.code, told(right.stdout), fleet.files()
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_a_plan_is_expected(alike: Alike) -> None:
     """Nothing is changed where another one was; else it is pushed as planned."""
     _, refused, before, code, document, after = alike(expecting)
@@ -114,7 +115,7 @@ def changing(fleet: Fleet) -> Any:
     return told(drifted.stdout), refused.code, shown(refused.stderr)
 
 
-@pytest.mark.long("dask")
+@pytest.mark.long
 def test_a_plan_does_not_fit_any_more(alike: Alike) -> None:
     """Hosts that have drifted are refused; a file of one host that has changed is named."""
     document, code, text = alike(changing)

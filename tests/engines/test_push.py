@@ -143,6 +143,7 @@ def rolling(fleet: Fleet) -> Any:
     return held, by_rack, most, running
 
 
+@pytest.mark.long("dask")
 def test_a_rollout(alike: Alike) -> None:
     """A wave is not larger than it says, the budget ends the run at the same host, and hosts of one
     rack have their turns one after the other."""
@@ -203,6 +204,7 @@ def looking_up(fleet: Fleet) -> Any:
     return document["exit_code"], fleet.files(), registry.read_text(), document["failures"]
 
 
+@pytest.mark.long("dask")
 def test_what_is_registered_is_asked_once(alike: Alike) -> None:
     """All hosts of a run see the same answer, whoever works on them and however late."""
     code, files, registry, failures = alike(looking_up)
