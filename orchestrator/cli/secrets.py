@@ -11,6 +11,7 @@ from orchestrator.cli.options import add_data, add_inventory, read_data, read_in
 from orchestrator.project.settings import ConfigScope
 
 if TYPE_CHECKING:
+    from orchestrator.secrets.errors import SecretError
     from orchestrator.secrets.key_sources import KeySources
     from orchestrator.secrets.opening import Keyring
 
@@ -121,18 +122,33 @@ def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
 
 
 def _edit(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editing import Editor
+    from orchestrator.secrets.editing import Editor, write
     from orchestrator.secrets.private_edit import edited
 
     editor = Editor(Path(args.file), _keyring(args))
     before = editor.text()
-    after = edited(before, ".yaml" if editor.kind == "plain" else Path(args.file).suffix)
-    if after == before:
+
+    def encrypted(after: str) -> bytes | None:
+        """The new content of the file, None for an unchanged text."""
+        return None if after == before else editor.sealed(after)
+
+    suffix = ".yaml" if editor.kind == "plain" else Path(args.file).suffix
+    data = edited(before, suffix, encrypted, _edits_again)
+    if data is None:
         print(f"{args.file} is unchanged")
         return 0
-    editor.save(after)
+    write(editor.path, data)
     print(f"written: {args.file}")
     return 0
+
+
+def _edits_again(error: SecretError) -> bool:
+    """Ask on the terminal whether to correct a text that cannot be encrypted."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"ccm: error: {error}", file=sys.stderr)
+    print("Enter edits again, Ctrl-D discards the changes: ", end="", file=sys.stderr, flush=True)
+    return bool(sys.stdin.readline())
 
 
 def _show(args: argparse.Namespace) -> int:

@@ -9,12 +9,14 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from orchestrator.secrets.errors import SecretError
+
+Made = TypeVar("Made")
 
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _MEMORY = ("XDG_RUNTIME_DIR", "/dev/shm")
@@ -60,29 +62,46 @@ def private_directory() -> Iterator[Path]:
             signal.signal(number, handler)
 
 
-def edited(text: str, suffix: str) -> str:
-    """The text after the user's editor; SecretError if the editor fails.
+def edited(
+    text: str,
+    suffix: str,
+    accept: Callable[[str], Made],
+    again: Callable[[SecretError], bool],
+) -> Made:
+    """What ``accept`` makes of the text after the user's editor; SecretError if the editor fails.
 
-    The file has mode 0600. It and what the editor leaves next to it are removed.
+    If ``accept`` raises SecretError, ``again`` says whether the editor opens once more, with the
+    text as the user left it. The file has mode 0600. It and what the editor leaves next to it are
+    removed.
     """
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with private_directory() as directory:
         path = directory / f"secret{suffix}"
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        # Editors put copies where these say, or into the directory of the file.
-        environ = {**os.environ, "TMPDIR": str(directory)}
-        try:
-            words = [*shlex.split(command), str(path)]
-            code = subprocess.run(words, env=environ, check=False).returncode
-        except (OSError, ValueError) as error:
-            message = f"the editor {command!r} cannot be started"
-            raise SecretError(message, hint="set EDITOR, such as EDITOR=nano") from error
-        if code:
-            raise SecretError(f"the editor ended with {code}; nothing was changed")
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        while True:
+            _run_editor(path)
+            with open(path, encoding="utf-8", newline="") as file:
+                after = file.read()
+            try:
+                return accept(after)
+            except SecretError as error:
+                if not again(error):
+                    raise
+
+
+def _run_editor(path: Path) -> None:
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    # Editors put copies where these say, or into the directory of the file.
+    environ = {**os.environ, "TMPDIR": str(path.parent)}
+    try:
+        words = [*shlex.split(command), str(path)]
+        code = subprocess.run(words, env=environ, check=False).returncode
+    except (OSError, ValueError) as error:
+        message = f"the editor {command!r} cannot be started"
+        raise SecretError(message, hint="set EDITOR, such as EDITOR=nano") from error
+    if code:
+        raise SecretError(f"the editor ended with {code}; nothing was changed")
 
 
 def _in_memory() -> str | None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.secrets.errors import SecretError
+from orchestrator.secrets.private_edit import edited
 from tests.orchestrator.secrets.keys import inline, vault
 from tests.push.command import REPOSITORY, Ccm
 
@@ -66,6 +68,34 @@ def test_an_editor_that_fails(ccm: Ccm) -> None:
     assert "the editor ended with 3; nothing was changed" in done.stderr
     assert (ccm.scratch / "v.yml").read_bytes() == before
     assert list((ccm.scratch / "shm").iterdir()) == []
+
+
+def test_a_text_that_cannot_be_encrypted(ccm: Ccm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The editor opens again with the text as it was left, or nothing is changed."""
+    (ccm.scratch / "plain.yml").write_text(f"token: {inline('t0ken', '  ').strip()}\n")
+    before = (ccm.scratch / "plain.yml").read_bytes()
+    editor(ccm.scratch, 'echo "x: [" >> "$1"')
+    done = ccm.run("secrets", "edit", "plain.yml")
+    assert done.code != 0
+    assert "plain.yml" in done.stderr
+    assert (ccm.scratch / "plain.yml").read_bytes() == before
+
+    monkeypatch.setenv("EDITOR", str(ccm.scratch / "editor"))
+    asked: list[str] = []
+
+    def accept(text: str) -> str:
+        """Only the second text."""
+        if text.count("x: [") < len("ab"):
+            raise SecretError("it is not YAML")
+        return text
+
+    def again(error: SecretError) -> bool:
+        """What a person says."""
+        asked.append(error.message)
+        return True
+
+    assert edited("a: 1\n", ".yml", accept, again) == "a: 1\nx: [\nx: [\n"
+    assert asked == ["it is not YAML"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
