@@ -240,9 +240,14 @@ class ResourceType(object):
     def unachieved(self, state: Any) -> str:
         """After acting: return why the desired state is not there, or ""."""
         left = self.actions(state, False)
-        return "; ".join(
-            "%s is %r, not %r" % (c.what, c.before, c.after) for a in left for c in a.changes
-        ) or ("still to do: " + self.describe(left) if left else "")
+        told = [
+            "%s is not as desired" % c.what  # both values are secret
+            if c.before == c.after
+            else "%s is %r, not %r" % (c.what, c.before, c.after)
+            for action in left
+            for c in action.changes
+        ]
+        return "; ".join(told) or ("still to do: " + self.describe(left) if left else "")
 
     def describe(self, actions: Sequence[Action]) -> str:
         """The noop message of these actions: each wording once, joined by commas."""

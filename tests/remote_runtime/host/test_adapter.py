@@ -133,6 +133,10 @@ class AdapterTest(DirectoryTest):
         event = one(run(kind, thing()))
         self.assertEqual(told(event), [("password", MASKED, MASKED)])
         self.assertEqual(one(run(kind, thing(), status_only=True))["properties"], {})
+        stays = kind_of(read=lambda host: {"password": "old"}, desired={"password": "new"})
+        stays.secret = ("password",)
+        wanted = "desired state not achieved: password is not as desired"
+        self.assertEqual(one(run(stays, thing()))["error"], [wanted])
 
     def test_unsupported(self) -> None:
         """A host that lacks something fails the resource with the reason."""
