@@ -431,6 +431,12 @@ class Planner:
         elif "secret" in question:
             asked = {f"{sign}{question['secret']}{sign}" for sign in "'\"`"}  # not a part of one
             read = any(one in text for text in self.texts() for one in asked)
+            place = os.path.realpath(os.path.join(self._given.root, str(question["place"])))
+            directories = [part.site.directory for part in self._all()]
+            there = [one for one in directories if os.path.realpath(one.path) == place]
+            read = read and bool(there)
+            # what the manifests there may read is not for a worker to say
+            question = {**question, "bounded": any(one.bounds is not None for one in there)}
         else:
             read = any(one.text == question["inline"] for one in self.inline_reads())
         if not read:

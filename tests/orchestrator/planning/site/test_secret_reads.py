@@ -189,6 +189,12 @@ def test_a_worker_reads_the_secrets_of_the_site(tmp_path: Path, keys: KeySources
     for reference in ("v.yml#db.ports", "v.yml", "v.yml#db", "v"):
         asked = {"secret": reference, "place": ".", "bounded": False}
         assert here.answer(asked) == {"error": ["the site reads no such secret", "secret", ""]}
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "v.yml").write_text((tmp_path / "v.yml").read_text())
+    named = {"secret": "v.yml#db.password", "bounded": False}
+    assert here.answer({**named, "place": "."}) == {"value": "hunter2-hunter2"}
+    for place in ("below", "..", str(tmp_path / "below")):
+        assert "error" in here.answer({**named, "place": place}), place
     other = {"tag": "vault", "inline": inline("other", "").partition("\n")[2]}
     assert "error" in here.answer(other)
     assert "error" in here.answer({"whole": "v.yml"})
