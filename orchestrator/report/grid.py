@@ -54,11 +54,13 @@ class Grid:
     """A stored run by host and resource. InputError for a damaged directory.
 
     ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
-    the order of the first host that has them. ``most`` limits the bytes of all texts.
+    the order of the first host that has them. ``most`` limits the bytes of all texts. Without
+    ``whole``, resources of which nothing is to be reported have no cell, which is much quicker.
     """
 
-    def __init__(self, kept: ReportSource, most: int) -> None:
+    def __init__(self, kept: ReportSource, most: int, *, whole: bool = True) -> None:
         self.kept = kept
+        self._whole = whole
         self.noop: bool = kept.about["noop"]
         self._drift = kept.about["command"] == "drift"
         self.hosts: list[str] = list(kept.about["hosts"])
@@ -71,7 +73,7 @@ class Grid:
         self.dangers = Dangers()
         self._entries = Entries(most)
         self._known: set[str] = set()
-        for event in kept.replay(whole=True):
+        for event in kept.replay(whole=whole):
             self.turns.handle(event)
             self.rollout.handle(event)
             if self.noop and not self._drift:
@@ -132,6 +134,8 @@ class Grid:
     def statuses(self) -> dict[str, int]:
         """How many resources there are of each status, the worst first; ``apply`` resources do not
         count."""
+        if not self._whole:
+            return self._statuses_of_results()
         found = Counter(
             cell.status
             for cells in self.cells.values()
@@ -139,6 +143,11 @@ class Grid:
             if not is_apply(name)
         )
         return {status: found[status] for status in RANK if found[status]}
+
+    def _statuses_of_results(self) -> dict[str, int]:
+        tallies = [result.tally.shown for result in self.results.values()]
+        found = {status: sum(getattr(tally, status) for tally in tallies) for status in RANK}
+        return {status: number for status, number in found.items() if number}
 
     def findings(self, status: str) -> list[Finding]:
         """The results of this kind, equal ones of several hosts once, the most hosts first."""

@@ -1,6 +1,7 @@
 """Lines of a run's directory, read back (controller); ``run_directory`` says what they are."""
 
 import itertools
+import json
 import os
 from array import array
 from collections.abc import Iterator
@@ -67,6 +68,28 @@ def sound(event: Any, number: int) -> dict[str, Any]:
         raise ValueError(f"line {number}: {problem}")
     found: dict[str, Any] = event
     return found
+
+
+class LineReader:
+    """Reads single lines of the events of a run."""
+
+    def __init__(self, directory: Path, run_id: str) -> None:
+        self._texts = _Texts(directory / "resources.jsonl")
+        self._run_id = run_id
+
+    def unchanged(self, line: str) -> UnchangedResources:
+        """The rows of a line with converged resources. OSError, ValueError."""
+        try:
+            return read_line(line, self._run_id, self._texts.text)
+        except _DAMAGED as error:
+            raise ValueError(str(error)) from error
+
+    def events(self, line: str) -> Iterator[tuple[dict[str, Any], str]]:
+        """The events of a line, each with its JSON text. OSError, ValueError."""
+        if line.startswith(PREFIX):
+            yield from expanded(self.unchanged(line), 0)
+        else:
+            yield sound(json.loads(line), 0), line
 
 
 class _Texts:

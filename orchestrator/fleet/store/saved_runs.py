@@ -149,6 +149,10 @@ class SavedRun:
         except _DAMAGED as error:
             raise _unreadable(self.path / LATER, error) from error
 
+    def later_events(self) -> list[dict[str, Any]]:
+        """The events that hosts reported on a later contact. InputError."""
+        return self._later.events
+
     def _left(self, hosts: dict[str, None]) -> list[HostResult]:
         """The known state of hosts whose end was not reported."""
         tallies = {host: Tally() for host in hosts}
@@ -184,12 +188,18 @@ class SavedRun:
                 yield event, key in seen
                 seen.add(key)
 
-    def turns(self) -> Iterator[happening.HostPhase | happening.HostPlanned]:
-        """When hosts entered which phase, and which resources they have. InputError."""
+    def turns(
+        self, *, phases: bool = True
+    ) -> Iterator[happening.HostPhase | happening.HostPlanned]:
+        """When hosts entered which phase, and which resources they have; without ``phases``, only
+        the latter. InputError.
+        """
         path = self.path / "turns.jsonl"
         plans: dict[int, happening.HostPlanned] = {}
         try:
             for line in whole_lines(path) if path.exists() else ():
+                if not phases and '"plan":' not in line:
+                    continue
                 told = json.loads(line)
                 if "resources" in told:
                     subscribed = (

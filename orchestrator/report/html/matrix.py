@@ -76,7 +76,7 @@ class Matrix:
                 if cell is not None and cell.entry is not None:
                     number = numbers.setdefault(cell.entry, len(numbers))
                     cells[f"{row},{column}"] = [number, round(cell.seconds * 1000)]
-        entries = [_record(entry) for entry in numbers]
+        entries = [entry_record(entry) for entry in numbers]
         return {"rows_are_hosts": self.rows_are_hosts, "entries": entries, "cells": cells}
 
     def _status(self, row: str, column: str) -> str:
@@ -92,7 +92,8 @@ class Matrix:
         return self._grid.cells[host].get(resource)
 
 
-def _record(entry: Entry) -> dict[str, Any]:
+def entry_record(entry: Entry) -> dict[str, Any]:
+    """The members of an entry as plain data."""
     parts = {
         name: [one._asdict() for one in getattr(entry, name)] for name in ("changes", "health")
     }

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from orchestrator.fleet import events as happening
+from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.run_directory import RunDirectory
@@ -19,6 +20,7 @@ PHASES = (
     (Phase.RUNNING, START + 0.6),
 )
 SITE = "/srv/site/site.yaml"
+UNKNOWN = Origin()
 AGAIN = ("ccm", "push", "-i", "hosts.yaml", SITE)
 DIFF = "--- /etc/motd\n+++ /etc/motd\n@@ -1 +1 @@\n-old <b>\n+new {host}\n"
 
@@ -26,8 +28,14 @@ DIFF = "--- /etc/motd\n+++ /etc/motd\n@@ -1 +1 @@\n-old <b>\n+new {host}\n"
 class Kept:
     """Keeps a run that is told event by event; ``end`` gives it back as reports read it."""
 
-    def __init__(self, *hosts: str, run_id: str = "20260921T133640Z-aaaaaa", noop: bool = False):
-        started = happening.RunStarted(run_id, START, hosts, noop, SITE, again=AGAIN)
+    def __init__(
+        self,
+        *hosts: str,
+        run_id: str = "20260921T133640Z-aaaaaa",
+        noop: bool = False,
+        origin: Origin = UNKNOWN,
+    ) -> None:
+        started = happening.RunStarted(run_id, START, hosts, noop, SITE, again=AGAIN, origin=origin)
         self._directory = RunDirectory(started, {"forks": 5})
         self._run_id = run_id
         self._tallies = {host: Tally() for host in hosts}

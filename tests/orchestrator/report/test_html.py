@@ -15,7 +15,7 @@ from orchestrator.report.durations import took
 from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
 from orchestrator.report.html.matrix import Matrix
-from orchestrator.report.html.page import _middle, _shortly
+from orchestrator.report.html.page import _shortly, middle
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import (
@@ -283,7 +283,7 @@ def test_trouble_comes_first_in_the_matrix() -> None:
 def test_a_long_name_keeps_both_ends() -> None:
     """Paths differ at their end, so a name is cut in the middle."""
     names = [f"file#/srv/{'deep/' * 20}{name}" for name in ("a.conf", "b.conf")]
-    cut = [_middle(name) for name in names]
+    cut = [middle(name) for name in names]
     assert len(set(cut)) == 2
     assert {len(name) for name in cut} == {40}
     assert cut[0].startswith("file#/srv/")

@@ -1,0 +1,209 @@
+"""The content of a run's page as plain data, which is JSON too (controller).
+
+The page of ``ccm report --html`` and the run page of ``ccm studio`` show the same sections, with
+the same templates. Texts are those of hosts and files: a template with autoescape shows them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from orchestrator.fleet import outcome
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
+from orchestrator.report.equal_texts import alike_but_for
+from orchestrator.report.failures import SharedFailure
+from orchestrator.report.grid import Finding, Grid
+from orchestrator.report.grouping import ORDER, NotRun, unheard_of
+from orchestrator.report.host_names import fold
+from orchestrator.report.html.matrix import LETTERS, entry_record
+from orchestrator.report.terminal.paragraphs import next_steps, others_differ, what_failed
+from orchestrator.report.terminal.verification import shared_failures, sum_of
+from orchestrator.report.wording import listed, part_of, run_subject, run_word, variants_differ
+from orchestrator.verify.stored_results import stored_assessment
+
+MOST_UNHEARD = 100
+MOST_DANGERS = 500  # rows
+LONGEST_TITLE = 200  # characters, of what failed
+LONGEST_WHERE = 300  # characters of hosts, in a group without a list of them
+
+Record = dict[str, Any]
+
+
+def sections_of(grid: Grid, *, most_troubled: int | None = None, with_hosts: bool = True) -> Record:
+    """The sections of a run's page.
+
+    ``most_troubled`` limits the rows of hosts in trouble. Without ``with_hosts``, groups have their
+    hosts as a folded text only. InputError for a damaged directory.
+    """
+    about = grid.kept.about
+    results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
+    troubled = [one for one in results if one.message and one.was_started]
+    groups = _Groups(with_hosts)
+    return {
+        **_head(grid, results),
+        "waves": [groups.of(wave.hosts, number=wave.number, progress=wave.told)
+                  for wave in grid.rollout.waves()],
+        "rollout": [text for _, text in grid.rollout.result_lines()],
+        **_dangers(grid, groups),
+        "failures": list(_failures(grid, groups)),
+        "troubled": list(map(_troubled, troubled[:most_troubled])),
+        "troubled_left": len(troubled[most_troubled:]) if most_troubled is not None else 0,
+        **_verify(grid, groups),
+        "unheard": _shares(grid.turns.left, grid, groups),
+        "unknown": _shares(grid.turns.unknown, grid, groups),
+        "due": _shares(grid.turns.due, grid, groups),
+        "not_started": groups.of(grid.without_turn),
+        "findings": {
+            status: [_finding(one, status, groups) for one in grid.findings(status)]
+            for status in LETTERS
+        },
+        "notices": [
+            groups.of(names, level=level, text=text)
+            for (level, text), names in grid.notices.items()
+        ],
+        "part": part_of(about),
+    }  # fmt: skip
+
+
+class _Groups:
+    """Makes the records of what several hosts share."""
+
+    def __init__(self, with_hosts: bool) -> None:
+        self._with_hosts = with_hosts
+
+    def of(self, hosts: Iterable[str], **members: Any) -> Record:
+        """A record with their folded names in ``where`` and their number in ``total``."""
+        names = list(dict.fromkeys(hosts))
+        where = ", ".join(fold(names)) if self._with_hosts else listed(names, LONGEST_WHERE)
+        shown = names if self._with_hosts else []
+        return {**members, "where": where, "hosts": shown, "total": len(names)}
+
+
+def _head(grid: Grid, results: list[HostResult]) -> Record:
+    kept, about = grid.kept, grid.kept.about
+    return {
+        "run_id": kept.run_id,
+        "title": run_word(about["command"], grid.noop).capitalize(),
+        "kind": kept.kind.capitalize(),
+        "until": kept.until,
+        "origin": kept.origin.words,
+        "noop": grid.noop,
+        "interrupted": about["interrupted"],
+        "manifest": run_subject(about["command"], about["manifest"]) or about["manifest"],
+        "start": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(about["start"])),
+        "duration": about["end"] - about["start"] if about["end"] else None,
+        "outcomes": Counter(map(fate_of, results)),
+        "statuses": grid.statuses(),
+        "number_of_hosts": len(grid.hosts),
+    }
+
+
+def fate_of(result: HostResult) -> str:
+    """A host's outcome; ok hosts are divided by whether something changed, interrupted ones by
+    whether they had started.
+    """
+    if not result.was_started:
+        return "waiting"
+    return "changed" if result.outcome == outcome.OK and result.changed else str(result.outcome)
+
+
+def _dangers(grid: Grid, groups: _Groups) -> Record:
+    found = grid.dangers.groups()
+    return {
+        "has_dangers": grid.dangers.is_told,
+        "dangers": grid.dangers.total or NOTHING_KNOWN,
+        "uncounted_dangers": grid.dangers.unknown,
+        "danger_groups": [
+            groups.of(
+                one.hosts,
+                verb=VERBS[one.danger.kind],
+                words=one.words,
+                resource=one.danger.by or one.danger.what,
+            )
+            for one in found[:MOST_DANGERS]
+        ],
+        "dangers_left": len(found[MOST_DANGERS:]) + grid.dangers.ungrouped,
+    }
+
+
+def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
+    """The failures, each once; none where each host failed for a reason of its own."""
+    found = grid.failures()
+    findings = grid.findings("failed") if found else []
+    for one in found:
+        whole = [each for each in findings if _is_of(each, one) and _has_more(each)]
+        yield groups.of(
+            one.hosts,
+            outcome=one.outcome,
+            title=what_failed(one, LONGEST_TITLE),
+            resources=one.resources,
+            errors=list(one.errors),
+            host=one.host,
+            others=others_differ(one, LONGEST_TITLE),
+            ways=[list(way) for way in next_steps(one, grid.asked)],
+            reports=[_finding(each, "failed", groups) for each in whole],
+        )
+
+
+def _is_of(finding: Finding, failure: SharedFailure) -> bool:
+    host = finding.hosts[0]
+    return alike_but_for(host, finding.entry.resource) in failure.resources and (
+        host in failure.hosts
+    )
+
+
+def _has_more(finding: Finding) -> bool:
+    entry = finding.entry
+    printed = "".join(entry.errors[1:])
+    return bool(entry.changes or entry.health or entry.output or len(printed.splitlines()) > 1)
+
+
+def _finding(finding: Finding, status: str, groups: _Groups) -> Record:
+    varies = finding.variants > 1
+    return groups.of(
+        finding.hosts,
+        status=status,
+        entry=entry_record(finding.entry),
+        host=finding.hosts[0],
+        variants=variants_differ(finding.entry, finding.variants) if varies else "",
+    )
+
+
+def _troubled(result: HostResult) -> Record:
+    return {
+        "host": result.host,
+        "outcome": result.outcome,
+        "phase": result.phase.words,
+        "message": result.message,
+        "advice": result.advice,
+        "stderr": result.stderr if result.stderr.strip() else "",
+    }
+
+
+def _verify(grid: Grid, groups: _Groups) -> Record:
+    found = stored_assessment(grid.kept)
+    failures = shared_failures(found) if found else {}
+    return {
+        "verified": sum_of(found) if found else "",
+        "verify_failures": [
+            groups.of(names, label=label, text=text) for (label, text), names in failures.items()
+        ],
+    }
+
+
+def _shares(left: dict[str, tuple[str, ...]], grid: Grid, groups: _Groups) -> list[Record]:
+    """Resources that some hosts have in common."""
+    shares: list[NotRun] = unheard_of(left, grid.hosts)[:MOST_UNHEARD]
+    return [
+        groups.of(
+            one.hosts,
+            resources=", ".join(fold(one.resources)),
+            first=one.resources[0],
+            number=len(one.resources),
+        )
+        for one in shares
+    ]
