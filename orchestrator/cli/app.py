@@ -41,6 +41,7 @@ COMMANDS = (
     "runs",
     "report",
     "diff",
+    "studio",
     "secrets",
     "schema",
     "docs",

@@ -69,6 +69,26 @@ def test_only_one_module_imports_dask() -> None:
     assert offenders(elsewhere, {"dask", "distributed"}) == []
 
 
+def test_only_the_web_part_of_the_studio_serves() -> None:
+    """starlette and uvicorn are imported below orchestrator/studio/web, argon2 by its users.py;
+    cli/studio_extra.py looks whether they are there.
+    """
+    others = [p for p in modules(*LAYERS) if p.name != "studio_extra.py"]
+    outside = [p for p in others if p.parts[-3:-1] != ("studio", "web")]
+    assert offenders(outside, {"starlette", "uvicorn", "h11"}) == []
+    assert offenders([p for p in others if p.name != "users.py"], {"argon2"}) == []
+
+
+def test_only_the_index_of_the_studio_imports_sqlite() -> None:
+    """On the controller, sqlite3 is imported below orchestrator/studio/index alone."""
+    elsewhere = [
+        p
+        for p in modules("orchestrator", "inventory", "schemas")
+        if p.parts[-3:-1] != ("studio", "index")
+    ]
+    assert offenders(elsewhere, {"sqlite3"}) == []
+
+
 def test_only_the_live_report_imports_rich() -> None:
     """rich is imported by orchestrator/report/terminal/live.py alone."""
     elsewhere = [p for p in modules(*LAYERS) if p.parts[-2:] != ("terminal", "live.py")]

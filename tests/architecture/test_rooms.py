@@ -5,6 +5,7 @@ from tests.architecture.source import ROOT, import_graph
 # From the top: each may use those below it.
 ROOMS = (
     "cli",
+    "studio",
     "runs",
     "ansible",
     "report",

@@ -1,0 +1,133 @@
+"""``ccm studio``: the fleet and its runs in a browser (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from orchestrator.cli.options import count
+from orchestrator.cli.studio_extra import require_studio
+
+HELP = "Serve the stored runs of a fleet as pages for a browser."
+EXAMPLE = """
+ccm studio -i hosts.yaml
+ccm studio user add alice --auth studio.users
+ccm studio --listen 192.0.2.10:8700 --auth studio.users \\
+  --tls-cert studio.pem --tls-key studio.key
+"""
+BELOW = ("user",)
+_LISTEN = "127.0.0.1:8700"
+
+
+def below(words: list[str]) -> tuple[str, Any] | None:
+    """``ccm studio user`` is a command of its own."""
+    if words[:1] != ["user"]:
+        return None
+    from orchestrator.cli import studio_user
+
+    return "studio user", studio_user
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "-i",
+        "--inventory",
+        metavar="FILE",
+        action="append",
+        help="inventory: groups, hosts without a run and stored facts; repeatable"
+        " (default: the project's, else the hosts of the runs)",
+    )
+    parser.add_argument(
+        "--state",
+        metavar="DIR",
+        help="directory with the stored runs in DIR/runs (default: that of this user)",
+    )
+    parser.add_argument(
+        "--listen",
+        metavar="ADDRESS:PORT",
+        default=_LISTEN,
+        help=f"where to listen (default: {_LISTEN}); an address that others reach requires"
+        " --auth and TLS",
+    )
+    parser.add_argument(
+        "--auth", metavar="FILE", help="users who may log in, a file of ccm studio user"
+    )
+    parser.add_argument("--tls-cert", metavar="FILE", help="certificate in PEM, with its chain")
+    parser.add_argument("--tls-key", metavar="FILE", help="key of the certificate in PEM")
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a further name by which browsers reach this server; repeatable",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until Ctrl-C. UsageError."""
+    from pathlib import Path
+
+    from orchestrator.fleet.checks.origin import local_user
+    from orchestrator.support.state_directory import state_directory
+    from remote_runtime.errors import UsageError
+
+    require_studio()
+    from orchestrator.studio.web.start import StudioOptions, run_studio
+
+    host, port = _address(args.listen)
+    options = StudioOptions(
+        state=Path(args.state).absolute() if args.state else state_directory(),
+        host=host,
+        port=port,
+        inventory=tuple(args.inventory or ()),
+        auth=Path(args.auth) if args.auth else None,
+        tls=_tls(args.tls_cert, args.tls_key),
+        names=tuple(args.name),
+        user=local_user(),
+    )
+    if args.state and not (options.state / "runs").is_dir():
+        raise UsageError(
+            f"--state {args.state}: there is no directory runs in it",
+            hint="name the directory that contains runs, such as ~/.local/state/ccm",
+        )
+    try:
+        run_studio(options, _tell)
+    except KeyboardInterrupt:
+        print("ccm studio: ended", file=sys.stderr)
+    return 0
+
+
+def _tell(address: str) -> None:
+    print(f"log in at: {address}", flush=True)
+
+
+def _address(text: str) -> tuple[str, int]:
+    """An address and a port; UsageError."""
+    from remote_runtime.errors import UsageError
+
+    host, colon, port = text.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not host or not (port == "0" or _is_port(port)):
+        raise UsageError(
+            f"--listen {text[:80]!r}: expected ADDRESS:PORT", hint=f"such as {_LISTEN}"
+        )
+    return host, int(port)
+
+
+def _is_port(text: str) -> bool:
+    try:
+        return count(text) < 1 << 16
+    except argparse.ArgumentTypeError:
+        return False
+
+
+def _tls(certificate: str | None, key: str | None) -> tuple[str, str] | None:
+    from remote_runtime.errors import UsageError
+
+    if certificate and key:
+        return certificate, key
+    if certificate or key:
+        raise UsageError("--tls-cert and --tls-key belong together", hint="give both")
+    return None

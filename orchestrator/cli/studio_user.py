@@ -1,0 +1,79 @@
+"""``ccm studio user``: who may log in to ``ccm studio`` (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.studio_extra import require_studio
+
+if TYPE_CHECKING:
+    from orchestrator.studio.web.users import UserFile
+
+HELP = "Add, list and remove the users of ccm studio."
+EXAMPLE = """
+ccm studio user add alice --auth studio.users
+ccm studio user add ci --role look --auth studio.users < password.txt
+ccm studio user list --auth studio.users
+ccm studio user rm alice --auth studio.users
+"""
+_ROLES = ("look", "design", "push")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the actions."""
+    parser.add_argument("action", choices=("add", "rm", "list"), help="what to do")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the user, for add and rm")
+    parser.add_argument(
+        "--auth", metavar="FILE", required=True, help="the file of users, created with mode 0600"
+    )
+    parser.add_argument(
+        "--role",
+        choices=_ROLES,
+        default="look",
+        help="what the user may do, each including those before it (default: look)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Change or show the file. UsageError."""
+    from pathlib import Path
+
+    from remote_runtime.errors import UsageError
+
+    require_studio()
+    from orchestrator.studio.web.users import UserFile
+
+    file = UserFile(Path(args.auth))
+    if args.action == "list":
+        for user in file.users().values():
+            print(f"{user.name}  {user.role}")
+        return 0
+    if not args.name:
+        raise UsageError(f"studio user {args.action}: NAME is missing", hint="name the user")
+    if args.action == "rm":
+        file.remove(args.name)
+        print(f"removed: {args.name}")
+        return 0
+    return _add(file, args.name, args.role)
+
+
+def _add(file: UserFile, name: str, role: str) -> int:
+    is_new = file.add(name, role, _password(name))
+    print(f"{'added' if is_new else 'changed'}: {name} ({role})")
+    return 0
+
+
+def _password(name: str) -> str:
+    """From the terminal, twice; else the first line of standard input. UsageError."""
+    from remote_runtime.errors import UsageError
+
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    import getpass
+
+    first = getpass.getpass(f"password of {name}: ")
+    if getpass.getpass("again: ") != first:
+        raise UsageError("the passwords differ", hint="try again")
+    return first

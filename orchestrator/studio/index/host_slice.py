@@ -1,0 +1,141 @@
+"""Some hosts of a stored run, read without the others (controller).
+
+The index knows where the lines of each host begin, so a page of 40 hosts costs the same in a run of
+40 hosts and in one of 10,000.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.checks.origin import Origin
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
+from orchestrator.fleet.store.event_lines import LineReader
+from orchestrator.fleet.store.saved_runs import SavedRun
+from remote_runtime.errors import InputError, Problem
+
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+class HostPlace(NamedTuple):
+    """What a run calls a host, and where its lines are; see ``schema.TABLES``."""
+
+    names: list[str]
+    places: bytes
+    results: bytes
+
+
+class HostSlice:
+    """A ``ReportSource`` of some hosts of a run. InputError for a damaged directory."""
+
+    until = ""
+
+    def __init__(self, run: SavedRun, hosts: list[HostPlace]) -> None:
+        self._run = run
+        self._hosts = hosts
+        self.kind = run.kind
+        self.run_id = run.run_id
+        self.again = run.again
+        self.about: dict[str, Any] = {
+            **run.about, "hosts": [name for host in hosts for name in host.names]
+        }  # fmt: skip
+
+    @property
+    def origin(self) -> Origin:
+        """Who started the run."""
+        return self._run.origin
+
+    def verified(self) -> list[dict[str, Any]] | None:
+        """The stored verify of these hosts."""
+        found, hosts = self._run.verified(), set(self.about["hosts"])
+        return found and [one for one in found if one.get("host") in hosts]
+
+    def results(self) -> list[HostResult]:
+        """The results of these hosts; of one without a result, that its end is not known."""
+        path = self._run.path / "hosts.jsonl"
+        found: dict[str, HostResult] = {}
+        places = [at for host in self._hosts for at in _numbers(host.results)]
+        for line in _lines_at(path, places):
+            try:
+                result = HostResult.from_record(json.loads(line))
+            except _DAMAGED as error:
+                raise _unreadable(path, error) from error
+            found[result.host] = result
+        if self._run.running:
+            return list(found.values())
+        return [found.get(name) or _cut_off(name) for name in self.about["hosts"]]
+
+    def events(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """The transaction events of these hosts."""
+        for event in self._happened():
+            yield from happening.transaction_events(event)
+
+    def _happened(self) -> Iterator[happening.Event]:
+        reader = LineReader(self._run.path, self._run.run_id)
+        path = self._run.path / "events.jsonl"
+        for host in self._hosts:
+            for line in _lines_at(path, _numbers(host.places)):
+                try:
+                    for event, text in reader.events(line):
+                        yield happening.ResourceEvent(event["host"], event, text)
+                except _DAMAGED as error:
+                    raise _unreadable(path, error) from error
+        hosts = set(self.about["hosts"])
+        for event in self._run.later_events():
+            if event["host"] in hosts:
+                text = json.dumps(event, separators=(",", ":"))
+                yield happening.ResourceEvent(event["host"], event, text)
+
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+        """The events of these hosts, each transaction event separately, and their results."""
+        yield from self._happened()
+        for result in self.results():
+            yield happening.HostFinished(result)
+
+
+def _cut_off(name: str) -> HostResult:
+    return HostResult(
+        name,
+        Tally(),
+        INTERRUPTED,
+        kind=CUT_OFF,
+        message="ccm ended before this host finished",
+        phase=Phase.WAITING,
+    )
+
+
+def _numbers(places: bytes) -> array[int]:
+    found = array("Q")
+    found.frombytes(places)
+    return found
+
+
+def _lines_at(path: Path, places: array[int] | list[int]) -> Iterator[str]:
+    """The lines that begin at these places; a line without an end is left out."""
+    if not places:
+        return
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source:
+            yield from _each(source, places)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _each(source: IO[bytes], places: array[int] | list[int]) -> Iterator[str]:
+    for at in places:
+        source.seek(at)
+        line = source.readline()
+        if line.endswith(b"\n"):
+            yield line[:-1].decode("utf-8")
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    hint = "delete the index in the directory studio, which is built again"
+    return InputError([Problem(f"{path} cannot be read: {error}", None, hint, "input.run")])

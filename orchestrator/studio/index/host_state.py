@@ -1,0 +1,92 @@
+"""The state of a host from its last runs: its outcome, since when, and whether it flaps
+(controller)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from orchestrator.fleet import outcome
+
+LOOKED_AT = 1_000  # runs
+RECENT = 10  # runs that tell whether a host flaps
+FLAPS = 3  # changes between success and failure in them
+TROUBLE, NEVER_REACHED, FLAPPING, NO_RUN, FINE = range(5)
+"""The ranks of hosts, in the order of pages."""
+
+_GOOD = ("changed", outcome.OK)
+_LONGEST_SORT = 300
+_DIGITS = 10
+
+
+class PastResult(NamedTuple):
+    """The result of a host in one run, see ``fate_of``."""
+
+    run: int
+    outcome: str
+    started: bool
+    is_push: bool
+
+
+class HostState(NamedTuple):
+    """``outcome`` is that of the run ``last``, "" for none; it is the same since the run ``since``.
+
+    ``flips`` counts the changes between success and failure in recent runs.
+    """
+
+    outcome: str = ""
+    last: int | None = None
+    since: int | None = None
+    reached: bool = False
+    flips: int = 0
+    rank: int = NO_RUN
+
+
+def is_good(fate: str) -> bool:
+    """Whether an outcome needs nobody's attention."""
+    return fate in _GOOD
+
+
+def state_of(results: Iterable[PastResult]) -> HostState:
+    """The state after these results, the newest first.
+
+    Pushes decide; runs of other kinds only for a host without a push. A run in which the host did
+    not start, or has not ended, says nothing.
+    """
+    told = [one for one in results if one.started and one.outcome not in ("running", "waiting")]
+    counted = [one for one in told if one.is_push] or told
+    if not counted:
+        return HostState()
+    last = counted[0]
+    good = is_good(last.outcome)
+    since = last
+    for one in counted:
+        if is_good(one.outcome) != good or (not good and one.outcome != last.outcome):
+            break
+        since = one
+    reached = any(one.outcome != outcome.UNREACHABLE for one in told)
+    flips = _flips(counted[:RECENT])
+    return HostState(
+        last.outcome, last.run, since.run, reached, flips=flips, rank=_rank(good, reached, flips)
+    )
+
+
+def _flips(results: Sequence[PastResult]) -> int:
+    found = [is_good(one.outcome) for one in results]
+    return sum(one != other for one, other in itertools.pairwise(found))
+
+
+def _rank(good: bool, reached: bool, flips: int) -> int:
+    if not reached:
+        return NEVER_REACHED
+    if not good:
+        return TROUBLE
+    return FLAPPING if flips >= FLAPS else FINE
+
+
+def sort_key(name: str) -> str:
+    """Sorts names as people do: web2 before web10."""
+    padded = re.sub(r"\d{1,10}", lambda found: found[0].zfill(_DIGITS), name)
+    return padded[:_LONGEST_SORT]

@@ -1,0 +1,174 @@
+"""Keeps the index up to date with the run directories (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator.studio.index.run_numbers import run_number
+from orchestrator.studio.index.run_reader import read_run, stamp_of
+from orchestrator.studio.index.store import IndexStore
+from orchestrator.support.line_file import is_held
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import CcmError
+
+PAUSE = 1.0  # seconds between two looks
+NEWEST = 20  # runs that each look is at; those before hardly ever change
+UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs are read
+WHOLE_LOOK = 30.0  # seconds between two looks at all runs
+SHARE = 4  # a run is read again after this many times what reading it took
+_RUNNING = " running"  # behind the stamp of a run
+_LONGEST = 300  # characters of a problem
+_DAMAGED = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CcmError,
+)  # fmt: skip
+
+
+class Progress(NamedTuple):
+    """How far the index is: ``known`` of ``total`` runs."""
+
+    known: int
+    total: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every run is in it."""
+        return self.known >= self.total
+
+
+class IndexKeeper:
+    """Reads new, changed and running runs into the index, the newest first.
+
+    ``refresh`` is one look; ``start`` looks every second in a thread of its own, until ``stop``.
+    ``version`` grows with each change. ``hosts`` gives the names of the inventory, None without
+    one.
+    """
+
+    def __init__(
+        self, state: Path, hosts: Callable[[], frozenset[str] | None] = lambda: None
+    ) -> None:
+        self._names = hosts
+        self._listed: frozenset[str] | None = None
+        self._runs = state / "runs"
+        self._store = IndexStore(state)
+        self.path = self._store.path
+        self.version = 0
+        self.progress = Progress(0, 0)
+        self._versions: dict[str, int] = {}
+        self._due: dict[str, float] = {}
+        self._stamps_before: dict[str, str] = {}
+        self._next_whole_look = 0.0
+        self._is_begun = False
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def version_of(self, run_id: str) -> int:
+        """Grows with each change of a run."""
+        return self._versions.get(run_id, 0)
+
+    def start(self) -> None:
+        """Keep the index up to date in the background."""
+        self._thread = threading.Thread(target=self._work, name="studio-index", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the work in the background, after the run that is being read."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._store.close()
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            # The disk is full, or another process writes: the next look tries again.
+            with contextlib.suppress(sqlite3.OperationalError):
+                self.refresh()
+            self._stop.wait(PAUSE)
+
+    def forget_pauses(self) -> None:
+        """Let the next look be at every run, and read each that changed."""
+        self._due.clear()
+        self._next_whole_look = 0.0
+
+    def refresh(self) -> bool:
+        """Bring the index up to date; whether anything changed."""
+        self._list_hosts()
+        stamps = self._stamps()
+        known = self._store.stamps()
+        gone = known.keys() - stamps.keys()
+        new = [run for run in stamps if self._is_new(run, stamps[run], known.get(run, ""))]
+        left = sum(run not in known for run in stamps)
+        self.progress = Progress(len(stamps) - left, len(stamps))
+        for run_id in gone:
+            self._store.remove(run_id)
+        next_update = time.monotonic() + UPDATE
+        for run_id in sorted(new, reverse=True):
+            if self._stop.is_set():
+                break
+            self._read(run_id, stamps[run_id])
+            self._versions[run_id] = self._versions.get(run_id, 0) + 1
+            left -= run_id not in known
+            self.progress = Progress(len(stamps) - left, len(stamps))
+            if time.monotonic() >= next_update:
+                self._update()
+                next_update = time.monotonic() + UPDATE
+        if gone or new or not self._is_begun:
+            self._update()
+            self._is_begun = True
+        return bool(gone or new)
+
+    def _update(self) -> None:
+        self._store.update()
+        self.version += 1
+
+    def _list_hosts(self) -> None:
+        names = self._names()
+        if names is not None and names != self._listed:
+            self._store.list_hosts(names)
+            self._listed = names
+            self.version += 1
+
+    def _stamps(self) -> dict[str, str]:
+        """The runs that there are, each with what changes with its files."""
+        try:
+            names = os.listdir(self._runs)
+        except FileNotFoundError:
+            return {}
+        found = {}
+        look_at_all = time.monotonic() >= self._next_whole_look
+        if look_at_all:
+            self._next_whole_look = time.monotonic() + WHOLE_LOOK
+        for number, name in enumerate(sorted(names, reverse=True)):
+            if run_number(name) is None:
+                continue
+            stamp = "" if look_at_all or number < NEWEST else self._stamps_before.get(name, "")
+            if stamp := stamp or stamp_of(self._runs / name):
+                found[name] = stamp
+        self._stamps_before = found
+        return found
+
+    def _is_new(self, run_id: str, stamp: str, known: str) -> bool:
+        """Whether a run has to be read, and may be so soon after the last time."""
+        if stamp == known or time.monotonic() < self._due.get(run_id, 0.0):
+            return False
+        # A run that was killed leaves no other mark than its free lock.
+        return known != stamp + _RUNNING or not is_held(self._runs / run_id / "events.jsonl")
+
+    def _read(self, run_id: str, stamp: str) -> None:
+        begin = time.monotonic()
+        try:
+            found = read_run(self._runs / run_id)
+            if found.run_id != run_id:
+                raise ValueError(f"the directory contains run {found.run_id}")
+        except _DAMAGED as error:
+            self._store.store_unreadable(run_id, stamp, one_line(str(error), _LONGEST))
+            return
+        stamp += _RUNNING if found.state == "running" else ""
+        self._store.store(found, stamp)
+        self._due[run_id] = time.monotonic() + SHARE * (time.monotonic() - begin)

@@ -1,0 +1,327 @@
+"""Reads a run directory into what the index stores of it (controller).
+
+All texts are those of hosts and files. Sizes are bounded: a host cannot fill the index.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet import outcome
+from orchestrator.fleet.host.stage_host import host_in
+from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.store.event_lines import LineReader
+from orchestrator.fleet.store.later_reports import FILE as LATER
+from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.report.equal_texts import alike
+from orchestrator.report.grid import Grid
+from orchestrator.report.grouping import ORDER, alike_entry
+from orchestrator.report.html.sections import fate_of, sections_of
+from orchestrator.report.run_collector import Entry
+from orchestrator.report.wording import brief, headline, run_subject
+from orchestrator.support.hashing import sha256
+from orchestrator.support.plain_text import one_line
+
+MOST_TEXT = 1 << 20  # bytes of the texts of a run; a host's page has all of them
+MOST_WORDS = 300  # characters of what a resource reports
+MOST_BRIEF = 6  # changes in it
+MOST_TROUBLED = 100  # hosts
+FILES = ("run.json", "events.jsonl", "hosts.jsonl", "turns.jsonl", "verify.jsonl", LATER)
+_STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
+
+Plan = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
+"""The resources of a plan in order, and each subscription: a resource and what it subscribes to."""
+
+
+class Change(NamedTuple):
+    """A result other than "unchanged" of a resource on a host."""
+
+    host: str
+    resource: str
+    status: str
+    words: str
+    drift: str
+    noop: bool
+
+
+class HostRow(NamedTuple):
+    """A host in a run; ``names`` is what the run calls it: several in stages."""
+
+    host: str
+    names: list[str]
+    outcome: str
+    started: bool
+    changed: int
+    failed: int
+    seconds: float
+    message: str
+    unverified: int | None
+    groups: str
+    rank: int
+    plan: Plan | None
+    places: bytes
+    results: bytes
+
+
+class IndexedRun(NamedTuple):
+    """A run as the index stores it."""
+
+    run_id: str
+    state: str
+    about: dict[str, Any]
+    who: str
+    version: str
+    commit: str
+    drifted: int
+    compared: int
+    as_predicted: int
+    sections: dict[str, Any]
+    hosts: list[HostRow]
+    changes: list[Change]
+
+    @property
+    def subject(self) -> str:
+        """What was run, in one line."""
+        return run_subject(self.about["command"], self.about["manifest"])
+
+    @property
+    def is_push(self) -> bool:
+        """Whether it was to change hosts."""
+        about = self.about
+        monitors = bool(about.get("options", {}).get("monitor_only"))
+        return about["command"] in ("push", "apply") and not about["noop"] and not monitors
+
+
+def stamp_of(directory: Path) -> str:
+    """Changes with the files of a run; "" for a directory that is no run's.
+
+    A symbolic link is never followed: not one to a directory, and not one in it.
+    """
+    parts = []
+    try:
+        if not stat.S_ISDIR(os.lstat(directory).st_mode):
+            return ""
+        for name in FILES:
+            try:
+                found = os.lstat(directory / name)
+            except FileNotFoundError:
+                parts.append("-")
+                continue
+            if not stat.S_ISREG(found.st_mode):
+                return ""
+            parts.append(f"{found.st_mtime_ns:x}.{found.st_size:x}")
+    except OSError:
+        return ""
+    return "" if parts[0] == "-" else " ".join(parts)
+
+
+class _IndexedSource(SavedRun):
+    """A run that is replayed with what the index needs: most of its lines are not.
+
+    ``plans`` has the plan of each host, and ``places`` where its lines begin in events.jsonl.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.plans: dict[str, Plan] = {}
+        self.places: dict[str, list[int]] = {}
+        self._same: dict[tuple[object, ...], Plan] = {}
+
+    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+        """The events of the run, without phases, and with unchanged resources only of hosts whose
+        runs are incomplete: of others, nothing has to be found out.
+        """
+        results = self.results()
+        yield from self.rollout()
+        for event in self.turns(phases=False):
+            if isinstance(event, happening.HostPlanned):
+                self.plans[event.host] = self._plan(event)
+                yield event
+        yield from self._resources({one.host for one in results if one.message or one.untried})
+        yield from self.notices()
+        yield from map(happening.HostFinished, results)
+
+    def _resources(self, incomplete: set[str]) -> Iterator[happening.Event]:
+        reader = LineReader(self.path, self.run_id)
+        for at, line in _lines(self.path / "events.jsonl"):
+            if stable := _STABLE.match(line):
+                host = json.loads(stable[1])
+                if host in incomplete:
+                    rows = reader.unchanged(line.decode("utf-8"))
+                    yield happening.ResourcesStable(host, rows)
+            else:
+                ((event, text),) = reader.events(line.decode("utf-8"))
+                host = event["host"]
+                yield happening.ResourceEvent(host, event, text)
+            self.places.setdefault(host, []).append(at)
+        for event in self.later_events():
+            yield happening.ResourceEvent(event["host"], event, "")
+
+    def _plan(self, event: happening.HostPlanned) -> Plan:
+        key = (event.resources, event.subscribed)
+        if key not in self._same:
+            edges = [(name, other) for name, others in event.subscribed for other in others]
+            self._same[key] = (event.resources, tuple(edges))
+        return self._same[key]
+
+
+def read_run(directory: Path) -> IndexedRun:
+    """Read a run. InputError, OSError, ValueError and others for a damaged directory."""
+    kept = _IndexedSource(directory)
+    grid = Grid(kept, MOST_TEXT, whole=False)
+    sections = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
+    sections["at_work"] = _at_work(kept, grid) if kept.running else []
+    tallies = [result.tally.shown for result in grid.results.values()]
+    return IndexedRun(
+        run_id=kept.run_id,
+        state=_state(kept),
+        about=kept.about,
+        who=kept.origin.who,
+        version=kept.origin.version,
+        commit=kept.origin.commit,
+        drifted=sum(tally.drifted for tally in tallies),
+        compared=sum(tally.compared for tally in tallies),
+        as_predicted=sum(tally.as_predicted for tally in tallies),
+        sections=sections,
+        hosts=list(_host_rows(kept, grid)),
+        changes=list(_changes(grid)),
+    )
+
+
+def _state(kept: SavedRun) -> str:
+    if kept.about["end"]:
+        return "interrupted" if kept.about["interrupted"] else "ended"
+    return "running" if kept.running else "cut"
+
+
+def _at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
+    """The hosts that have not ended, by what they do."""
+    from orchestrator.report.wording import listed
+
+    phases = {host: "waiting for its turn" for host in grid.hosts if host not in grid.results}
+    for event in kept.turns():
+        if isinstance(event, happening.HostPhase) and event.host in phases:
+            phases[event.host] = event.phase.words
+    found: dict[str, list[str]] = {}
+    for host, words in phases.items():
+        found.setdefault(words, []).append(host)
+    return [
+        {"phase": words, "where": listed(hosts, MOST_WORDS), "total": len(hosts)}
+        for words, hosts in found.items()
+    ]
+
+
+def _host_rows(kept: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
+    places, results = kept.places, _result_places(kept.path)
+    checks = _failed_checks(kept)
+    names: dict[str, list[str]] = {}
+    for name in grid.hosts:
+        names.setdefault(host_in(name), []).append(name)
+    for host, called in names.items():
+        found = [grid.results[name] for name in called if name in grid.results]
+        worst = min(found, key=lambda one: ORDER.index(one.outcome), default=None)
+        cells = [cell.entry for name in called for cell in grid.cells[name].values()]
+        offsets = array("Q", sorted(at for name in called for at in places.get(name, ())))
+        plans = [kept.plans[name] for name in called if name in kept.plans]
+        yield HostRow(
+            host=host,
+            names=called,
+            outcome=fate_of(worst) if worst else "running",
+            started=any(one.was_started for one in found) or not found,
+            changed=sum(one.tally.shown.changed for one in found),
+            failed=sum(one.tally.shown.failed for one in found),
+            seconds=sum(one.seconds for one in found),
+            message=one_line(worst.message, MOST_WORDS) if worst else "",
+            unverified=None if checks is None else checks.get(host, 0),
+            groups=_group(host, worst, [entry for entry in cells if entry]),
+            rank=_rank(worst, checks is not None and host in checks),
+            plan=plans[-1] if plans else None,
+            places=offsets.tobytes(),
+            results=array("Q", [results[name] for name in called if name in results]).tobytes(),
+        )
+
+
+def _rank(result: HostResult | None, unverified: bool) -> int:
+    """Trouble first."""
+    if result is None:
+        return len(ORDER)
+    if result.outcome != outcome.OK:
+        return ORDER.index(result.outcome) if result.was_started else len(ORDER) + 1
+    return len(ORDER) - 1 if unverified else len(ORDER) + (2 if result.changed else 3)
+
+
+def _group(host: str, result: HostResult | None, entries: list[Entry]) -> str:
+    """A short text that is the same for hosts with equal results."""
+    told = [result.outcome, alike(result.message, host)] if result else []
+    keys = [alike_entry(entry, host) for entry in entries]
+    return sha256(json.dumps([told, keys]).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def _failed_checks(kept: SavedRun) -> dict[str, int] | None:
+    """The number of failed checks of each host that has some; None without a verify."""
+    found = kept.verified()
+    if found is None:
+        return None
+    failed: dict[str, int] = {}
+    for record in found:
+        if record.get("status") == outcome.FAILED:
+            failed[record["host"]] = failed.get(record["host"], 0) + 1
+        for host in record.get("found", {}).get("unreached", ()):
+            failed[host] = failed.get(host, 0) + 1
+    return failed
+
+
+def _changes(grid: Grid) -> Iterator[Change]:
+    found: dict[tuple[str, str], Change] = {}
+    words: dict[int, str] = {}
+    for name in grid.hosts:
+        for resource, cell in grid.cells[name].items():
+            entry = cell.entry
+            if entry is None or cell.status == "stable":
+                continue
+            if id(entry) not in words:
+                words[id(entry)] = _words(entry)
+            host = host_in(name)
+            found[host, resource] = Change(
+                host,
+                resource,
+                status=cell.status,
+                words=words[id(entry)],
+                drift=entry.drift,
+                noop=entry.noop,
+            )
+    yield from found.values()
+
+
+def _words(entry: Entry) -> str:
+    """What a resource reports, in one line."""
+    if entry.errors:
+        return one_line(entry.errors[0], MOST_WORDS)
+    changes = "; ".join(brief(change) for change in entry.changes[:MOST_BRIEF])
+    return one_line("; ".join(filter(None, (headline(entry), changes))), MOST_WORDS)
+
+
+def _result_places(directory: Path) -> dict[str, int]:
+    """Where the last line of each host begins in hosts.jsonl."""
+    path = directory / "hosts.jsonl"
+    if not path.exists():
+        return {}
+    return {json.loads(line)["host"]: at for at, line in _lines(path)}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The complete lines of a file, each with where it begins."""
+    at = 0
+    with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source:
+        for line in source:
+            if line.endswith(b"\n"):
+                yield at, line
+            at += len(line)

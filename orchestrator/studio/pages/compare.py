@@ -1,0 +1,75 @@
+"""Two runs side by side, by their hosts (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, together
+from orchestrator.report.wording import listed
+from orchestrator.studio.index.host_slice import HostSlice
+from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.page import Page, Parameters, pager
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
+
+ROWS = 25  # hosts that are compared for one page
+MOST_WHERE = 300
+MOST_CHOICES = 50
+_HOSTS = """
+SELECT hosts.host, hosts.name FROM hosts
+WHERE host IN (SELECT host FROM host_runs WHERE run IN (?, ?))
+ORDER BY (SELECT min(rank) FROM host_runs
+          WHERE host_runs.host = hosts.host AND run IN (?, ?)), sort LIMIT ? OFFSET ?
+"""
+
+
+def compare_page(studio: Studio, parameters: Parameters) -> Page:
+    """The differences of the runs ``a`` and ``b``; without both, a choice of runs."""
+    choices = studio.reader.rows(
+        f"SELECT {RUN_COLUMNS} FROM runs WHERE state != 'unreadable' ORDER BY run DESC LIMIT ?",
+        (MOST_CHOICES,),
+    )
+    names = parameters.text("a"), parameters.text("b")
+    if not all(names):
+        return Page("compare.html", "Compare", {"runs": None, "choices": choices})
+    first, second = studio.run(names[0]), studio.run(names[1])
+    both = (first["run"], second["run"])
+    total = studio.reader.value(
+        "SELECT count(DISTINCT host) FROM host_runs WHERE run IN (?, ?)", both
+    )
+    at = pager(total, parameters, ROWS)
+    hosts = studio.reader.rows(_HOSTS, (*both, *both, at.size, at.offset))
+    found = Differences(_slice(studio, first, hosts), _slice(studio, second, hosts))
+    groups = together({host: found.of(host) for host in found.hosts})
+    different = sum(len(same) for same, _ in groups)
+    return Page(
+        "compare.html",
+        "Compare",
+        {
+            "runs": (first, second),
+            "outcomes": [(run["noop"], json.loads(run["outcomes"])) for run in (first, second)],
+            "groups": [_group(same, rows) for same, rows in groups],
+            "equal": len(found.hosts) - different,
+            "pager": at,
+            "choices": choices,
+        },
+    )
+
+
+def _slice(studio: Studio, run: Row, hosts: list[Row]) -> HostSlice:
+    numbers = json.dumps([host["host"] for host in hosts])
+    rows = studio.reader.rows(
+        "SELECT hosts.name, names, places, results FROM host_runs JOIN hosts USING (host)"
+        " WHERE run = ? AND host IN (SELECT value FROM json_each(?)) ORDER BY sort",
+        (run["run"], numbers),
+    )
+    return HostSlice(studio.saved(run["id"]), [place_of(row, row["name"]) for row in rows])
+
+
+def _group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
+    return {
+        "where": listed(hosts, MOST_WHERE),
+        "total": len(hosts),
+        "host": hosts[0],
+        "rows": [{**row._asdict(), "only": row.what in (FIRST, SECOND)} for row in rows],
+    }

@@ -1,0 +1,166 @@
+"""The fleet: hosts as rows, runs as columns, trouble first (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from orchestrator.report.equal_texts import HOST, alike
+from orchestrator.studio.index.host_state import (
+    FINE,
+    FLAPPING,
+    NEVER_REACHED,
+    NO_RUN,
+    TROUBLE,
+)
+from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.page import Page, Parameters, pager
+from orchestrator.studio.pages.run_filter import KINDS, run_filter
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
+from orchestrator.studio.pages.words import MARKS, fate_words
+
+COLUMNS = 30  # runs
+MOST_TROUBLED = 500  # hosts whose reasons are grouped
+STATES = ("any", "trouble", "never", "flapping", "none", "fine")
+_RANKS = {
+    "trouble": TROUBLE,
+    "never": NEVER_REACHED,
+    "flapping": FLAPPING,
+    "none": NO_RUN,
+    "fine": FINE,
+}
+WORDS = {
+    TROUBLE: "in trouble",
+    NEVER_REACHED: "never reached",
+    FLAPPING: "flapping",
+    NO_RUN: "without a run",
+    FINE: "fine",
+}
+_TROUBLED = """
+SELECT hosts.name, hosts.outcome, hosts.since, host_runs.message, hosts.last,
+    (SELECT words FROM changes JOIN texts USING (text)
+     WHERE changes.host = hosts.host AND changes.run = hosts.last AND changes.status = 'failed'
+     LIMIT 1) AS reason
+FROM hosts JOIN host_runs ON host_runs.host = hosts.host AND host_runs.run = hosts.last
+WHERE hosts.rank IN (?, ?) AND {where} ORDER BY hosts.sort LIMIT ?
+"""
+
+
+def fleet_page(studio: Studio, parameters: Parameters) -> Page:
+    """The matrix, with the filters of hosts and runs."""
+    runs = _runs(studio, parameters)
+    condition, values, problem = host_filter(studio, parameters)
+    state = parameters.choice("state", STATES)
+    counts = {
+        row["rank"]: row["number"]
+        for row in studio.reader.rows(
+            f"SELECT rank, count(*) AS number FROM hosts WHERE {condition} GROUP BY rank", values
+        )
+    }
+    total = counts.get(_RANKS[state], 0) if state in _RANKS else sum(counts.values())
+    at = pager(total, parameters)
+    narrowed = f"{condition} AND rank = {_RANKS[state]}" if state in _RANKS else condition
+    hosts = studio.reader.rows(
+        f"SELECT * FROM hosts WHERE {narrowed} ORDER BY rank, sort LIMIT ? OFFSET ?",
+        [*values, at.size, at.offset],
+    )
+    return Page(
+        "fleet.html",
+        "Fleet",
+        {
+            "runs": runs,
+            "hosts": hosts,
+            "cells": _cells(studio, hosts, runs),
+            "since": runs_by_number(studio, [host["since"] for host in hosts]),
+            "counts": {_NAMES[rank]: (WORDS[rank], number) for rank, number in counts.items()},
+            "troubled": _troubled(studio, condition, values),
+            "pager": at,
+            "problem": problem or studio.hosts.problem,
+            "groups": studio.hosts.groups(),
+            "kinds": KINDS,
+            "words": WORDS,
+        },
+        live="*",
+    )
+
+
+_NAMES = {rank: name for name, rank in _RANKS.items()}
+
+
+def host_filter(studio: Studio, parameters: Parameters) -> tuple[str, list[Any], str]:
+    """The condition on ``hosts`` by ``hosts`` (a pattern) and ``group``, with its values, and what
+    is wrong with them."""
+    listed_only = studio.hosts.inventory is not None and not parameters.text("former")
+    condition = "listed" if listed_only else "1"
+    pattern, group = parameters.text("hosts"), parameters.text("group")
+    if not pattern and not group:
+        return condition, [], ""
+    known = [row["name"] for row in studio.reader.rows("SELECT name FROM hosts")]
+    found = studio.hosts.select(pattern, group, known)
+    names = json.dumps(sorted(found.names or ()))
+    return f"{condition} AND name IN (SELECT value FROM json_each(?))", [names], found.problem
+
+
+def _runs(studio: Studio, parameters: Parameters) -> list[Row]:
+    """The columns, the newest first; from the run ``before`` on."""
+    found = run_filter(parameters)
+    condition, values = found.condition, list(found.values)
+    if before := parameters.text("before"):
+        condition += " AND id < ?"
+        values.append(before)
+    query = f"SELECT {RUN_COLUMNS} FROM runs WHERE {condition} ORDER BY run DESC LIMIT {COLUMNS}"
+    return studio.reader.rows(query, values)
+
+
+class Cell(NamedTuple):
+    """A host in a run: the class and the letter of its outcome, what a title tells, and the number
+    of failed checks of a verify.
+    """
+
+    style: str
+    mark: str
+    title: str
+    unverified: int | None
+
+
+def _cells(studio: Studio, hosts: list[Row], runs: list[Row]) -> dict[int, dict[int, Cell]]:
+    """The cells by host and run."""
+    rows = studio.reader.rows(
+        "SELECT host, run, outcome, changed, failed, message, unverified FROM host_runs"
+        " WHERE host IN (SELECT value FROM json_each(?))"
+        " AND run IN (SELECT value FROM json_each(?))",
+        [json.dumps([one["host"] for one in hosts]), json.dumps([one["run"] for one in runs])],
+    )
+    previews = {run["run"] for run in runs if run["noop"]}
+    found: dict[int, dict[int, Cell]] = {host["host"]: {} for host in hosts}
+    for host, run, fate, changed, failed, message, unverified in rows:
+        noop = run in previews
+        count = f"{failed} failed" if failed else f"{changed} resources" if changed else ""
+        title = ": ".join(filter(None, (fate_words(fate, noop), message or count)))
+        style = f"{fate} noop" if noop else fate
+        found[host][run] = Cell(style, MARKS[fate], title, unverified)
+    return found
+
+
+def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[str, Any]]:
+    """What is wrong, since when and by whom, each once with its hosts; the most hosts first."""
+    rows = studio.reader.rows(
+        _TROUBLED.format(where=condition), [TROUBLE, NEVER_REACHED, *values, MOST_TROUBLED]
+    )
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        name, reason = row["name"], row["message"] or row["reason"] or ""
+        key = (row["outcome"], row["since"], alike(reason.replace(name, HOST), name))
+        groups.setdefault(key, []).append(row)
+    since = runs_by_number(studio, [row["since"] for row in rows])
+    return [
+        {
+            "outcome": same[0]["outcome"],
+            "where": hosts_text([one["name"] for one in same], 200),
+            "total": len(same),
+            "host": same[0]["name"],
+            "since": since.get(same[0]["since"]),
+            "reason": same[0]["message"] or same[0]["reason"] or "",
+        }
+        for same in sorted(groups.values(), key=lambda same: -len(same))
+    ]

@@ -1,0 +1,75 @@
+"""The subscriptions of a plan as a drawing: resources in their order, an arc for each (controller).
+
+A record has the subscriptions of a plan, not its other requirements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+MOST = 200  # resources
+ROW = 22  # units of the drawing
+LEFT = 130  # width of the arcs
+WIDTH = 760
+_NARROW, _WIDE = 14, LEFT - 10
+
+
+class Edge(NamedTuple):
+    """``resource`` subscribes to ``other``."""
+
+    resource: str
+    other: str
+
+
+class Node(NamedTuple):
+    """A resource: where its text is, and its status."""
+
+    name: str
+    status: str
+    y: int
+
+
+class Arc(NamedTuple):
+    """A subscription: the path of its line, and what it means."""
+
+    path: str
+    status: str
+    title: str
+
+
+class DependencyGraph:
+    """The resources that subscribe or are subscribed to; ``left_out`` counts those beyond
+    ``MOST``.
+    """
+
+    def __init__(self, resources: Sequence[tuple[str, str]], edges: Sequence[Edge]) -> None:
+        linked = {name for edge in edges for name in edge}
+        found = [one for one in resources if one[0] in linked]
+        self.left_out = len(found[MOST:])
+        self.nodes = [
+            Node(name, status, ROW * number + ROW // 2)
+            for number, (name, status) in enumerate(found[:MOST])
+        ]
+        self._at = {node.name: node for node in self.nodes}
+        self.edges = [
+            edge for edge in edges if edge.resource in self._at and edge.other in self._at
+        ]
+        self.width = WIDTH
+        self.left = LEFT
+        self.height = max(ROW, ROW * len(self.nodes))
+
+    def arcs(self) -> list[Arc]:
+        """An arc for each subscription, wider for resources that are further apart."""
+        longest = max((abs(self._span(edge)) for edge in self.edges), default=1)
+        return [self._arc(edge, longest) for edge in self.edges]
+
+    def _span(self, edge: Edge) -> int:
+        return self._at[edge.resource].y - self._at[edge.other].y
+
+    def _arc(self, edge: Edge, longest: int) -> Arc:
+        begin, end = self._at[edge.other], self._at[edge.resource]
+        reach = _NARROW + (_WIDE - _NARROW) * abs(self._span(edge)) // max(longest, 1)
+        x = LEFT - reach
+        path = f"M {LEFT} {begin.y} C {x} {begin.y} {x} {end.y} {LEFT} {end.y}"
+        return Arc(path, end.status, f"{edge.resource} subscribes to {edge.other}")

@@ -1,0 +1,115 @@
+"""A host: its facts, each resource's last state, and its runs (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from orchestrator.report.grid import RANK
+from orchestrator.studio.index.host_state import FLAPS
+from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.fleet import WORDS
+from orchestrator.studio.pages.hosts import flat
+from orchestrator.studio.pages.page import Page, Parameters
+from orchestrator.studio.pages.studio import Studio, moment
+from orchestrator.studio.pages.words import MARKS
+
+MOST_RUNS = 60
+MOST_FACTS = 400
+_RUNS = """
+SELECT host_runs.*, runs.id, runs.start, runs.command, runs.noop, runs.subject, runs.who,
+    runs.version, runs.is_push
+FROM host_runs JOIN runs USING (run) WHERE host = ? ORDER BY run DESC LIMIT ?
+"""
+# SQLite takes the other columns from the row with the maximum.
+_LAST = """
+SELECT resource, max(changes.run) AS run, status, words, drift, changes.noop, runs.id,
+    runs.start, runs.who, runs.version
+FROM changes JOIN texts USING (text) JOIN runs ON runs.run = changes.run
+WHERE host = ? AND {condition} GROUP BY resource
+"""
+
+
+_ORDER = {status: rank for rank, status in enumerate(RANK)}
+
+
+class ResourceState(NamedTuple):
+    """A resource on a host: its ``status`` in the last run that had it; rows of changes, or None:
+    the last one of all, the last one of a push, and the drift that a later run found.
+    """
+
+    name: str
+    status: str
+    last: Row | None
+    changed: Row | None
+    drift: Row | None
+
+
+def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
+    """All that is known of a host."""
+    host = studio.host(name)
+    runs = studio.reader.rows(_RUNS, (host["host"], MOST_RUNS))
+    record = studio.hosts.facts(name)
+    known = studio.hosts.host(name)
+    facts = flat(record.facts) if record else []
+    word = parameters.text("resource").lower()
+    resources = [one for one in _resources(studio, host) if word in one.name.lower()]
+    since = studio.reader.row(
+        "SELECT id, start, who, version FROM runs WHERE run = ?", (host["since"],)
+    )
+    return Page(
+        "host.html",
+        name,
+        {
+            "host": host,
+            "rank": WORDS[host["rank"]],
+            "since": since,
+            "flapping": host["flips"] >= FLAPS,
+            "groups": known.groups if known else (),
+            "address": known.address if known else "",
+            "reason": next((one["message"] for one in runs if one["run"] == host["last"]), ""),
+            "runs": runs,
+            "verify": next((one for one in runs if one["unverified"] is not None), None),
+            "facts": facts[:MOST_FACTS],
+            "facts_left": len(facts[MOST_FACTS:]),
+            "facts_at": moment(record.time) if record else "",
+            "resources": resources,
+            "marks": MARKS,
+        },
+        live="*",
+    )
+
+
+def _resources(studio: Studio, host: Row) -> list[ResourceState]:
+    """The resources of the last plan of the host: trouble first, then in the order of the plan."""
+    plan = studio.reader.row(
+        "SELECT resources, host_runs.run FROM host_runs JOIN plans USING (plan)"
+        " WHERE host = ? ORDER BY host_runs.run DESC LIMIT 1",
+        (host["host"],),
+    )
+    if plan is None:
+        return []
+    numbers: list[int] = list(dict.fromkeys(json.loads(plan["resources"])))
+    names: dict[int, str] = {
+        row["resource"]: row["name"]
+        for row in studio.reader.rows(
+            "SELECT resource, name FROM resources"
+            " WHERE resource IN (SELECT value FROM json_each(?))",
+            (plan["resources"],),
+        )
+    }
+    last = _last(studio, host, "1")
+    changed = _last(studio, host, "NOT changes.noop AND status = 'changed'")
+    found = []
+    for number in numbers:
+        latest, change = last.get(number), changed.get(number)
+        in_last_run = latest is not None and latest["run"] == plan["run"]
+        drift = latest if latest is not None and in_last_run and latest["drift"] else None
+        status = latest["status"] if latest is not None and in_last_run else "stable"
+        found.append(ResourceState(names[number], status, latest, changed=change, drift=drift))
+    return sorted(found, key=lambda one: _ORDER[one.status])
+
+
+def _last(studio: Studio, host: Row, condition: str) -> dict[int, Any]:
+    rows = studio.reader.rows(_LAST.format(condition=condition), (host["host"],))
+    return {row["resource"]: row for row in rows}

@@ -1,0 +1,135 @@
+"""The hosts of the inventory, as the pages know them (controller)."""
+
+from __future__ import annotations
+
+import fnmatch
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inventory import Host, Inventory, load
+from orchestrator.fleet.store.fact_cache import FactCache, HostRecord
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import CcmError, InputError
+
+PAUSE = 10.0  # seconds between two looks at the files
+_LONGEST = 500  # characters of a problem
+_SIGNS = frozenset(":&!,[]")
+_REFUSED = frozenset("@~")  # a file, a regular expression
+
+
+class Selection(NamedTuple):
+    """The hosts of a filter; None for all. ``problem`` says why a filter cannot be used."""
+
+    names: frozenset[str] | None
+    problem: str = ""
+
+
+class FleetHosts:
+    """The inventory, read again when one of its files changes; all hosts of history without one.
+
+    A damaged inventory is a ``problem`` for the page, and the last good one stays in use.
+    """
+
+    def __init__(self, sources: Sequence[str], state: Path) -> None:
+        self._sources = tuple(sources)
+        self._facts = FactCache(state)
+        self._lock = threading.Lock()
+        self._stamp: tuple[object, ...] | None = None
+        self._looked = 0.0
+        self._inventory: Inventory | None = None
+        self.problem = ""
+
+    @property
+    def inventory(self) -> Inventory | None:
+        """The inventory; None without one, or as long as it was never whole."""
+        if self._sources:
+            with self._lock:
+                if self._stamp is None or time.monotonic() - self._looked >= PAUSE:
+                    self._look()
+        return self._inventory
+
+    def _look(self) -> None:
+        self._looked = time.monotonic()
+        stamp = tuple(map(_stamp, self._sources))
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self._inventory = load(self._sources)
+            self.problem = ""
+        except CcmError as error:
+            self.problem = one_line(_words(error), _LONGEST)
+
+    def names(self) -> frozenset[str] | None:
+        """The names of all hosts; None without an inventory."""
+        found = self.inventory
+        return None if found is None else frozenset(found.hosts)
+
+    def groups(self) -> list[str]:
+        """The groups, by name."""
+        found = self.inventory
+        return sorted(found.groups) if found else []
+
+    def host(self, name: str) -> Host | None:
+        """The host of that name."""
+        found = self.inventory
+        try:
+            return found.host(name) if found else None
+        except CcmError:
+            return None
+
+    def facts(self, name: str) -> HostRecord | None:
+        """The stored facts of a host: what it said, which is a stranger's text."""
+        host = self.host(name)
+        return self._facts.of(host) if host else None
+
+    def select(self, pattern: str, group: str, known: Sequence[str]) -> Selection:
+        """The hosts of a pattern and a group: as for ``-l``, without what reads a file or is a
+        regular expression. A word that is no pattern is a part of names.
+        """
+        if not pattern and not group:
+            return Selection(None)
+        if set(pattern + group) & _REFUSED:
+            return Selection(frozenset(), "patterns with @ or ~ are not supported here")
+        found = self.inventory
+        if found is None or (not group and not _SIGNS & set(pattern) and not self._names(pattern)):
+            glob = pattern if set("*?") & set(pattern) else f"*{pattern}*"
+            return Selection(frozenset(fnmatch.filter(known, glob)))
+        try:
+            words = ":".join(filter(None, (pattern, group and f"&{group}")))
+            return Selection(frozenset(host.name for host in found.select(words)))
+        except CcmError as error:
+            return Selection(frozenset(), one_line(_words(error), _LONGEST))
+
+    def _names(self, word: str) -> bool:
+        found = self.inventory
+        return found is not None and (word in found.groups or word in found.hosts)
+
+
+def _stamp(source: str) -> tuple[int, int] | None:
+    try:
+        found = Path(source).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _words(error: CcmError) -> str:
+    if isinstance(error, InputError) and error.problems:
+        return str(error.problems[0])
+    return error.message
+
+
+def flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Facts as rows of a path and a text, in order."""
+    rows: list[tuple[str, str]] = []
+    for key, value in facts.items():
+        path = f"{prefix}.{key}" if prefix else str(key)
+        if isinstance(value, Mapping) and value:
+            rows += flat(value, path)
+        else:
+            rows.append((path, value if isinstance(value, str) else repr(value)))
+    return rows

@@ -1,0 +1,92 @@
+"""What a page is, and what a browser asked for (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+LONGEST = 300  # characters of a parameter
+MOST_PAGE = 100_000
+ROWS = 100  # hosts on a page of the matrix
+
+
+class Page(NamedTuple):
+    """A template with its values; ``live`` is the run, or "*" for any, whose news concern it."""
+
+    template: str
+    title: str
+    values: dict[str, Any]
+    status: int = 200
+    live: str | None = None
+
+
+class MissingPageError(Exception):
+    """What was asked for does not exist; the text says what."""
+
+
+class Parameters:
+    """The parameters of an address: texts of a stranger, each bounded."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = {name: text[:LONGEST].strip() for name, text in values.items()}
+
+    def text(self, name: str) -> str:
+        """A text; "" without one."""
+        return self._values.get(name, "")
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of some words; the first one for any other."""
+        found = self.text(name)
+        return found if found in choices else choices[0]
+
+    @property
+    def page(self) -> int:
+        """The number of the page, from 1."""
+        text = self.text("page")
+        number = int(text) if text.isdecimal() and len(text) < 7 else 1
+        return min(max(1, number), MOST_PAGE)
+
+    def changed(self, **members: str | int) -> str:
+        """The query with other values; empty ones are left out."""
+        values = {**self._values, **{name: str(value) for name, value in members.items()}}
+        return urlencode({name: text for name, text in values.items() if text})
+
+
+class Pager(NamedTuple):
+    """Where a page is among others: ``first`` to ``last`` of ``total`` rows, counted from 1."""
+
+    total: int
+    page: int
+    size: int
+
+    @property
+    def offset(self) -> int:
+        """The rows before this page."""
+        return (self.page - 1) * self.size
+
+    @property
+    def first(self) -> int:
+        """The first row."""
+        return self.offset + 1
+
+    @property
+    def last(self) -> int:
+        """The last row."""
+        return min(self.total, self.offset + self.size)
+
+    @property
+    def before(self) -> int:
+        """The page before this one; 0 for none."""
+        return self.page - 1
+
+    @property
+    def after(self) -> int:
+        """The page after this one; 0 for none."""
+        return self.page + 1 if self.last < self.total else 0
+
+
+def pager(total: int, parameters: Parameters, size: int = ROWS) -> Pager:
+    """The page that was asked for, or the last one."""
+    last = max(1, -(-total // size))
+    return Pager(total, min(parameters.page, last), size)

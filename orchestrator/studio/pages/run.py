@@ -1,0 +1,152 @@
+"""A run: what the report of it has, and its hosts on request (controller)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from orchestrator.report.grid import Grid
+from orchestrator.report.html.matrix import LETTERS, Matrix
+from orchestrator.report.html.timeline import WIDTH, Timeline
+from orchestrator.studio.index.host_slice import HostPlace, HostSlice
+from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.fleet import host_filter
+from orchestrator.studio.pages.graph import DependencyGraph, Edge
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, pager
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
+from orchestrator.studio.pages.words import MARKS
+
+ROWS = 40  # hosts whose resources are read for one page
+MOST_TEXT = 4 << 20  # bytes of texts on a page
+MOST_CELLS = 20_000
+FATES = (
+    "any", "failed", "unreachable", "refused", "defect", "interrupted", "waiting", "changed", "ok",
+    "running",
+)  # fmt: skip
+
+
+def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
+    """The sections of the report, the matrix and the timeline of some hosts, and the graph."""
+    run = studio.run(run_id, f"{RUN_COLUMNS}, sections")
+    title = f"{run['id']} {run['subject']}"
+    if run["state"] == "unreadable":
+        return Page("unreadable.html", title, {"run": run})
+    hosts, at, problem = _hosts(studio, run, parameters)
+    grid = grid_of(studio, run, hosts)
+    told = json.loads(run["sections"])
+    live = run["id"] if run["state"] == "running" else None
+    results = {row["name"]: row["outcome"] for row in hosts}
+    return Page(
+        "run.html",
+        title,
+        {
+            "run": run,
+            "told": told,
+            "letters": LETTERS,
+            "marks": MARKS,
+            "matrix": Matrix(grid, MOST_CELLS),
+            "timeline": Timeline(grid),
+            "width": WIDTH,
+            "in_trouble": {n: o for n, o in results.items() if o not in ("ok", "changed")},
+            "pager": at,
+            "problem": problem,
+            "fates": FATES,
+            "groups": studio.hosts.groups(),
+            "graph": _graph(studio, run, hosts),
+            "before": _earlier(studio, run),
+        },
+        live=live,
+    )
+
+
+def grid_of(studio: Studio, run: Row, hosts: list[Row]) -> Grid:
+    """Every resource of these hosts in a run; rows of ``host_runs`` with the name."""
+    places: list[HostPlace] = [place_of(row, row["name"]) for row in hosts]
+    return Grid(HostSlice(studio.saved(run["id"]), places), MOST_TEXT)
+
+
+def _hosts(studio: Studio, run: Row, parameters: Parameters) -> tuple[list[Row], Any, str]:
+    """The hosts of this page: trouble first, those with equal results next to each other."""
+    condition, values, problem = host_filter(studio, parameters)
+    if condition.startswith("listed"):  # a run also has hosts that the inventory no longer has
+        condition = condition.replace("listed", "1", 1)
+    fate = parameters.choice("outcome", FATES)
+    if fate != "any":
+        condition += " AND host_runs.outcome = ?"
+        values = [*values, fate]
+    tables = f"host_runs JOIN hosts USING (host) WHERE run = ? AND {condition}"
+    values = [run["run"], *values]
+    at = pager(studio.reader.value(f"SELECT count(*) FROM {tables}", values), parameters, ROWS)
+    rows = studio.reader.rows(
+        f"SELECT hosts.name, host_runs.* FROM {tables}"
+        " ORDER BY host_runs.rank, groups, sort LIMIT ? OFFSET ?",
+        [*values, at.size, at.offset],
+    )
+    return rows, at, problem
+
+
+def _graph(studio: Studio, run: Row, hosts: list[Row]) -> DependencyGraph | None:
+    """What subscribes to what in the plan that the first host of the page has."""
+    plan = next((row["plan"] for row in hosts if row["plan"] is not None), None)
+    found = studio.reader.row("SELECT resources, edges FROM plans WHERE plan = ?", (plan,))
+    if found is None:
+        return None
+    statuses = {
+        row["resource"]: row["status"]
+        for row in studio.reader.rows(
+            "SELECT resource, max(CASE status WHEN 'failed' THEN 3 WHEN 'skipped' THEN 2 ELSE 1"
+            " END), status FROM run_texts WHERE run = ? GROUP BY resource",
+            (run["run"],),
+        )
+    }
+    numbers: list[int] = json.loads(found["resources"])
+    names = {
+        row["resource"]: row["name"]
+        for row in studio.reader.rows(
+            "SELECT resource, name FROM resources"
+            " WHERE resource IN (SELECT value FROM json_each(?))",
+            (found["resources"],),
+        )
+    }
+    edges = [Edge(names[one], names[other]) for one, other in json.loads(found["edges"])
+             if one in names and other in names]  # fmt: skip
+    ordered = [(names[n], statuses.get(n, "stable")) for n in dict.fromkeys(numbers) if n in names]
+    return DependencyGraph(ordered, edges)
+
+
+def _earlier(studio: Studio, run: Row) -> str:
+    """The last run before this one of the same manifest, to compare with; "" for none."""
+    found = studio.reader.value(
+        "SELECT id FROM runs WHERE run < ? AND manifest = ? AND command = ? AND noop = ?"
+        " ORDER BY run DESC LIMIT 1",
+        (run["run"], run["manifest"], run["command"], run["noop"]),
+    )
+    return found or ""
+
+
+def host_in_run_page(studio: Studio, run_id: str, name: str) -> Page:
+    """Everything that one host reported in a run."""
+    run = studio.run(run_id)
+    row = studio.reader.row(
+        "SELECT hosts.name, host_runs.* FROM host_runs JOIN hosts USING (host)"
+        " WHERE run = ? AND hosts.name = ?",
+        (run["run"], name),
+    )
+    if row is None:
+        raise MissingPageError(f"Host {name[:80]!r} is not part of run {run['id']}.")
+    grid = grid_of(studio, run, [row])
+    return Page(
+        "host_run.html",
+        f"{name} in {run['id']}",
+        {
+            "run": run,
+            "host": name,
+            "row": row,
+            "cells": [(one, list(grid.cells[one].items())) for one in grid.hosts],
+            "results": grid.results,
+            "letters": LETTERS,
+            "marks": MARKS,
+            "timeline": Timeline(grid),
+            "width": WIDTH,
+        },
+    )

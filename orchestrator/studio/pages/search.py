@@ -1,0 +1,48 @@
+"""A search over hosts, resources, runs and what resources reported (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.studio.index.reader import like
+from orchestrator.studio.pages.page import Page, Parameters
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
+from orchestrator.studio.pages.words import MARKS
+
+MOST = 50  # of each
+_TEXTS = """
+SELECT found.*, runs.id FROM (
+    SELECT words, resources.name, run_texts.status, count(DISTINCT run) AS number, max(run) AS last,
+        count(DISTINCT text) AS texts
+    FROM run_texts JOIN resources USING (resource) JOIN texts USING (text)
+    WHERE text IN (SELECT text FROM texts WHERE words LIKE ? ESCAPE '\\' LIMIT 500)
+    GROUP BY resource, run_texts.status ORDER BY last DESC LIMIT ?
+) AS found JOIN runs ON runs.run = found.last ORDER BY found.last DESC
+"""
+_RUNS = f"""
+SELECT {RUN_COLUMNS} FROM runs
+WHERE id LIKE ? ESCAPE '\\' OR revision LIKE ? ESCAPE '\\' OR who LIKE ? ESCAPE '\\'
+    OR manifest LIKE ? ESCAPE '\\' ORDER BY run DESC LIMIT ?
+"""
+
+
+def search_page(studio: Studio, parameters: Parameters) -> Page:
+    """What contains the text ``q``."""
+    word = parameters.text("q")
+    values = {"q": word, "marks": MARKS, "most": MOST}
+    if not word:
+        empty: list[object] = []
+        found = dict.fromkeys(("hosts", "resources", "runs", "texts"), empty)
+        return Page("search.html", "Search", {**values, **found})
+    pattern = like(word)
+    select = "SELECT {} FROM {} WHERE name LIKE ? ESCAPE '\\' ORDER BY {} LIMIT ?"
+    rows = studio.reader.rows
+    return Page(
+        "search.html",
+        f"Search: {word}",
+        {
+            **values,
+            "hosts": rows(select.format("name, outcome", "hosts", "sort"), (pattern, MOST)),
+            "resources": rows(select.format("name", "resources", "name"), (pattern, MOST)),
+            "runs": rows(_RUNS, (pattern, pattern[1:], pattern, pattern, MOST)),
+            "texts": rows(_TEXTS, (pattern, MOST)),
+        },
+    )

@@ -1,0 +1,95 @@
+"""What every page is made from (controller)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.report.wording import listed
+from orchestrator.studio.index.host_slice import HostPlace
+from orchestrator.studio.index.keeper import IndexKeeper
+from orchestrator.studio.index.reader import IndexReader, Row
+from orchestrator.studio.index.run_reader import stamp_of
+from orchestrator.studio.pages.hosts import FleetHosts
+from orchestrator.studio.pages.page import MissingPageError
+
+MOST_WHERE = 300  # characters of hosts
+MOST_FOLDED = 2_000  # names that are written in short
+RUN_COLUMNS = (
+    "run, id, state, problem, start, end, command, noop, is_push, subject, manifest, who, version,"
+    " revision, hosts, outcomes, statuses, drifted, compared, as_predicted, verified"
+)
+
+
+class Studio(NamedTuple):
+    """The index, the run directories in ``state``, and the hosts of the inventory."""
+
+    state: Path
+    keeper: IndexKeeper
+    reader: IndexReader
+    hosts: FleetHosts
+
+    def run(self, run_id: str, columns: str = RUN_COLUMNS) -> Row:
+        """A run of the index. MissingPageError."""
+        found = self.reader.row(f"SELECT {columns} FROM runs WHERE id = ?", (run_id,))
+        if found is None:
+            raise MissingPageError(f"There is no run {run_id[:60]!r}. It may have been removed.")
+        return found
+
+    def saved(self, run_id: str) -> SavedRun:
+        """The directory of a run of the index, whose ID is the name of a directory below runs.
+
+        MissingPageError where it is gone, or has been replaced by a symbolic link.
+        """
+        directory = self.state / "runs" / self.run(run_id, "id")["id"]
+        if not stamp_of(directory):
+            raise MissingPageError(f"The directory of run {run_id[:60]!r} was removed.")
+        return SavedRun(directory)
+
+    def host(self, name: str) -> Row:
+        """A host of the index. MissingPageError."""
+        found = self.reader.row("SELECT * FROM hosts WHERE name = ?", (name,))
+        if found is None:
+            raise MissingPageError(f"No run has a host {name[:80]!r}, and the inventory neither.")
+        return found
+
+
+def moment(seconds: float | None) -> str:
+    """A time as people read it, in UTC; "" for none."""
+    return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
+
+
+def hosts_text(names: Sequence[str], most: int = MOST_WHERE) -> str:
+    """Names of hosts in about so many characters, of any number of hosts."""
+    text = listed(list(names[:MOST_FOLDED]), most)
+    left = len(names) - MOST_FOLDED
+    return f"{text}, … {left:,} more" if left > 0 else text
+
+
+def names_of(studio: Studio, hosts: list[int]) -> list[str]:
+    """The names of hosts by their numbers, in order."""
+    rows = studio.reader.rows(
+        "SELECT name FROM hosts WHERE host IN (SELECT value FROM json_each(?)) ORDER BY sort",
+        (json.dumps(hosts),),
+    )
+    return [row["name"] for row in rows]
+
+
+def runs_by_number(studio: Studio, runs: Iterable[int | None]) -> dict[int, Row]:
+    """Who started runs, and when."""
+    rows = studio.reader.rows(
+        "SELECT run, id, start, who, version FROM runs"
+        " WHERE run IN (SELECT value FROM json_each(?))",
+        (json.dumps([run for run in runs if run is not None]),),
+    )
+    return {row["run"]: row for row in rows}
+
+
+def place_of(row: Row, name: str) -> HostPlace:
+    """Where a run has the lines of a host, of a row of ``host_runs``."""
+    names = json.loads(row["names"]) if row["names"] else [name]
+    return HostPlace(names, row["places"], row["results"])

@@ -1,0 +1,15 @@
+"""The letters and the words of outcomes (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS
+from orchestrator.report.wording import shown_status
+
+MARKS = {**LETTERS, **HOST_LETTERS, "ok": "·", "waiting": "H", "running": "…"}
+"""A letter for each outcome: they are told apart without colors."""
+_WORDS = {"ok": "unchanged", "defect": "internal error", "waiting": "not started"}
+
+
+def fate_words(fate: str, noop: bool) -> str:
+    """What people read for the outcome of a host or the status of a resource."""
+    return _WORDS.get(fate) or shown_status(fate, bool(noop))

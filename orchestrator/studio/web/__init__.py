@@ -1,0 +1,1 @@
+"""Sessions, users, limits and routes; the only user of Starlette (controller)."""

@@ -1,0 +1,157 @@
+"""Logging in and out, and the session of a request (controller)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from orchestrator.studio.pages.page import Page
+from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.sessions import (
+    FailedLogins,
+    LoginLinks,
+    Session,
+    Sessions,
+    is_same,
+)
+from orchestrator.studio.web.users import UserFile
+
+LONGEST_NAME = 64  # characters
+
+
+class Origin(NamedTuple):
+    """The address of these pages: ``url`` without a path, and whether it uses TLS."""
+
+    url: str
+    secure: bool
+    cookie: str
+
+
+class Access:
+    """Who is logged in. With ``users``, by name and password; else by the link that ``tell``
+    gets: a new one after each login.
+    """
+
+    def __init__(
+        self,
+        origin: Origin,
+        audit: AuditLog,
+        *,
+        users: UserFile | None,
+        user: str,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._origin = origin
+        self._audit = audit
+        self._users = users
+        self._user = user
+        self._tell = tell
+        self._failures = FailedLogins()
+        self.sessions = Sessions()
+        self.links = LoginLinks()
+
+    @property
+    def has_users(self) -> bool:
+        """Whether people log in by name and password."""
+        return self._users is not None
+
+    def announce(self) -> None:
+        """Tell where to log in."""
+        if self._users is not None:
+            self._tell(f"{self._origin.url}/login")
+        else:
+            self._tell(f"{self._origin.url}/login?token={self.links.create()}")
+
+    def session(self, request: Request) -> Session | None:
+        """The session of a request."""
+        cookie = request.cookies.get(self._origin.cookie, "")
+        return self.sessions.find(cookie) if cookie else None
+
+    def login_page(self, token: str = "", problem: str = "", name: str = "") -> Page:
+        """The page to log in on."""
+        values = {
+            "with_users": self.has_users,
+            "token": "" if self.has_users else token,
+            "problem": problem,
+            "name": name,
+        }
+        return Page("login.html", "Log in", values, status=403 if problem else 200)
+
+    async def log_in(self, request: Request) -> Response | Page:
+        """Log in with the fields of the form: a redirection with a cookie, or the page again."""
+        fields, address = await form_of(request), address_of(request)
+        name = fields.get("name", "")[:LONGEST_NAME]
+        wait = self._failures.wait(address)
+        if wait:
+            self._audit.write("login refused", user=name, address=address)
+            text = f"Too many failed logins. Try again in {int(wait) + 1} seconds."
+            return self.login_page(problem=text)._replace(status=429)
+        found = await self._check(fields)
+        if found is None:
+            self._failures.add(address)
+            self._audit.write("login failed", user=name, address=address)
+            text = (
+                "The name or the password is wrong." if self.has_users else "The link is not valid."
+            )
+            return self.login_page(problem=text, name=name)
+        user, role = found
+        self._audit.write("login", user=user, address=address)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(
+            self._origin.cookie,
+            self.sessions.create(user, role),
+            httponly=True,
+            secure=self._origin.secure,
+            samesite="strict",
+            path="/",
+        )
+        if not self.has_users:
+            self.announce()
+        return response
+
+    async def _check(self, fields: dict[str, str]) -> tuple[str, str] | None:
+        """The user and the role of valid fields."""
+        if self._users is None:
+            return (self._user, "push") if self.links.redeem(fields.get("token", "")) else None
+        user = await asyncio.to_thread(
+            self._users.find, fields.get("name", ""), fields.get("password", "")
+        )
+        return (user.name, user.role) if user else None
+
+    async def log_out(self, request: Request) -> Response:
+        """End the session of a request, whose form has been checked."""
+        cookie = request.cookies.get(self._origin.cookie, "")
+        self.sessions.end(cookie)
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(
+            self._origin.cookie, path="/", httponly=True, secure=self._origin.secure,
+            samesite="strict",
+        )  # fmt: skip
+        return response
+
+
+async def has_token(request: Request, session: Session) -> bool:
+    """Whether the form of a request has the token of its session."""
+    return is_same((await form_of(request)).get("csrf", ""), session.csrf)
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form; the size of the body was limited before."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        return {}
+    try:
+        fields = parse_qs((await request.body()).decode("utf-8"), max_num_fields=100)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in fields.items()}
+
+
+def address_of(request: Request) -> str:
+    """The address of the browser."""
+    return request.client.host if request.client else ""

@@ -1,0 +1,198 @@
+"""The routes of the studio (controller).
+
+Each page needs a session; each form needs its token. What a browser asks for is looked up in the
+index: no path of the file system is made of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from orchestrator.studio.pages.compare import compare_page
+from orchestrator.studio.pages.fleet import fleet_page
+from orchestrator.studio.pages.host import host_page
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.renderer import Renderer, static_files
+from orchestrator.studio.pages.resource import resource_page
+from orchestrator.studio.pages.run import host_in_run_page, run_page
+from orchestrator.studio.pages.run_list import run_list_page
+from orchestrator.studio.pages.search import search_page
+from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.web.access import Access, address_of, has_token
+from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.live import LiveStreams
+from orchestrator.studio.web.sessions import Session
+from remote_runtime.errors import CcmError, InputError
+
+Handler = Callable[[Request], Awaitable[Response]]
+Maker = Callable[[Request, Parameters], Page]
+
+
+class StudioApp:
+    """Makes responses of pages."""
+
+    def __init__(self, studio: Studio, access: Access, audit: AuditLog) -> None:
+        self._studio = studio
+        self._access = access
+        self._audit = audit
+        self._renderer = Renderer()
+        self._streams = LiveStreams()
+
+    def prepare(self) -> None:
+        """Do in advance what the first pages would wait for."""
+        self._renderer.prepare()
+
+    def starlette(self) -> Starlette:
+        """The application, without the guard."""
+        studio = self._studio
+        makers: dict[str, Maker] = {
+            "/": lambda request, asked: fleet_page(studio, asked),
+            "/runs": lambda request, asked: run_list_page(studio, asked),
+            "/runs/{run}": lambda request, asked: run_page(studio, _part(request, "run"), asked),
+            "/runs/{run}/hosts/{host:path}": lambda request, asked: host_in_run_page(
+                studio, _part(request, "run"), _part(request, "host")
+            ),
+            "/hosts/{host:path}": lambda request, asked: host_page(
+                studio, _part(request, "host"), asked
+            ),
+            "/resource": lambda request, asked: resource_page(studio, asked),
+            "/compare": lambda request, asked: compare_page(studio, asked),
+            "/search": lambda request, asked: search_page(studio, asked),
+        }
+        pages = [Route(path, self._page(maker), methods=["GET"]) for path, maker in makers.items()]
+        return Starlette(
+            routes=[
+                Route("/static/{name}", self._static, methods=["GET"]),
+                Route("/login", self._login, methods=["GET", "POST"]),
+                Route("/logout", self._logout, methods=["POST"]),
+                Route("/live", self._live, methods=["GET"]),
+                *pages,
+            ],
+            exception_handlers={HTTPException: self._problem, Exception: self._defect},
+        )
+
+    def _page(self, maker: Maker) -> Handler:
+        async def handler(request: Request) -> Response:
+            """A page for somebody with a session."""
+            session = self._access.session(request)
+            if session is None:
+                return RedirectResponse("/login", 303)
+            asked = Parameters(dict(request.query_params))
+            response = await asyncio.to_thread(self._made, maker, request, asked, session)
+            self._audit.write(
+                "page",
+                user=session.user,
+                address=address_of(request),
+                path=str(request.url.path),
+                query=request.url.query,
+                status=response.status_code,
+            )
+            return response
+
+        return handler
+
+    def _made(
+        self, maker: Maker, request: Request, asked: Parameters, session: Session
+    ) -> Response:
+        try:
+            page = maker(request, asked)
+        except MissingPageError as error:
+            page = _message("Not found", str(error), 404)
+        except InputError as error:
+            page = _message("Cannot be read", "; ".join(map(str, error.problems)), 500)
+        except CcmError as error:
+            page = _message("Cannot be shown", error.message, 500)
+        return self._rendered(page, request, asked, session)
+
+    def _rendered(
+        self, page: Page, request: Request, asked: Parameters, session: Session | None
+    ) -> Response:
+        text = self._renderer.render(
+            page,
+            asked,
+            session=session,
+            path=request.url.path,
+            progress=self._studio.keeper.progress if session else None,
+        )
+        return HTMLResponse(text, page.status)
+
+    async def _static(self, request: Request) -> Response:
+        found = static_files().get(_part(request, "name"))
+        if found is None:
+            raise HTTPException(404)
+        headers = {"Cache-Control": "no-cache"}
+        return Response(found[0], media_type=found[1], headers=headers)
+
+    async def _login(self, request: Request) -> Response:
+        asked = Parameters({})
+        if request.method == "POST":
+            done = await self._access.log_in(request)
+            if isinstance(done, Response):
+                return done
+            return self._rendered(done, request, asked, None)
+        token = request.query_params.get("token", "")
+        return self._rendered(self._access.login_page(token), request, asked, None)
+
+    async def _logout(self, request: Request) -> Response:
+        session = self._access.session(request)
+        if session is None or not await has_token(request, session):
+            raise HTTPException(403)
+        self._audit.write("logout", user=session.user, address=address_of(request))
+        return await self._access.log_out(request)
+
+    async def _live(self, request: Request) -> Response:
+        if self._access.session(request) is None:
+            raise HTTPException(401)
+        if self._streams.is_full:
+            raise HTTPException(503)
+        run = Parameters(dict(request.query_params)).text("run")
+        return self._streams.response(functools.partial(self._news, run))
+
+    def _news(self, run: str) -> tuple[int, bool]:
+        """The version of a run, or of everything, and whether more is to come."""
+        keeper = self._studio.keeper
+        if not run:
+            return keeper.version, True
+        state = self._studio.reader.value("SELECT state FROM runs WHERE id = ?", (run,))
+        return keeper.version_of(run), state == "running"
+
+    async def _problem(self, request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        page = _message(_TITLES.get(status, "Error"), _TEXTS.get(status, "It failed."), status)
+        return self._rendered(page, request, Parameters({}), self._access.session(request))
+
+    async def _defect(self, request: Request, error: Exception) -> Response:
+        from orchestrator.support.crash import describe_crash
+
+        path = describe_crash(error, "ccm studio")
+        where = f" Please report it with {path}." if path else ""
+        text = f"An internal error: {type(error).__name__}.{where}"
+        page = _message("Internal error", text, 500)
+        return self._rendered(page, request, Parameters({}), self._access.session(request))
+
+
+_TITLES = {401: "Log in", 403: "Refused", 404: "Not found", 405: "Refused", 503: "Busy"}
+_TEXTS = {
+    401: "There is no session.",
+    403: "The form does not belong to this session. Go back, reload the page and try again.",
+    404: "There is no such page.",
+    405: "This method is not supported here.",
+    503: "Too many pages are open.",
+}
+
+
+def _message(title: str, text: str, status: int) -> Page:
+    return Page("message.html", title, {"text": text}, status=status)
+
+
+def _part(request: Request, name: str) -> Any:
+    return request.path_params[name]

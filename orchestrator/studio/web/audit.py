@@ -1,0 +1,49 @@
+"""The audit log: who logged in, and who saw which page (controller).
+
+``STATE/studio/audit.jsonl``, mode 0600, one JSON object per line. At ``MOST_BYTES``, it is renamed
+to ``audit.jsonl.1``, which replaces an earlier one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+FILE = "audit.jsonl"
+MOST_BYTES = 16 << 20
+_LONGEST = 500  # characters of a value
+
+
+class AuditLog:
+    """Appends lines; a full disk loses some, and ends nothing."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE
+        self._lock = threading.Lock()
+
+    def write(self, action: str, *, user: str, address: str, **members: str | int) -> None:
+        """Append what happened. Control characters are escaped by JSON."""
+        told = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "action": action,
+            "user": user[:_LONGEST],
+            "address": address,
+            **{k: v[:_LONGEST] if isinstance(v, str) else v for k, v in members.items()},
+        }
+        line = json.dumps(told).encode("ascii") + b"\n"
+        with self._lock, contextlib.suppress(OSError):
+            self._append(line)
+
+    def _append(self, line: bytes) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        handle = os.open(self._path, flags, 0o600)
+        try:
+            os.write(handle, line)
+            if os.fstat(handle).st_size > MOST_BYTES:
+                os.replace(self._path, f"{self._path}.1")
+        finally:
+            os.close(handle)

@@ -1,0 +1,136 @@
+"""What every request has to pass, before any page is made (controller).
+
+The Host header must name this server, so that another site cannot reach it by a name of its own
+(DNS rebinding). A form that another site sends is refused. Bodies are small and arrive in time.
+Every response forbids scripts and styles of others, frames, sniffing and caches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BODY = 64 << 10  # bytes
+BODY_TIME = 10.0  # seconds
+MOST_TARGET = 4_096  # characters of a path with its query
+METHODS = ("GET", "HEAD", "POST")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+_OWN_SITE = ("same-origin", "none")
+
+
+class Guard:
+    """An ASGI application around another one; ``hosts`` are the accepted values of the Host
+    header, and ``scheme`` is http or https.
+    """
+
+    def __init__(
+        self, app: ASGIApp, hosts: Collection[str], scheme: str, body_time: float = BODY_TIME
+    ) -> None:
+        self._app = app
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts)
+        self._secure = scheme == "https"
+        self._body_time = body_time
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        send = self._with_headers(send)
+        refusal = self._refusal(scope)
+        if refusal is None and scope["method"] == "POST":
+            try:
+                body = await asyncio.wait_for(_body(receive), self._body_time)
+            except asyncio.TimeoutError:
+                refusal = PlainTextResponse("The request took too long.\n", 408)
+            else:
+                if body is None:
+                    refusal = PlainTextResponse("The request is too large.\n", 413)
+                else:
+                    receive = _replay(body, receive)
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        headers = Headers(scope=scope)
+        target = len(scope["path"]) + len(scope["query_string"])
+        if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
+            return PlainTextResponse("This server has another name.\n", 421)
+        if scope["method"] not in METHODS:
+            return PlainTextResponse("This method is not supported.\n", 405)
+        if target > MOST_TARGET:
+            return PlainTextResponse("The address is too long.\n", 414)
+        if scope["method"] == "POST" and not self._is_own_form(headers):
+            return PlainTextResponse("A page of another site sent this form.\n", 403)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MOST_BODY:
+            return PlainTextResponse("The request is too large.\n", 413)
+        return None
+
+    def _is_own_form(self, headers: Headers) -> bool:
+        """Whether a browser sends a form of these pages. Each of the two headers is enough to
+        refuse; the token in the form is checked later.
+        """
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() not in self._origins:
+            return False
+        return headers.get("sec-fetch-site", "same-origin") in _OWN_SITE
+
+    def _with_headers(self, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            """Add the headers to a response."""
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if self._secure:
+                    headers["Strict-Transport-Security"] = "max-age=31536000"
+            await send(message)
+
+        return sending
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body; None for one that is too large."""
+    found = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return bytes(found)
+        found += message.get("body", b"")
+        if len(found) > MOST_BODY:
+            return None
+        if not message.get("more_body", False):
+            return bytes(found)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Give the body that was read, then what follows."""
+    left: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        """The next message."""
+        return left.pop() if left else await receive()
+
+    return receiving

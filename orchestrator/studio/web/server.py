@@ -1,0 +1,121 @@
+"""Listens and serves; the only module that imports uvicorn (controller)."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from remote_runtime.errors import UsageError
+
+HEADER_TIME = 10.0  # seconds for the head of a request
+KEEP_ALIVE = 5  # seconds without a request
+MOST_HEAD = 16 << 10  # bytes
+MOST_CONNECTIONS = 200
+
+
+class BoundedProtocol(H11Protocol):
+    """Closes a connection whose request does not arrive in time: uvicorn waits for it forever."""
+
+    header_time = HEADER_TIME
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on; the time ends once the head of the request is complete."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._end_wait()
+        elif self._patience is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._end_wait()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._patience = self.loop.call_later(self.header_time, self._give_up)
+
+    def _end_wait(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _give_up(self) -> None:
+        self._patience = None
+        if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
+            self.transport.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; UsageError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(
+            f"--listen {host}:{port}: {error.strerror or error}",
+            hint="name an address of this machine and a free port",
+        ) from error
+
+
+class _Server(uvicorn.Server):
+    """A server that ends, too, once ``is_over`` says so."""
+
+    def __init__(self, config: uvicorn.Config, is_over: Callable[[], bool]) -> None:
+        super().__init__(config)
+        self._is_over = is_over
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second; whether to end."""
+        return self._is_over() or await super().on_tick(counter)
+
+
+def serve(
+    app: Any,
+    listener: socket.socket,
+    *,
+    tls: tuple[str, str] | None,
+    protocol: type[BoundedProtocol] = BoundedProtocol,
+    is_over: Callable[[], bool] = lambda: False,
+) -> None:
+    """Serve until the process is told to end, or ``is_over`` says so. UsageError for an unusable
+    certificate or key.
+    """
+    config = uvicorn.Config(
+        app,
+        http=protocol,
+        loop="asyncio",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=MOST_HEAD,
+        ssl_certfile=tls[0] if tls else None,
+        ssl_keyfile=tls[1] if tls else None,
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(
+            f"--tls-cert, --tls-key: {error}", hint="name a certificate and its key, in PEM"
+        ) from error
+    _Server(config, is_over).run(sockets=[listener])

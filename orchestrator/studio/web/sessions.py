@@ -1,0 +1,135 @@
+"""Sessions, one-time login links, and the limit of failed logins (controller).
+
+All of them are in memory: the end of ``ccm studio`` ends every session. Secrets are kept as hashes,
+and compared in constant time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+LIFETIME = 12 * 3600.0  # seconds of a session, however it is used
+IDLE = 3600.0  # seconds of a session that is not used
+LINK_LIFETIME = 12 * 3600.0  # seconds of a login link
+MOST_SESSIONS = 1_000
+MOST_FAILURES = 5  # of one address in PERIOD
+MOST_FAILURES_OF_ALL = 100
+PERIOD = 300.0  # seconds
+ROLES = ("look", "design", "push")
+"""Each includes those before it."""
+
+Clock = Callable[[], float]
+
+
+class Session(NamedTuple):
+    """``csrf`` is the token that each form of the session has to send."""
+
+    user: str
+    role: str
+    csrf: str
+    begun: float
+    used: float
+
+    def may(self, role: str) -> bool:
+        """Whether the role of the session includes this one."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class Sessions:
+    """The sessions by the hash of their cookie."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._sessions: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def create(self, user: str, role: str) -> str:
+        """Begin a session; the value of its cookie."""
+        cookie, now = secrets.token_urlsafe(32), self._clock()
+        with self._lock:
+            self._sessions[_hash(cookie)] = Session(
+                user, role, secrets.token_urlsafe(32), begun=now, used=now
+            )
+            while len(self._sessions) > MOST_SESSIONS:
+                del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].used)]
+        return cookie
+
+    def find(self, cookie: str) -> Session | None:
+        """The session of a cookie, which counts as used; None for one that is over or unknown."""
+        key, now = _hash(cookie), self._clock()
+        with self._lock:
+            found = self._sessions.get(key)
+            if found is None:
+                return None
+            if now - found.begun > LIFETIME or now - found.used > IDLE:
+                del self._sessions[key]
+                return None
+            self._sessions[key] = found = found._replace(used=now)
+        return found
+
+    def end(self, cookie: str) -> None:
+        """End a session."""
+        with self._lock:
+            self._sessions.pop(_hash(cookie), None)
+
+
+class LoginLinks:
+    """Tokens that each log in once."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._ends: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def create(self) -> str:
+        """A new token; earlier ones are void."""
+        token = secrets.token_urlsafe(32)
+        with self._lock:
+            self._ends = {_hash(token): self._clock() + LINK_LIFETIME}
+        return token
+
+    def redeem(self, token: str) -> bool:
+        """Whether the token is valid, which it is once."""
+        with self._lock:
+            end = self._ends.pop(_hash(token), None)
+        return end is not None and self._clock() <= end
+
+
+class FailedLogins:
+    """Counts failed logins, by address and in all."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._failures: list[tuple[float, str]] = []
+        self._lock = threading.Lock()
+
+    def add(self, address: str) -> None:
+        """Count a failed login."""
+        with self._lock:
+            self._failures.append((self._clock(), address))
+
+    def wait(self, address: str) -> float:
+        """Seconds until the address may log in again; 0 if it may now."""
+        now = self._clock()
+        with self._lock:
+            self._failures = [one for one in self._failures if now - one[0] < PERIOD]
+            every = [at for at, _ in self._failures]
+            own = [at for at, whose in self._failures if whose == address]
+        counted = ((own, MOST_FAILURES), (every, MOST_FAILURES_OF_ALL))
+        waits = [times[-most] + PERIOD - now for times, most in counted if len(times) >= most]
+        return max(waits, default=0.0)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two secrets are equal; takes as long for any two."""
+    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

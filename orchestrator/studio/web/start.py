@@ -1,0 +1,116 @@
+"""Puts the studio together and serves it (controller)."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple
+
+from orchestrator.studio.index.keeper import IndexKeeper
+from orchestrator.studio.index.reader import IndexReader
+from orchestrator.studio.pages.hosts import FleetHosts
+from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.web.access import Access, Origin
+from orchestrator.studio.web.app import StudioApp
+from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.guard import Guard
+from orchestrator.studio.web.server import listen, serve
+from orchestrator.studio.web.users import UserFile
+from remote_runtime.errors import UsageError
+
+
+class StudioOptions(NamedTuple):
+    """Where to listen and who may log in; ``names`` are further values of the Host header."""
+
+    state: Path
+    host: str
+    port: int
+    inventory: tuple[str, ...] = ()
+    auth: Path | None = None
+    tls: tuple[str, str] | None = None
+    names: tuple[str, ...] = ()
+    user: str = ""
+
+
+def check_options(options: StudioOptions) -> None:
+    """UsageError for pages that others could reach without a password or without encryption."""
+    if is_loopback(options.host):
+        return
+    missing = [
+        flag
+        for flag, value in (("--auth", options.auth), ("--tls-cert and --tls-key", options.tls))
+        if value is None
+    ]
+    if missing:
+        raise UsageError(
+            f"--listen {options.host} is not a loopback address: {' and '.join(missing)} missing",
+            hint="or listen on 127.0.0.1 and forward the port: ssh -L 8700:127.0.0.1:8700 HOST",
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def host_values(options: StudioOptions, port: int) -> list[str]:
+    """The accepted values of the Host header; that of the login link is the first."""
+    named = f"[{options.host}]" if ":" in options.host else options.host
+    names = [named, *options.names]
+    if is_loopback(options.host):
+        names += ["localhost", "127.0.0.1", "[::1]"]
+    elif options.host in ("0.0.0.0", "::"):
+        names = [*options.names, os.uname().nodename, named]
+    standard = 443 if options.tls else 80
+    found = [f"{name}:{port}" for name in names]
+    return [*found, *names] if port == standard else found
+
+
+class StudioParts(NamedTuple):
+    """The application, and what it is made of."""
+
+    app: Guard
+    keeper: IndexKeeper
+    access: Access
+    pages: StudioApp
+
+
+def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> StudioParts:
+    """The studio behind a port, whose index is not yet kept up to date. UsageError."""
+    users = UserFile(options.auth) if options.auth else None
+    if users is not None:
+        users.users()
+    hosts = FleetHosts(options.inventory, options.state)
+    keeper = IndexKeeper(options.state, hosts.names)
+    audit = AuditLog(keeper.path.parent)
+    values = host_values(options, port)
+    scheme = "https" if options.tls else "http"
+    origin = Origin(f"{scheme}://{values[0]}", bool(options.tls), f"ccm_studio_{port}")
+    access = Access(origin, audit, users=users, user=options.user, tell=tell)
+    studio = Studio(options.state, keeper, IndexReader(keeper.path), hosts)
+    pages = StudioApp(studio, access, audit)
+    app = Guard(pages.starlette(), values, scheme)
+    return StudioParts(app, keeper, access, pages)
+
+
+def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
+    """Serve until the process is told to end; ``tell`` gets the address to log in at.
+
+    UsageError for what cannot be used.
+    """
+    check_options(options)
+    with listen(options.host, options.port) as listener:
+        parts = assemble(options, listener.getsockname()[1], tell)
+        parts.keeper.start()
+        try:
+            parts.access.announce()
+            Thread(target=parts.pages.prepare, name="studio-pages", daemon=True).start()
+            serve(parts.app, listener, tls=options.tls)
+        finally:
+            parts.keeper.stop()

@@ -1,0 +1,119 @@
+"""The file of users: a name, a role and the hash of a password on each line (controller).
+
+The only module that imports argon2.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+import argon2
+
+from orchestrator.studio.web.sessions import ROLES
+from orchestrator.support.atomic_file import replacing
+from remote_runtime.errors import UsageError
+
+LEAST_PASSWORD = 12  # characters
+MOST_PASSWORD = 1_000
+_MOST_FILE = 1 << 20  # bytes
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+_HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
+_turns = threading.BoundedSemaphore(_HASHING_AT_ONCE)
+_hasher = argon2.PasswordHasher()
+# Of a random password: an unknown user costs the time of a known one.
+_NOBODY = _hasher.hash(os.urandom(16).hex())
+
+
+class User(NamedTuple):
+    """A user of the pages; ``role`` is one of ``ROLES``."""
+
+    name: str
+    role: str
+    hashed: str
+
+
+class UserFile:
+    """The users of ``--auth FILE``, read anew for each login. UsageError for an unusable file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def users(self) -> dict[str, User]:
+        """The users by name."""
+        try:
+            handle = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError as error:
+            hint = f"create it with: ccm studio user add NAME --auth {self._path}"
+            raise self._refuse(f"cannot be read: {error.strerror}", hint) from error
+        with open(handle, "rb") as source:
+            self._check(os.fstat(handle))
+            text = source.read(_MOST_FILE + 1).decode("utf-8", "replace")
+        found = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip():
+                user = User(*parts) if len(parts := line.split()) == len(User._fields) else None
+                if user is None or user.role not in ROLES or not _NAME.fullmatch(user.name):
+                    hint = "expected a name, a role and a hash, as ccm studio user writes them"
+                    raise self._refuse(f"line {number} is invalid", hint)
+                found[user.name] = user
+        return found
+
+    def _check(self, found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_FILE:
+            raise self._refuse("is not a file of users", "name a file of ccm studio user")
+        if found.st_uid != os.geteuid():
+            raise self._refuse("belongs to another user", "copy it, and use the copy")
+        if found.st_mode & 0o077:
+            raise self._refuse("is accessible to other users", f"run: chmod 600 {self._path}")
+
+    def find(self, name: str, password: str) -> User | None:
+        """The user with that name and password; None for any other."""
+        if len(password) > MOST_PASSWORD:
+            return None
+        user = self.users().get(name)
+        try:
+            with _turns:
+                _hasher.verify(user.hashed if user else _NOBODY, password)
+        except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+            return None
+        return user
+
+    def add(self, name: str, role: str, password: str) -> bool:
+        """Add a user or replace it; whether it is new."""
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{name[:80]!r} is not a name of a user",
+                hint="use up to 64 letters, digits and any of . _ @ -",
+            )
+        if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+            raise UsageError(
+                f"expected a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters",
+                hint="a sentence is easy to remember",
+            )
+        users = self.users() if self._path.exists() else {}
+        is_new = name not in users
+        self._write({**users, name: User(name, role, _hasher.hash(password))})
+        return is_new
+
+    def remove(self, name: str) -> None:
+        """Remove a user; UsageError for an unknown one."""
+        users = self.users()
+        if users.pop(name, None) is None:
+            raise self._refuse(f"has no user {name[:80]!r}", "ccm studio user list shows them")
+        self._write(users)
+
+    def _write(self, users: dict[str, User]) -> None:
+        try:
+            with replacing(self._path, durable=True) as out:
+                out.write("".join(" ".join(user) + "\n" for user in users.values()).encode())
+        except OSError as error:
+            hint = "name a file in a directory of your own"
+            raise self._refuse(f"cannot be written: {error.strerror}", hint) from error
+
+    def _refuse(self, why: str, hint: str) -> UsageError:
+        return UsageError(f"--auth {self._path}: {why}", hint=hint)
