@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Generator
@@ -26,6 +27,7 @@ def pytest_configure() -> None:
     background of a shell, and keeps the modules that it compiles: commands are started some
     thousand times.
     """
+    gc.disable()  # until all tests are collected: millions of objects, all of which stay
     own_lock.take()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -41,6 +43,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     long_form.leave_out(config, items)
     items.sort(key=lambda item: item.get_closest_marker("begun_first") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but never among what was collected."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
