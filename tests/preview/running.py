@@ -16,7 +16,6 @@ from tests.push.command import Ccm, Run
 
 from . import fingerprint
 from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant, told_in_vain
-from .preloaded import PreloadedCcm
 from .scenario import Scenario
 from .template import PRELUDE, Template
 
@@ -118,7 +117,7 @@ class Corpus:
 
     def _ccm(self, scratch: Path) -> Ccm:
         """A command line in a directory; what it keeps of its runtime is the same for all."""
-        return PreloadedCcm(scratch, {"XDG_CACHE_HOME": str(self._directory / "cache")})
+        return Ccm(scratch, {"XDG_CACHE_HOME": str(self._directory / "cache")})
 
     def _play(self, scenario: Scenario, hosts: list[Host]) -> Result:
         result = Result(scenario)

@@ -15,6 +15,7 @@ from orchestrator.fleet.checks.event_check import ADDED
 from schemas import load
 from tests import caches
 from tests.lab import Host
+from tests.push import forked
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _NOT_OURS = ("SSH_AUTH_SOCK", "PYTEST_ADDOPTS")  # of who runs the tests
@@ -68,6 +69,8 @@ class Ccm:
 
     def run(self, *arguments: str, stdin: str = "") -> Run:
         """Run any command to its end."""
+        if not stdin and forked.serves(self.environment, REPOSITORY):
+            return Run(*forked.run(arguments, self.environment, self.scratch, SECONDS), [])
         done = subprocess.run(
             self.argv(*arguments),
             input=stdin,

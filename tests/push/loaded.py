@@ -1,8 +1,10 @@
-"""Imports what a push imports, once, where the pushes of the corpus are forked from."""
+"""Imports what commands import, once, where those of the tests are forked from."""
 
 import importlib
 import pkgutil
 from contextlib import suppress
+
+import pytest  # noqa: F401 - which ``ccm verify`` runs
 
 import orchestrator
 
