@@ -96,6 +96,10 @@ class Plan(Protocol):
         """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
         ...
 
+    def requirements(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each resource that requires others, with the ``type#name`` of these."""
+        ...
+
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """What to announce once the resource of that ``type#name`` is stable."""
         ...

@@ -94,11 +94,20 @@ class HostPlan:
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
+        return self._references(lambda item: item.subscribe)
+
+    def requirements(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each resource that requires others, with the ``type#name`` of these."""
+        return self._references(lambda item: item.require)
+
+    def _references(
+        self, of: Callable[[Item], Sequence[str]]
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
         items = [resource.outline.item for resource in self._everything]
         names = {f"{item.type}#{item.alias}": item.id for item in items if item.alias}
         for item in items:
-            if item.subscribe:
-                yield item.id, tuple(names.get(source, source) for source in item.subscribe)
+            if sources := of(item):
+                yield item.id, tuple(names.get(source, source) for source in sources)
 
     def place(self, identity: str) -> str:
         """The position of a resource in its manifest; the first of two equal ones."""

@@ -130,9 +130,13 @@ def _require_event(told: Any, host: str) -> None:
         raise ValueError(f"an event: {problem}")
 
 
-def _planned(resources: list[str], subscribed: list[Any]) -> happening.HostPlanned:
-    pairs = tuple((name, tuple(sources)) for name, sources in subscribed)
-    names = (*resources, *(each for name, sources in pairs for each in (name, *sources)))
-    if not all(type(name) is str for name in names):
+def _planned(
+    resources: list[str], subscribed: list[Any], required: list[Any]
+) -> happening.HostPlanned:
+    pairs, others = (
+        tuple((name, tuple(sources)) for name, sources in found) for found in (subscribed, required)
+    )
+    named = (each for name, sources in (*pairs, *others) for each in (name, *sources))
+    if not all(type(name) is str for name in (*resources, *named)):
         raise TypeError("resource names must be texts")
-    return happening.HostPlanned("", tuple(resources), pairs)
+    return happening.HostPlanned("", tuple(resources), pairs, others)

@@ -203,11 +203,11 @@ class Conversation:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
         as_they_are = self._shown(together) == together
         names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
-        subscribed = tuple(
-            (self._shown(name), tuple(map(self._shown, sources)))
-            for name, sources in self._plan.subscriptions()
+        subscribed, required = (
+            tuple((self._shown(name), tuple(map(self._shown, sources))) for name, sources in found)
+            for found in (self._plan.subscriptions(), self._plan.requirements())
         )
-        return happening.HostPlanned(self._host, names, subscribed)
+        return happening.HostPlanned(self._host, names, subscribed, required)
 
     def go_on(self, link: FramedLink, reboot: "Reboot", enter: Enter) -> None:
         """Have the rest of the plan carried out once the host is back. CcmError."""

@@ -175,11 +175,17 @@ class RunDirectory:
         """Store the resources of a host; a repeated list is stored by its number."""
         most = min(2 * len(event.resources), MOST_NUMBERED)
         self._most_numbered = max(self._most_numbered, most)
-        number = self._plan_number(event.resources, event.subscribed)
+        number = self._plan_number(event.resources, event.subscribed, event.required)
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
 
-    def _stored_plan(self, resources: tuple[str, ...], subscribed: tuple[Any, ...]) -> int:
-        names = json.dumps({"resources": resources, "subscribed": subscribed})
+    def _stored_plan(
+        self,
+        resources: tuple[str, ...],
+        subscribed: tuple[Any, ...],
+        required: tuple[Any, ...],
+    ) -> int:
+        plan = {"resources": resources, "subscribed": subscribed, "required": required}
+        names = json.dumps(plan)
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:
             self._plans[key] = len(self._plans)

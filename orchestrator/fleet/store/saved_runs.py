@@ -202,13 +202,15 @@ class SavedRun:
                     continue
                 told = json.loads(line)
                 if "resources" in told:
-                    subscribed = (
-                        (records.text(name), tuple(records.texts(of)))
-                        for name, of in told.get("subscribed", ())
+                    names = tuple(records.texts(told["resources"]))
+                    subscribed, required = (
+                        tuple(
+                            (records.text(name), tuple(records.texts(of)))
+                            for name, of in told.get(member, ())
+                        )
+                        for member in ("subscribed", "required")
                     )
-                    plans[told["plan"]] = happening.HostPlanned(
-                        "", tuple(records.texts(told["resources"])), tuple(subscribed)
-                    )
+                    plans[told["plan"]] = happening.HostPlanned("", names, subscribed, required)
                 elif "plan" in told:
                     yield plans[told["plan"]]._replace(host=records.text(told["host"]))
                 else:

@@ -37,8 +37,10 @@ MOST_TROUBLED = 100  # hosts
 FILES = ("run.json", "events.jsonl", "hosts.jsonl", "turns.jsonl", "verify.jsonl", LATER)
 _STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
 
-Plan = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
-"""The resources of a plan in order, and each subscription: a resource and what it subscribes to."""
+Plan = tuple[tuple[str, ...], tuple[tuple[str, str, str], ...]]
+"""The resources of a plan in order, and its edges: a resource, the one that it refers to, and how:
+``subscribe`` or ``require``.
+"""
 
 
 class Change(NamedTuple):
@@ -166,9 +168,15 @@ class _IndexedSource(SavedRun):
             yield happening.ResourceEvent(event["host"], event, "")
 
     def _plan(self, event: happening.HostPlanned) -> Plan:
-        key = (event.resources, event.subscribed)
+        key = event[1:]
         if key not in self._same:
-            edges = [(name, other) for name, others in event.subscribed for other in others]
+            kinds = (("subscribe", event.subscribed), ("require", event.required))
+            edges = (
+                (name, other, kind)
+                for kind, found in kinds
+                for name, others in found
+                for other in others
+            )
             self._same[key] = (event.resources, tuple(edges))
         return self._same[key]
 

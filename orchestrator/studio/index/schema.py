@@ -73,7 +73,7 @@ CREATE TABLE plans (
     plan INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     resources TEXT NOT NULL,      -- JSON: numbers, in order
-    edges TEXT NOT NULL           -- JSON: [resource, the one that it subscribes to], as numbers
+    edges TEXT NOT NULL           -- JSON: [resource, other resource, subscribe or require]
 );
 CREATE TABLE plan_resources (
     resource INTEGER NOT NULL,

@@ -214,7 +214,9 @@ class IndexStore:
         row: tuple[int] | None = found.fetchone()
         if row is None:
             resources = [self._resource(name) for name in names]
-            pairs = [[self._resource(one), self._resource(other)] for one, other in edges]
+            pairs = [
+                [self._resource(one), self._resource(other), kind] for one, other, kind in edges
+            ]
             number = self._insert(
                 "plans", digest=digest, resources=json.dumps(resources), edges=json.dumps(pairs)
             )

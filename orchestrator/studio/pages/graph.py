@@ -1,7 +1,5 @@
-"""The subscriptions of a plan as a drawing: resources in their order, an arc for each (controller).
-
-A record has the subscriptions of a plan, not its other requirements.
-"""
+"""The references of a plan as a drawing: resources in their order, an arc for each reference
+(controller)."""
 
 from __future__ import annotations
 
@@ -13,13 +11,15 @@ ROW = 22  # units of the drawing
 LEFT = 130  # width of the arcs
 WIDTH = 760
 _NARROW, _WIDE = 14, LEFT - 10
+_VERBS = {"subscribe": "subscribes to", "require": "requires"}
 
 
 class Edge(NamedTuple):
-    """``resource`` subscribes to ``other``."""
+    """``resource`` refers to ``other``; ``kind`` is ``subscribe`` or ``require``."""
 
     resource: str
     other: str
+    kind: str
 
 
 class Node(NamedTuple):
@@ -31,20 +31,23 @@ class Node(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """A subscription: the path of its line, and what it means."""
+    """A reference: the path of its line, the status of the resource that has it, and what it
+    means.
+    """
 
     path: str
     status: str
+    kind: str
     title: str
 
 
 class DependencyGraph:
-    """The resources that subscribe or are subscribed to; ``left_out`` counts those beyond
+    """The resources that refer to others or are referred to; ``left_out`` counts those beyond
     ``MOST``.
     """
 
     def __init__(self, resources: Sequence[tuple[str, str]], edges: Sequence[Edge]) -> None:
-        linked = {name for edge in edges for name in edge}
+        linked = {name for edge in edges for name in edge[:2]}
         found = [one for one in resources if one[0] in linked]
         self.left_out = len(found[MOST:])
         self.nodes = [
@@ -60,7 +63,7 @@ class DependencyGraph:
         self.height = max(ROW, ROW * len(self.nodes))
 
     def arcs(self) -> list[Arc]:
-        """An arc for each subscription, wider for resources that are further apart."""
+        """An arc for each reference, wider for resources that are further apart."""
         longest = max((abs(self._span(edge)) for edge in self.edges), default=1)
         return [self._arc(edge, longest) for edge in self.edges]
 
@@ -72,4 +75,6 @@ class DependencyGraph:
         reach = _NARROW + (_WIDE - _NARROW) * abs(self._span(edge)) // max(longest, 1)
         x = LEFT - reach
         path = f"M {LEFT} {begin.y} C {x} {begin.y} {x} {end.y} {LEFT} {end.y}"
-        return Arc(path, end.status, f"{edge.resource} subscribes to {edge.other}")
+        verb = _VERBS[edge.kind]
+        title = f"{edge.resource} {verb} {edge.other}"
+        return Arc(path, end.status, kind=edge.kind, title=title)

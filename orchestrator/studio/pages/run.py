@@ -86,7 +86,7 @@ def _hosts(studio: Studio, run: Row, parameters: Parameters) -> tuple[list[Row],
 
 
 def _graph(studio: Studio, run: Row, hosts: list[Row]) -> DependencyGraph | None:
-    """What subscribes to what in the plan that the first host of the page has."""
+    """What refers to what in the plan that the first host of the page has."""
     plan = next((row["plan"] for row in hosts if row["plan"] is not None), None)
     found = studio.reader.row("SELECT resources, edges FROM plans WHERE plan = ?", (plan,))
     if found is None:
@@ -108,7 +108,7 @@ def _graph(studio: Studio, run: Row, hosts: list[Row]) -> DependencyGraph | None
             (found["resources"],),
         )
     }
-    edges = [Edge(names[one], names[other]) for one, other in json.loads(found["edges"])
+    edges = [Edge(names[one], names[other], kind) for one, other, kind in json.loads(found["edges"])
              if one in names and other in names]  # fmt: skip
     ordered = [(names[n], statuses.get(n, "stable")) for n in dict.fromkeys(numbers) if n in names]
     return DependencyGraph(ordered, edges)

@@ -105,7 +105,8 @@ def three_runs() -> None:
 def _plans(*hosts: str) -> list[happening.HostPlanned]:
     names = ("file#/etc/motd", "file#/etc/app.conf")
     subscribed = (("file#/etc/app.conf", ("file#/etc/motd",)),)
-    return [happening.HostPlanned(host, names, subscribed) for host in hosts]
+    required = (("file#/etc/app.conf", ("file#/etc/motd",)),)
+    return [happening.HostPlanned(host, names, subscribed, required) for host in hosts]
 
 
 class RunningRun:

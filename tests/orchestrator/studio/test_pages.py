@@ -114,6 +114,7 @@ def test_a_run_is_the_page_of_its_report(site: Site) -> None:
     assert "S skipped" in text
     assert f"Hosts in trouble Host Outcome While Reason web3 {'unreachable'}" in text
     assert "file#/etc/app.conf subscribes to file#/etc/motd" in text
+    assert "file#/etc/app.conf requires file#/etc/motd" in text
     narrow = words(site.browser, f"/runs/{SECOND}?outcome=failed")
     assert "web1" not in narrow.partition("Every resource on every host")[2]
 
