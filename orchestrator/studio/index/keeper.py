@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
 
 PAUSE = 1.0  # seconds between two looks
+PAUSE_AFTER_PROBLEM = 10.0  # seconds
 NEWEST = 20  # runs that each look is at; those before hardly ever change
 UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs are read
 WHOLE_LOOK = 30.0  # seconds between two looks at all runs
@@ -59,6 +58,8 @@ class IndexKeeper:
         self._store = IndexStore(state)
         self.path = self._store.path
         self.version = 0
+        self.problem = ""
+        """Why the index is not up to date."""
         self.progress = Progress(0, 0)
         self._versions: dict[str, int] = {}
         self._due: dict[str, float] = {}
@@ -86,10 +87,16 @@ class IndexKeeper:
 
     def _work(self) -> None:
         while not self._stop.is_set():
-            # The disk is full, or another process writes: the next look tries again.
-            with contextlib.suppress(sqlite3.OperationalError):
+            pause = PAUSE
+            try:
                 self.refresh()
-            self._stop.wait(PAUSE)
+                self.problem = ""
+            except (
+                Exception
+            ) as error:  # whatever it is: pages say so, and the next look tries again
+                self.problem = one_line(f"{type(error).__name__}: {error}", _LONGEST)
+                pause = PAUSE_AFTER_PROBLEM
+            self._stop.wait(pause)
 
     def forget_pauses(self) -> None:
         """Let the next look be at every run, and read each that changed."""

@@ -27,7 +27,10 @@ FILE = "index.sqlite"
 WAIT = 10.0  # seconds for another process that writes
 _OF_RUN = ("host_runs", "changes", "run_texts", "runs")
 _LATEST = """
-SELECT host_runs.run, outcome, started, is_push FROM host_runs JOIN runs USING (run)
+SELECT host_runs.run,
+    CASE WHEN unverified > 0 AND outcome IN ('ok', 'changed') THEN 'failed' ELSE outcome END,
+    started, is_push
+FROM host_runs JOIN runs USING (run)
 WHERE host = ? ORDER BY host_runs.run DESC LIMIT ?
 """
 _STALE = "INSERT OR IGNORE INTO stale SELECT host FROM host_runs WHERE run = ?"
@@ -197,7 +200,10 @@ class IndexStore:
 
     def _named(self, known: dict[str, int], table: str, name: str, **members: str) -> int:
         if name not in known:
-            known[name] = self._insert(table, name=name, **members)
+            number = table.removesuffix("s")
+            found = self._database.execute(f"SELECT {number} FROM {table} WHERE name = ?", (name,))
+            row: tuple[int] | None = found.fetchone()  # of another studio over the same runs
+            known[name] = row[0] if row else self._insert(table, name=name, **members)
         return known[name]
 
     def _text(self, words: str) -> int:

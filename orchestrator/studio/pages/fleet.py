@@ -38,6 +38,7 @@ WORDS = {
 }
 _TROUBLED = """
 SELECT hosts.name, hosts.outcome, hosts.since, host_runs.message, hosts.last,
+    host_runs.unverified,
     (SELECT words FROM changes JOIN texts USING (text)
      WHERE changes.host = hosts.host AND changes.run = hosts.last AND changes.status = 'failed'
      LIMIT 1) AS reason
@@ -76,6 +77,7 @@ def fleet_page(studio: Studio, parameters: Parameters) -> Page:
             "troubled": _troubled(studio, condition, values),
             "pager": at,
             "problem": problem or studio.hosts.problem,
+            "has_inventory": studio.hosts.inventory is not None,
             "groups": studio.hosts.groups(),
             "kinds": KINDS,
             "words": WORDS,
@@ -149,8 +151,8 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
     )
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        name, reason = row["name"], row["message"] or row["reason"] or ""
-        key = (row["outcome"], row["since"], alike(reason.replace(name, HOST), name))
+        name = row["name"]
+        key = (row["outcome"], row["since"], alike(_reason(row).replace(name, HOST), name))
         groups.setdefault(key, []).append(row)
     since = runs_by_number(studio, [row["since"] for row in rows])
     return [
@@ -160,7 +162,13 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
             "total": len(same),
             "host": same[0]["name"],
             "since": since.get(same[0]["since"]),
-            "reason": same[0]["message"] or same[0]["reason"] or "",
+            "reason": _reason(same[0]),
         }
         for same in sorted(groups.values(), key=lambda same: -len(same))
     ]
+
+
+def _reason(row: Row) -> str:
+    """Why a host is in trouble."""
+    checks = f"verify: {row['unverified']} failed" if row["unverified"] else ""
+    return row["message"] or row["reason"] or checks

@@ -34,13 +34,14 @@ _ORDER = {status: rank for rank, status in enumerate(RANK)}
 
 
 class ResourceState(NamedTuple):
-    """A resource on a host: its ``status`` in the last run that had it; rows of changes, or None:
-    the last one of all, the last one of a push, and the drift that a later run found.
+    """A resource on a host: its ``status`` in the last push, or in the last run without one. Rows
+    of changes, or None: its result in that run, the last push that changed it, and the drift that
+    a later run found.
     """
 
     name: str
     status: str
-    last: Row | None
+    result: Row | None
     changed: Row | None
     drift: Row | None
 
@@ -83,8 +84,9 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
 def _resources(studio: Studio, host: Row) -> list[ResourceState]:
     """The resources of the last plan of the host: trouble first, then in the order of the plan."""
     plan = studio.reader.row(
-        "SELECT resources, host_runs.run FROM host_runs JOIN plans USING (plan)"
-        " WHERE host = ? ORDER BY host_runs.run DESC LIMIT 1",
+        "SELECT resources, host_runs.run FROM host_runs JOIN plans USING (plan) JOIN runs"
+        " ON runs.run = host_runs.run WHERE host = ? ORDER BY is_push DESC, host_runs.run DESC"
+        " LIMIT 1",
         (host["host"],),
     )
     if plan is None:
@@ -98,16 +100,22 @@ def _resources(studio: Studio, host: Row) -> list[ResourceState]:
             (plan["resources"],),
         )
     }
-    last = _last(studio, host, "1")
+    results = _last(studio, host, f"changes.run = {int(plan['run'])}")
     changed = _last(studio, host, "NOT changes.noop AND status = 'changed'")
+    drifts = _last(studio, host, f"changes.run > {int(plan['run'])} AND command = 'drift'")
     found = []
     for number in numbers:
-        latest, change = last.get(number), changed.get(number)
-        in_last_run = latest is not None and latest["run"] == plan["run"]
-        drift = latest if latest is not None and in_last_run and latest["drift"] else None
-        status = latest["status"] if latest is not None and in_last_run else "stable"
-        found.append(ResourceState(names[number], status, latest, changed=change, drift=drift))
-    return sorted(found, key=lambda one: _ORDER[one.status])
+        result, drift = results.get(number), drifts.get(number)
+        found.append(
+            ResourceState(
+                names[number],
+                result["status"] if result else "stable",
+                result,
+                changed=changed.get(number),
+                drift=drift if drift and drift["drift"] else None,
+            )
+        )
+    return sorted(found, key=lambda one: (_ORDER[one.status], one.drift is None))
 
 
 def _last(studio: Studio, host: Row, condition: str) -> dict[int, Any]:

@@ -25,7 +25,7 @@
     }
     busy = true;
     try {
-      const response = await fetch(location.href, { credentials: "same-origin" });
+      const response = await fetch(location.href, { headers: { "X-Studio-News": "1" } });
       if (!response.ok || response.redirected) return;
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const next = page.getElementById("main");

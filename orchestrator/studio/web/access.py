@@ -22,6 +22,8 @@ from orchestrator.studio.web.sessions import (
 from orchestrator.studio.web.users import UserFile
 
 LONGEST_NAME = 64  # characters
+BY_ITSELF = "x-studio-news"
+"""The header of requests that a page makes by itself."""
 
 
 class Origin(NamedTuple):
@@ -68,9 +70,10 @@ class Access:
             self._tell(f"{self._origin.url}/login?token={self.links.create()}")
 
     def session(self, request: Request) -> Session | None:
-        """The session of a request."""
+        """The session of a request. What a page asks for by itself does not prolong it."""
         cookie = request.cookies.get(self._origin.cookie, "")
-        return self.sessions.find(cookie) if cookie else None
+        is_use = BY_ITSELF not in request.headers and request.url.path != "/live"
+        return self.sessions.find(cookie, is_use=is_use) if cookie else None
 
     def login_page(self, token: str = "", problem: str = "", name: str = "") -> Page:
         """The page to log in on."""

@@ -121,7 +121,7 @@ class StudioApp:
             asked,
             session=session,
             path=request.url.path,
-            progress=self._studio.keeper.progress if session else None,
+            index=self._studio.keeper if session else None,
         )
         return HTMLResponse(text, page.status)
 

@@ -60,8 +60,10 @@ class Sessions:
                 del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].used)]
         return cookie
 
-    def find(self, cookie: str) -> Session | None:
-        """The session of a cookie, which counts as used; None for one that is over or unknown."""
+    def find(self, cookie: str, *, is_use: bool = True) -> Session | None:
+        """The session of a cookie; None for one that is over or unknown. Without ``is_use``, it
+        does not count as used.
+        """
         key, now = _hash(cookie), self._clock()
         with self._lock:
             found = self._sessions.get(key)
@@ -70,7 +72,8 @@ class Sessions:
             if now - found.begun > LIFETIME or now - found.used > IDLE:
                 del self._sessions[key]
                 return None
-            self._sessions[key] = found = found._replace(used=now)
+            if is_use:
+                self._sessions[key] = found = found._replace(used=now)
         return found
 
     def end(self, cookie: str) -> None:

@@ -34,8 +34,11 @@ class Kept:
         run_id: str = "20260921T133640Z-aaaaaa",
         noop: bool = False,
         origin: Origin = UNKNOWN,
+        command: str = "push",
     ) -> None:
-        started = happening.RunStarted(run_id, START, hosts, noop, SITE, again=AGAIN, origin=origin)
+        started = happening.RunStarted(
+            run_id, START, hosts, noop, SITE, command=command, again=AGAIN, origin=origin
+        )
         self._directory = RunDirectory(started, {"forks": 5})
         self._run_id = run_id
         self._tallies = {host: Tally() for host in hosts}

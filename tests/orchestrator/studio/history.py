@@ -65,10 +65,11 @@ def write_run(
     *hosts: str,
     origin: Origin = ALICE,
     noop: bool = False,
+    command: str = "push",
     outcomes: Mapping[str, dict[str, Any]] = MappingProxyType({}),
 ) -> None:
     """Store a run that ``fill`` writes the events of."""
-    kept = Kept(*hosts, run_id=run_id, noop=noop, origin=origin)
+    kept = Kept(*hosts, run_id=run_id, noop=noop, origin=origin, command=command)
     fill(kept)
     kept.end(**outcomes)
 
@@ -82,14 +83,14 @@ def three_runs() -> None:
 
     def first(kept: Kept) -> None:
         """All is well on two hosts."""
-        kept.plan(*_plans("web1", "web2"))
+        kept.plan(*plans("web1", "web2"))
         for host in ("web1", "web2"):
             kept.changed(host, "/etc/motd", "--- a\n+++ b\n-old\n+new\n")
             kept.event(host, "/etc/app.conf")
 
     def second(kept: Kept) -> None:
         """A file cannot be written on one of them."""
-        kept.plan(*_plans("web1", "web2"))
+        kept.plan(*plans("web1", "web2"))
         kept.event("web1", "/etc/motd")
         kept.event("web1", "/etc/app.conf")
         kept.event("web2", "/etc/motd", "failed", error=["No space left on device"])
@@ -102,7 +103,8 @@ def three_runs() -> None:
     write_run(THIRD, second, *hosts, outcomes={"web3": gone})
 
 
-def _plans(*hosts: str) -> list[happening.HostPlanned]:
+def plans(*hosts: str) -> list[happening.HostPlanned]:
+    """Two files, of which the second one refers to the first."""
     names = ("file#/etc/motd", "file#/etc/app.conf")
     subscribed = (("file#/etc/app.conf", ("file#/etc/motd",)),)
     required = (("file#/etc/app.conf", ("file#/etc/motd",)),)

@@ -157,6 +157,11 @@ def test_sessions_end(site: Site) -> None:
         now[0] += sessions.IDLE - 1
         found = kept.find(cookie)
     assert found is None
+    cookie = kept.create("alice", "look")
+    now[0] += sessions.IDLE - 1
+    assert kept.find(cookie, is_use=False) is not None
+    now[0] += 2
+    assert kept.find(cookie, is_use=False) is None
     links = sessions.LoginLinks(lambda: now[0])
     token = links.create()
     now[0] += sessions.LINK_LIFETIME + 1

@@ -205,3 +205,18 @@ def test_previews_count_only_without_a_push() -> None:
     preview = [PastResult(9, "ok", True, is_push=False)]
     assert state_of([*preview, *results("failed")]).outcome == "failed"
     assert state_of(preview).outcome == "ok"
+
+
+def test_two_studios_over_the_same_runs(state: Path) -> None:
+    """Each may store what the other has not read yet."""
+    first, reader = index(state)
+    second = IndexKeeper(state)
+    three_runs()
+    first.refresh()
+    mixed_run()
+    second.refresh()
+    first.refresh()
+    assert len(ids(reader)) == 4
+    assert reader.value("SELECT count(*) FROM hosts") == 8
+    first.stop()
+    second.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shutil
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.orchestrator.studio.history import (
     THIRD,
     RunningRun,
     Site,
+    plans,
     write_run,
 )
 
@@ -230,3 +232,47 @@ def test_a_preview_is_told_from_a_push(state: Path, site: Site) -> None:
     assert "preview of site.yaml" in words(browser, "/runs?kind=previews")
     assert '<td class="changed noop">' in browser.get("/?hosts=web2").text
     assert "web2 F failed" in words(browser, "/")
+
+
+def test_a_host_that_verify_finds_wrong_is_in_trouble(state: Path, site: Site) -> None:
+    """As for ``-l failed``; the number of failed checks is the reason, and a mark in its cell."""
+
+    def fill(kept: Kept) -> None:
+        """All is well."""
+        kept.event("web1", "/etc/motd")
+
+    write_run("20260922T133640Z-ddddddd", fill, "web1")
+    record = {"host": "web1", "label": "file#/etc/motd", "status": "failed", "text": "no"}
+    path = state / "runs" / "20260922T133640Z-ddddddd" / "verify.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    site.parts.keeper.refresh()
+    browser = site.log_in()
+    assert "web1 F failed 2026-09-21 14:13 alice@desk, 8c1f0de2 verify: 1 failed" in words(
+        browser, "/"
+    )
+    assert 'title="verify: 1 failed">v</span>' in browser.get("/").text
+
+
+def test_the_index_says_why_it_is_not_up_to_date(site: Site) -> None:
+    """Each page has the problem of the last look."""
+    site.parts.keeper.problem = "OperationalError: database or disk is full"
+    text = words(site.log_in(), "/runs")
+    assert "New runs cannot be read: OperationalError: database or disk is full" in text
+
+
+def test_drift_stands_beside_the_last_push(site: Site) -> None:
+    """A later drift hides no failure: the host keeps its state, the resource has both."""
+
+    def fill(kept: Kept) -> None:
+        """Somebody changed a file."""
+        kept.plan(*plans("web2"))
+        drift = {"by": "someone", "owner": "eve"}
+        change = [{"what": "mode", "from": "0666", "to": "0644"}]
+        kept.event("web2", "/etc/motd", "changed", noop=True, drift=drift, changes=change)
+
+    write_run("20260922T133640Z-ddddddd", fill, "web2", noop=True, command="drift")
+    site.parts.keeper.refresh()
+    text = words(site.log_in(), "/hosts/web2")
+    assert "file#/etc/motd F failed drifted 2026-09-21" in text
+    assert "changed on the host" in text
+    assert "web2 F failed since" in text

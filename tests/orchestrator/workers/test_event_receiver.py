@@ -117,7 +117,7 @@ def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyP
     """One that never begins anew would fill the controller's memory."""
     monkeypatch.setattr(event_receiver, "MOST_NUMBERED", 3)
     monkeypatch.setattr(event_receiver, "_MOST_TEXTS", 3)
-    line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[]]'
+    line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[],[]]'
     reader = EventReceiver(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
         assert reader.event(each) is None
@@ -170,9 +170,11 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
     reader = EventReceiver(RUN)
     notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
     assert notice == happening.HostNotice("web1", "warning", "ab")
-    reader.event('n[["file#/a\\u001b[2J"],[["file#\\u009b1m/b",["file#\\u202e/c"]]]]')
+    pairs = '["file#\\u009b1m/b",["file#\\u202e/c"]]'
+    reader.event(f'n[["file#/a\\u001b[2J"],[{pairs}],[{pairs}]]')
     planned = reader.event("hweb1\t0")
-    assert planned == happening.HostPlanned("web1", ("file#/a",), (("file#1m/b", ("file#/c",)),))
+    plain = (("file#1m/b", ("file#/c",)),)
+    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain)
     reader.event("i" + file_text("/a"))
     found = reader.event(stable(rows=[[0, 5, "\x1b]0;a\x07b"]]))
     assert isinstance(found, happening.ResourcesStable)
@@ -191,9 +193,11 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     assert event.event["error"] == ["no2J way \xe9"]
     assert json.loads(event.line) == event.event
     assert event.line.isascii()
-    reader.event("n" + json.dumps([["file#/\x1b[2Ja"], [["file#/\x9ba", []]]], ensure_ascii=False))
+    pairs = [["file#/\x9ba", []]]
+    reader.event("n" + json.dumps([["file#/\x1b[2Ja"], pairs, pairs], ensure_ascii=False))
     planned = reader.event("hweb1\t0")
-    assert planned == happening.HostPlanned("web1", ("file#/a",), (("file#/a", ()),))
+    plain = (("file#/a", ()),)
+    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain)
 
 
 def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
