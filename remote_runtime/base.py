@@ -328,6 +328,7 @@ class StateType(object):
     noun = ""
     secret: Sequence[str] = ()
     partial = False  # whether it changes parts of files that other resources change too
+    read_only = False  # whether it changes nothing, such as waiting
     provider = ""  # the name of the one that was chosen
 
     def __init__(self, name: str, properties: Properties) -> None:
@@ -449,11 +450,24 @@ class ActionStateType(StateType):
     """A state type that has no state but whether it is due: it acts, and only acting tells whether
     that succeeds.
 
-    ``done`` is the word for that in messages. ``desired`` is what the records say of it. Nothing is
-    read again after ``act``: the ports judge what it does.
+    ``done`` is the word for that in messages, ``details`` what stands behind it where all
+    properties are known. ``desired`` is what the records say of it. Nothing is read again after
+    ``act``: the ports judge what it does.
+
+    One that is ``read_only`` changes nothing, such as waiting, and no subscription makes it act.
+    Its ``ensure`` is what ``read`` says before and after.
     """
 
     done = ""
+
+    @property
+    def details(self) -> str:
+        """See the class."""
+        return ""
+
+    def desired(self) -> Mapping[str, Any]:
+        """See the class."""
+        return {}
 
     @property
     def refresh_only(self) -> bool:

@@ -73,6 +73,7 @@ class StateResource(ResourceType):
         self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that were rehearsed
         self.default_ensure = kind.default_ensure
+        self.read_only = kind.read_only
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -322,7 +323,7 @@ class ActionResource(StateResource):
 
     def observe(self) -> State:
         """See the base class."""
-        return State("present")
+        return super().observe() if self.read_only else State("present")
 
     def found(self) -> Properties:
         """Absent where it is due. See the base class."""
@@ -339,7 +340,7 @@ class ActionResource(StateResource):
 
     def accepts_refresh(self, refresh: bool) -> bool:
         """See the base class."""
-        return refresh
+        return refresh and not self.read_only
 
     def unachieved(self, state: Any) -> str:
         """See the base class."""
@@ -348,9 +349,10 @@ class ActionResource(StateResource):
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """See the base class."""
         reader = self._supported()
+        refresh = self.accepts_refresh(refresh)
         if not refresh and (self._type.refresh_only or not self._type.due(reader)):
             return []
-        action = self._acting(refresh)
+        action = self._acting(refresh, self._type.details)
         try:
             self._type.require(reader)
         except Missing as missing:
@@ -364,8 +366,9 @@ class ActionResource(StateResource):
             return []
         return [self._acting(refresh)._replace(effects=self._effects(), changes=(), rehearse=None)]
 
-    def _acting(self, refresh: bool) -> Action:
-        message = "Would have %s%s" % (self._type.done, " via subscribe" if refresh else "")
+    def _acting(self, refresh: bool, details: str = "") -> Action:
+        words = [self._type.done, details, "via subscribe" if refresh else ""]
+        message = " ".join(["Would have", *filter(None, words)])
         changes = [Change(key, None, value) for key, value in self._type.desired().items()]
         effects: List[Effect] = []
 
@@ -407,6 +410,8 @@ class ActionResource(StateResource):
             self._type.act(host)
         finally:
             effects.extend(host.record.effects)
+        for doubt in host.record.assumed:
+            self.context.suppose(doubt.reason)
 
     def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
         from remote_runtime.resources.package.affects import affected

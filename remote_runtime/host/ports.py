@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from remote_runtime.changes import Ended
     from remote_runtime.host.checkouts import CheckoutReader, Checkouts
     from remote_runtime.host.command import Command
+    from remote_runtime.host.conditions import ConditionReader, Conditions
     from remote_runtime.host.downloads import DownloadReader, Downloads
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
@@ -291,6 +292,12 @@ class HostReader(object):
         return mounts
 
     @property
+    def conditions(self) -> "ConditionReader":
+        """What can be waited for."""
+        conditions: ConditionReader = self.parts("conditions")
+        return conditions
+
+    @property
     def downloads(self) -> "DownloadReader":
         """Files of web servers."""
         downloads: DownloadReader = self.parts("downloads")
@@ -346,6 +353,12 @@ class Host(HostReader):
         """The units of the init system."""
         units: Units = self.parts("units")
         return units
+
+    @property
+    def conditions(self) -> "Conditions":
+        """What can be waited for."""
+        conditions: Conditions = self.parts("conditions")
+        return conditions
 
     @property
     def downloads(self) -> "Downloads":

@@ -15,9 +15,9 @@ def reader(
     context: "Optional[Context]" = None,
     planned: "Optional[HostOverlay]" = None,
 ) -> HostReader:
-    """The reader of the machine, or of an overlay; without the ``context`` of a run, there are no
-    package lists, no downloads and no units. Units are read as they are in ``planned``, without it
-    as they are at this resource's turn."""
+    """The reader of the machine, or of an overlay; without the ``context`` of a run, there are only
+    the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs. Units are
+    read as they are in ``planned``, without it as they are at this resource's turn."""
 
     def part(name: str) -> Any:
         if name == "mounts":
@@ -36,6 +36,10 @@ def reader(
             raise AttributeError(name)
         if name == "downloads":
             return _download_reader(context, doors)
+        if name == "conditions":
+            from remote_runtime.host.machine import conditions
+
+            return conditions.ConditionReader(context, made)
         if name == "units" and planned is not None:
             from remote_runtime.host.overlay import units
 
@@ -114,6 +118,10 @@ def machine(
             from remote_runtime.host.machine import downloads
 
             return downloads.Downloads(context, paths, count)
+        if name == "conditions":
+            from remote_runtime.host.machine import conditions
+
+            return conditions.Conditions(context, made)
         if name == "crontabs":
             from remote_runtime.host.machine import crontabs
 

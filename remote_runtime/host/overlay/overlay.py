@@ -15,7 +15,7 @@ class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
     Only these change ``world``: the caller passes a copy. ``warn`` gets a line for people. Without
-    a ``context``, there are no package lists, no downloads and no units.
+    a ``context``, there are no package lists, downloads, conditions and units.
     """
 
     def __init__(
@@ -59,6 +59,10 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import downloads
 
                 return downloads.Downloads(context, record, paths)
+            if name == "conditions":
+                from remote_runtime.host.overlay import conditions
+
+                return conditions.Conditions(context, self, record)
             if name == "units":
                 from remote_runtime.host.overlay import units
 

@@ -1,0 +1,33 @@
+"""Conditions in a preview (target): nothing is waited for."""
+
+import os
+from typing import TYPE_CHECKING
+
+from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
+from remote_runtime.host import conditions
+from remote_runtime.host.conditions import Condition, Sight
+from remote_runtime.host.machine.conditions import ConditionReader
+from remote_runtime.host.overlay.record import Record
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.host.ports import HostReader
+
+
+class Conditions(ConditionReader, conditions.Conditions):
+    """Records that what is waited for will have come."""
+
+    def __init__(self, context: "Context", host: "HostReader", record: Record) -> None:
+        super().__init__(context, host)
+        self._record = record
+
+    def wait(
+        self, condition: Condition, wanted: bool, *, first: Sight, until: float, interval: float
+    ) -> Sight:
+        """See the base class."""
+        why = "the condition is not met yet: %s" % first.seen
+        self._record.assumed.append(Uncertainty(ASSUMED, why))
+        if condition.file:
+            path = os.path.normpath(condition.file)
+            self._record.add(PathEffect(path, "something" if wanted else "absent"))
+        return first._replace(holds=wanted)
