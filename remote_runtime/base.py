@@ -486,6 +486,10 @@ class ActionStateType(StateType):
         """What ``ccm drift`` compares: what it leaves behind, None where only ``due`` tells."""
         return {}
 
+    def is_served(self, host: "HostReader", fired: bool) -> bool:
+        """Whether it need not act although it is due or a subscription ``fired``."""
+        return False
+
     def require(self, host: "HostReader") -> None:
         """``Missing`` for what keeps it from acting, before anything begins."""
 

@@ -352,6 +352,8 @@ class ActionResource(StateResource):
         refresh = self.accepts_refresh(refresh)
         if not refresh and (self._type.refresh_only or not self._type.due(reader)):
             return []
+        if self._type.is_served(reader, refresh):
+            return []
         action = self._acting(refresh, self._type.details)
         try:
             self._type.require(reader)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.downloads import DownloadReader, Downloads
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
+    from remote_runtime.host.reboots import RebootReader, Reboots
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.process.commands import Result
     from remote_runtime.units.status import Status
@@ -298,6 +299,12 @@ class HostReader(object):
         return conditions
 
     @property
+    def reboots(self) -> "RebootReader":
+        """The reboot of this run."""
+        reboots: RebootReader = self.parts("reboots")
+        return reboots
+
+    @property
     def downloads(self) -> "DownloadReader":
         """Files of web servers."""
         downloads: DownloadReader = self.parts("downloads")
@@ -359,6 +366,12 @@ class Host(HostReader):
         """What can be waited for."""
         conditions: Conditions = self.parts("conditions")
         return conditions
+
+    @property
+    def reboots(self) -> "Reboots":
+        """The reboot of this run."""
+        reboots: Reboots = self.parts("reboots")
+        return reboots
 
     @property
     def downloads(self) -> "Downloads":

@@ -142,6 +142,10 @@ def machine(
 
 def _part(context: "Context", name: str, changing: bool) -> Any:
     """A port that few types use."""
+    if name == "reboots":
+        from remote_runtime.host.machine import reboots
+
+        return reboots.Reboots(context) if changing else reboots.RebootReader(context)
     if name == "units":
         from remote_runtime.host.machine import units
 

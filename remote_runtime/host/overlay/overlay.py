@@ -15,7 +15,8 @@ class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
     Only these change ``world``: the caller passes a copy. ``warn`` gets a line for people. Without
-    a ``context``, there are no package lists, downloads, conditions and units.
+    a ``context``, there are only the ports of files, accounts, commands, the kernel, mounts,
+    checkouts and crontabs.
     """
 
     def __init__(
@@ -63,15 +64,24 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import conditions
 
                 return conditions.Conditions(context, self, record)
-            if name == "units":
-                from remote_runtime.host.overlay import units
-
-                return units.Units(record, context)
-            from remote_runtime.host.overlay import package_lists
-
-            return package_lists.PackageLists(context, record)
+            return _part(context, record, name)
 
         paths, runs = files.Files(record), commands.Commands(record)
         theirs = accounts.Accounts(record, paths, runs)
         super().__init__(paths, theirs, runs, kernel.Kernel(record, runs))
         self.parts, self.warn = part, warn
+
+
+def _part(context: "Context", record: Record, name: str) -> Any:
+    """A port that needs nothing but the run."""
+    if name == "reboots":
+        from remote_runtime.host.overlay import reboots
+
+        return reboots.Reboots(context, record)
+    if name == "units":
+        from remote_runtime.host.overlay import units
+
+        return units.Units(record, context)
+    from remote_runtime.host.overlay import package_lists
+
+    return package_lists.PackageLists(context, record)

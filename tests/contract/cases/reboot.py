@@ -2,7 +2,9 @@
 
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from remote_runtime.host.machine.reboots import Reboots
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
 
@@ -14,14 +16,14 @@ def asked_for(world: World) -> Scenario:
     """A file asks for it until the host is rebooted."""
     required = Path(world.write("required", ""))
 
-    def ready(provider: Any) -> None:
-        provider.reboot = lambda seconds, span: required.unlink()
+    def reboot(self: Any, timeout: str) -> None:
+        required.unlink()
 
+    world.later.enter_context(mock.patch.object(Reboots, "reboot", reboot))
     return Scenario(
         "kernel",
         {"onlyif": f"sh -c 'test -e {required} # {SECRET}'", "timeout": "1m"},
         {"condition": required.touch},
-        ready=ready,
     )
 
 

@@ -128,6 +128,7 @@ class RebootTest(DirectoryTest):
         self.assertEqual(told[0]["noop_message"], "Would have rebooted")
         self.assertEqual((told[1]["failed"], told[1]["prediction"]), (False, "unknown"))
         self.assertIn("would have rebooted the host", told[1]["prediction_reason"])
+        self.assertNotIn(["systemctl", "reboot"], host.asked)
 
     def test_previews_of_another(self) -> None:
         """One with reasons of before would have had it; one with a later reason is not called

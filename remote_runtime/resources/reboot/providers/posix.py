@@ -1,8 +1,5 @@
 """Runs the guard without a shell (target)."""
 
-from remote_runtime.resources.exec.providers import posix
-from remote_runtime.resources.reboot.shutdown import Going
+from remote_runtime.resources.exec.providers.posix import Provider
 
-
-class Provider(Going, posix.Provider):
-    """Reboots a host with what its system has for that."""
+__all__ = ["Provider"]

@@ -1,0 +1,28 @@
+"""Reboots of a preview (target): none is done."""
+
+from typing import TYPE_CHECKING
+
+from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
+from remote_runtime.host import reboots
+from remote_runtime.host.machine.reboots import Planned, RebootReader
+from remote_runtime.host.overlay.post_reboot import Aftermath
+from remote_runtime.host.overlay.record import Record
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+
+class Reboots(RebootReader, reboots.Reboots):
+    """Records that what a boot makes anew is unknown."""
+
+    def __init__(self, context: "Context", record: Record) -> None:
+        super().__init__(context)
+        self._record = record
+
+    def reboot(self, timeout: str) -> None:
+        """See the base class."""
+        by = self._record.by
+        planned = self._context.one(Planned)
+        planned.index, planned.by = self._context.position, by
+        why = "%s would have rebooted the host first" % by
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), Aftermath()))
