@@ -75,4 +75,16 @@ def calls_in(text: str) -> Iterator[tuple[str, int]]:
     """Each literal argument of ``secret()`` in a template or an expression, with its offset."""
     if "secret" in text:
         for match in _CALL.finditer(text):
-            yield match["text"], match.start()
+            called = "(" in text[match.start() : match.start("sign")]
+            if called or _is_inside(text, match.start()):
+                yield match["text"], match.start()
+
+
+_BEGIN, _END = ("{{", "{%", "[[", "<<", "<%", "(("), ("}}", "%}", "]]", ">>", "%>", "))")
+
+
+def _is_inside(text: str, position: int) -> bool:
+    """Whether a position is between the tags of a template; else ``secret "x"`` is plain text,
+    as BIND has it."""
+    begin = max(text.rfind(one, 0, position) for one in _BEGIN)
+    return begin > max(text.rfind(one, 0, position) for one in _END)

@@ -24,12 +24,13 @@ from orchestrator.ansible.output.entries import (
     Comment,
     Entry,
     Record,
-    both,
+    chosen,
 )
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 
 _MOST_OMITTED = 4
+_FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
 
 
 class Builder(Conversion):
@@ -41,6 +42,8 @@ class Builder(Conversion):
         """Convert tasks and blocks in their order."""
         for one in tasks:
             merged = inherit(one.keywords, outer or {})
+            if self.ended and not isinstance(one, Block):
+                merged = inherit(merged, {"when": list(self.ended)})
             if isinstance(one, Block):
                 self._block(replace(one, keywords=merged))
             else:
@@ -63,7 +66,14 @@ class Builder(Conversion):
                 self.mark(one, CHECK, "part of always, which also runs after a failure")
 
     def _rescue(self, block: Block) -> None:
-        for one in _flat(block.rescue):
+        tasks = _flat(block.rescue)
+        if all(one.module in ("fail", "debug", "meta") for one in tasks):
+            reason = "not needed: a failure ends the run of ccm, which shows it"
+            for one in tasks:
+                self.record(one).reasons.append(reason)
+            self.manifest.items.append(Comment([f"rescue: {reason}"]))
+            return
+        for one in tasks:
             record = self.record(one)
             self.mark(record, KEPT, "rescue: ccm has no reaction to a failure")
         text = "NOT CONVERTED: rescue: ccm has no reaction to a failure"
@@ -79,15 +89,42 @@ class Builder(Conversion):
         try:
             if task.problem:
                 raise NotConvertible(task.problem)
+            if self._never(task):
+                reason = "the condition never holds on a host of ccm"
+                record.reasons.append(reason)
+                self.manifest.items.append(Comment([*([task.name] if task.name else []), reason]))
+                return
             keywords.refuse(task, self.is_root)
             statement = STATEMENTS.get(task.module)
             if statement is not None:
                 statement(self, task, record)
+                self._note_once(task, record)
             else:
                 self._resources(task, record)
         except NotConvertible as error:
             del self.manifest.items[before:]
             self.keep(task, record, error.reason)
+
+    def _never(self, task: Task) -> bool:
+        """Whether a condition of a task is false on each host that ccm can manage."""
+        scope = self.scope.having(task_vars={**self.scope.task_vars, **keywords.variables(task)})
+        for one in listed(task.keywords.get("when")):
+            doubts = len(scope.uses.doubts)
+            try:
+                if texts.condition(one, scope) == "false":
+                    return True
+            except NotConvertible:
+                continue
+            finally:
+                del scope.uses.doubts[doubts:]
+        return False
+
+    def _note_once(self, task: Task, record: Record) -> None:
+        """Mark what the original finds out once for all hosts."""
+        if task.is_once and task.module in _FOUND_OUT:
+            text = "each host finds this out for itself; the original does it once for all"
+            self.mark(record, CHECK, text)
+            self.manifest.items.append(Comment([f"CHECK: {text}"]))
 
     def keep(self, task: Task, record: Record, reason: str) -> None:
         """Leave a task as a comment."""
@@ -108,6 +145,8 @@ class Builder(Conversion):
     def _resources(self, task: Task, record: Record) -> None:
         if results.is_reading(self, task):
             results.note_reading(self, task, record)
+            if task.is_once:
+                self._note_once(replace(task, module="stat"), record)
             return
         entries = self.convert(task, record)
         self.place(task, record, entries)
@@ -132,6 +171,9 @@ class Builder(Conversion):
         scope = self.scope.having(
             task_vars={**self.scope.task_vars, **keywords.variables(task), **(extra or {})}
         )
+        register = results.loop_of_results(self, task)
+        if register is not None:
+            return self._over_results(task, record, scope, register)
         loop = read_loop(task, scope, self.files)
         if loop is None:
             return self._alternatives(task, record, scope=scope, omits={})
@@ -145,6 +187,18 @@ class Builder(Conversion):
         if loop.index:
             inner.renames[loop.index] = "index"
         return self._choices(task, record, scope=inner, loop=loop, omits={})
+
+    def _over_results(
+        self, task: Task, record: Record, scope: Scope, register: Register
+    ) -> list[Entry]:
+        """The resources of a task that iterates over what a reading task found."""
+        scopes = results.result_scopes(task, register, scope)
+        if isinstance(scopes, list):
+            found: list[Entry] = []
+            for one in scopes:
+                found += self._variant(task, record, scope=one, loop=None, omits={})
+            return found
+        return self._choices(task, record, scope=scopes, loop=register.loop, omits={})
 
     def _written_out(self, task: Task, record: Record, scope: Scope, loop: Loop) -> list[Entry]:
         assert loop.elements is not None
@@ -178,7 +232,7 @@ class Builder(Conversion):
         for entry in entries if tests else ():
             if entry.foreach:
                 raise NotConvertible("a list that omits properties")
-            entry.foreach = f"[{text_expression(entry.name)}] if {both(tests)} else []"
+            entry.foreach = chosen(text_expression(entry.name), tests)
             entry.name = "{{ item }}"
         return entries
 
@@ -268,8 +322,11 @@ class Builder(Conversion):
                     context.template_variables[name] = expression_of(
                         value, scope.having(task_vars={k: v for k, v in words.items() if k != name})
                     )
-                except NotConvertible:
-                    continue
+                except NotConvertible as error:
+                    context.template_problems[name] = error.reason
+        for name, new in self.scope.renames.items():
+            if new.startswith("Data."):
+                context.template_variables.setdefault(name, new)
         if loop is not None and loop.variable != "item":
             context.template_variables[loop.variable] = "item"
         if loop is not None and loop.index:

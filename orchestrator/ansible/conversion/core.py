@@ -73,6 +73,7 @@ class Conversion:
     directories: set[str] = field(default_factory=set)
     lines: dict[str, list[str]] = field(default_factory=dict)
     given: set[str] = field(default_factory=set)  # variables that the project sets
+    ended: list[str] = field(default_factory=list)  # conditions of all that follows
     element: str = ""  # the variable of the loop that applies the manifest several times
     element_key: str = ""  # what tells its elements apart, as an expression
 

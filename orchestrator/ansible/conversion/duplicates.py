@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, either
+from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
 
@@ -156,8 +156,7 @@ def _are_literal(entries: list[Entry]) -> bool:
 
 def _exclusive(builder: Conversion, entry: Entry) -> str:
     """Exists only where its condition holds: a list of one name, or of none."""
-    condition = both(entry.conditions)
-    entry.foreach = f"[{literal(entry.name)}] if {condition} else []"
+    entry.foreach = chosen(literal(entry.name), entry.conditions)
     name = entry.name
     entry.name = "{{ item }}"
     entry.conditions = []

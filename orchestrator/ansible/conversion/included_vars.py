@@ -13,6 +13,7 @@ from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.core import Choice, Conversion
 from orchestrator.ansible.jinja import fact_names, texts
 from orchestrator.ansible.jinja.trees import (
+    in_role,
     is_template,
     names_in,
     only_expression,
@@ -45,6 +46,12 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("include_vars with dir or name")
     names, first_found = _names(builder, task)
     conditions, others = _conditions(builder, task)
+    if len(names) == 1 and is_template(names[0]) and not _has_known_facts(names[0]):
+        for file_name, tests in by_value(builder, task, names[0], "vars"):
+            when = [*listed(task.keywords.get("when")), *tests]
+            _as_facts(builder, task.with_keywords(when=when), record, [file_name])
+        _note(builder, task, record, "in data")
+        return
     if conditions == ["false"]:
         record.reasons.append("the condition never holds on a host of ccm")
         return
@@ -108,6 +115,7 @@ def _names(builder: Conversion, task: Task) -> tuple[list[str], bool]:
         if word.rsplit("_", 2)[-2:] != ["first", "found"] or "item" not in name:
             raise NotConvertible(f"include_vars with {word}")
         return _found_names(value), True
+    name = in_role(name)
     looked = _first_found_of(name, task)
     return (looked, True) if looked is not None else ([name], False)
 
@@ -125,11 +133,11 @@ def _found_names(value: Any) -> list[str]:
             found.append(str(one))
     if not found:
         raise NotConvertible("first_found without files")
-    return found
+    return [in_role(one) for one in found]
 
 
 def _is_vars(path: str) -> bool:
-    return path.rstrip("/").rsplit("/", 1)[-1] in ("vars", "defaults") or path in ("", ".")
+    return path.rstrip("/").rsplit("/", 1)[-1] in ("vars", "defaults", "tasks") or path in ("", ".")
 
 
 def _first_found_of(name: str, task: Task) -> list[str] | None:
@@ -298,7 +306,8 @@ _WORDS = {
     "pkg_mgr": ("Facts.host.info.platformFamily", fact_names.MANAGERS),
     "distribution_major_version": ("Facts.host.info.platformVersion.split('.')[0]", None),
     "distribution_version": ("Facts.host.info.platformVersion", None),
-    "distribution_release": (None, None),
+    "distribution_file_variety": ("Facts.host.info.platform", fact_names.VARIETIES),
+    "distribution_release": ("Facts.host.info.platformVersion", None),
     "system": ("'Linux'", {"Linux": "Linux"}),
     "architecture": ("Facts.host.info.kernelArch", None),
     "service_mgr": ("'systemd'", {"systemd": "systemd"}),
@@ -329,6 +338,13 @@ def _parts(name: str) -> list[tuple[str, str]]:
             raise NotConvertible(f"a file whose name depends on more than known facts: {name}")
         found.append((one.name if cased else "fact", fact))
     return found
+
+
+def _has_known_facts(name: str) -> bool:
+    try:
+        return bool(_parts(name))
+    except NotConvertible:
+        return False
 
 
 _CASES = {"lower": str.lower, "title": str.title, "upper": str.upper, "capitalize": str.capitalize}
@@ -393,6 +409,8 @@ def _own_values(kind: str, value: str) -> list[str]:
     """The values of ccm for which Ansible's fact has a value."""
     how, fact = kind.split(":")
     table = _WORDS[fact][1]
+    if fact == "distribution_release":
+        return [fact_names.RELEASES[value]] if value in fact_names.RELEASES else []
     if table is None:
         is_version = fact.endswith("version")
         return [value] if value[:1].isdigit() or not is_version else []
@@ -434,6 +452,42 @@ def candidates(
     if not found:
         raise NotConvertible(f"no file matches {name}")
     return [(one.name, [_test_of(name, one)]) for one in found if _own_words(one)]
+
+
+def by_value(
+    builder: Conversion, task: Task, name: str, folder: str
+) -> list[tuple[str, list[str]]]:
+    """The files that a name with variables can stand for, each where the name has this value.
+
+    A value for which there is no file is refused by an assertion. NotConvertible.
+    """
+    parts = outputs(name)
+    if parts is None:
+        raise NotConvertible(f"a file whose name has statements: {name}")
+    texts_ = [one.data if isinstance(one, nodes.TemplateData) else None for one in parts]
+    if not any(texts_):
+        raise NotConvertible(f"a file whose name depends on more than known facts: {name}")
+    pattern = "".join("[^/]+" if one is None else re.escape(one) for one in texts_)
+    base = builder.files.base / folder
+    found = sorted(
+        one.relative_to(base).as_posix() for one in base.rglob("*.y*ml")
+        if re.fullmatch(pattern, one.relative_to(base).as_posix()) and str(one) not in builder.stack
+    )  # fmt: skip
+    if not found or len(found) > _MOST_FILES:
+        raise NotConvertible(f"no file matches {name}, or too many do")
+    made = [nodes.Const(o.data) if isinstance(o, nodes.TemplateData) else o for o in parts]
+    written = unparse(nodes.Concat(made) if len(made) > 1 else made[0])
+    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    test = texts.condition(f"({written}) in {literal(found)}", scope)
+    when = [texts.condition(one, scope) for one in listed(task.keywords.get("when"))
+            if one is not True]  # fmt: skip
+    that = f"not ({both(when)}) or {test}" if when else test
+    message = texts.plain_text(_plain(f"there is no file {name} in the original"))
+    builder.manifest.assertions.append({"that": that, "message": message})
+    return [(one, [f"({written}) == {literal(one)}"]) for one in found]
+
+
+_MOST_FILES = 16
 
 
 def _test_of(name: str, candidate: Candidate) -> str:

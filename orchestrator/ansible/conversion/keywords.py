@@ -21,26 +21,41 @@ _ANYWHERE = ("assert", "fail", "debug", "include_tasks", "import_tasks", "includ
 tasks of a file that is included have the keywords of the include."""
 
 
+_ON_HOST = ("get_url", "unarchive", "uri", "file")
+"""Modules that a host can run in place of the controller: they fetch what is public, or prepare a
+directory for it."""
+
+
 def refuse(task: Task, is_root: bool) -> None:
     """NotConvertible where a keyword has no counterpart."""
     words = task.keywords
     anywhere = task.module in _ANYWHERE and not words.get("register")
-    here = words.get("delegate_to") in ("localhost", "127.0.0.1")
-    if words.get("delegate_to") is not None and not (anywhere and here):
+    local = task.is_local and task.module in _ON_HOST and not _of_controller(task)
+    if words.get("delegate_to") is not None and not (local or (anywhere and task.is_local)):
         raise NotConvertible(f"delegate_to: {words['delegate_to']}")
-    once = words.get("run_once") and texts.as_bool(words["run_once"]) is not False
-    if once and not anywhere:
-        raise NotConvertible("run_once")
+    if words.get("delegate_facts") and not anywhere:
+        raise NotConvertible("delegate_facts")
+    if task.is_once and task.module in ("include_role", "import_role", "include_vars", "meta"):
+        raise NotConvertible(f"run_once of {task.module}")
     for word in ("connection", "remote_user", "port", "become_method", "debugger"):
-        if words.get(word) is not None and words[word] != "sudo":
+        if words.get(word) is not None and words[word] != "sudo" and not local:
             raise NotConvertible(f"the keyword {word}")
     if str(words.get("poll", "")) == "0":
         raise NotConvertible("poll: 0")
-    if texts.as_bool(words.get("become")) is False and is_root and not anywhere:
+    if texts.as_bool(words.get("become")) is False and is_root and not (anywhere or local):
         raise NotConvertible("become: false, while the host is managed as root")
     if "never" in [str(one).strip() for tag in listed(words.get("tags"))
                    for one in str(tag).split(",")]:  # fmt: skip
         raise NotConvertible("the tag never: ccm runs all that no --tags leaves out")
+
+
+def _of_controller(task: Task) -> bool:
+    """Whether a task that runs on the controller reads or removes a file of it."""
+    if task.module == "unarchive":
+        return "://" not in str(task.args.get("src", ""))
+    if task.module == "file":
+        return task.args.get("state") != "directory"
+    return task.module == "uri" and str(task.args.get("method", "GET")).upper() != "GET"
 
 
 def variables(task: Task) -> dict[str, Any]:
@@ -86,6 +101,12 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
     _failures(task, context, entries)
     _changes(task, context, entries)
     _tries(task, context, entries)
+    if task.is_local:
+        context.check("each host does this for itself; in the original the controller does it")
+    elif task.is_once:
+        context.check("for the first host of the inventory only, as the original runs it once")
+        for entry in entries:
+            entry.conditions.append("Host.name == Groups.all[0]")
     seconds = words.get("timeout")
     for entry in entries if isinstance(seconds, int) and seconds else []:
         if entry.type == "exec":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.context import Files
+from orchestrator.ansible.modules.files import look_up_file
 from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.playbooks import Play
@@ -121,6 +123,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
         manifest, Scope(values, files="files", templates="templates"), files, project,
         first=not project.started, is_root=project.is_root, sources=sources,
     )  # fmt: skip
+    builder.scope.locate = partial(look_up_file, files)
     builder.environment = project.environment
     builder.handlers = list(project.play_handlers)
     for name in project.in_play:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.context import Files
+from orchestrator.ansible.modules.files import look_up_file
 from orchestrator.ansible.output.entries import Comment, Entry, Manifest, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.inventories import Hosts
@@ -108,6 +110,7 @@ class Project:
                             templates=f"{word}/templates"),
             files, self, role.name, not self.started, self.is_root, role.sources(),
         )  # fmt: skip
+        builder.scope.locate = partial(look_up_file, files)
         builder.given = set(plan.values())
         builder.scope.uses.broken.update(doubts.unreadable(plan.values(), builder.scope))
         builder.environment = self.environment
@@ -207,7 +210,11 @@ class Project:
         manifest = Manifest(f"{folder}{word}.yaml", [f"{path.name}, applied for each element"])
         values = {**builder.scope.values, name: list(sample.values)}
         scope = Scope(
-            values, role=builder.role, files=builder.scope.files, templates=builder.scope.templates
+            values,
+            role=builder.role,
+            files=builder.scope.files,
+            templates=builder.scope.templates,
+            locate=builder.scope.locate,
         )
         inner = Builder(
             manifest, scope, builder.files, self, builder.role, False, builder.is_root,
@@ -226,12 +233,17 @@ class Project:
         self.finish(inner, DataPlan())
         missing = write_data(inner, DataPlan(), self.notes)
         manifest.asks = dict(scope.uses.asks)
-        inherited = sorted(missing - {name})
+        renamed = {
+            one: "{{ " + builder.scope.renames[one] + " }}"
+            for one in sorted(missing - {name})
+            if builder.scope.renames.get(one, "").startswith("Data.")
+        }
+        inherited = sorted(missing - {name} - set(renamed))
         builder.scope.uses.data |= set(inherited)
         properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
         if inherited:
             properties["inherit_data"] = inherited
-        properties["data"] = {name: "{{ item }}"}
+        properties["data"] = {name: "{{ item }}", **renamed}
         title = f"{path.stem} {{{{ {_title_of(sample)} }}}}"
         entry = Entry("apply", title, properties)
         entry.notifies = notifies

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
+
+from jinja2.nodes import Name
 
 from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.loops import Loop, read_loop
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.scope import Register
+from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.translate import one_result
+from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.commands import command_properties, guard_of
 from orchestrator.ansible.modules.context import Context
-from orchestrator.ansible.output.entries import Comment, Entry, Record
+from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
 
@@ -37,6 +43,8 @@ def uses_of(builder: Conversion, name: str) -> set[str]:
 
 def is_reading(builder: Conversion, task: Task) -> bool:
     """Whether a command with ``register`` is only run for its result."""
+    if task.module == "uri":
+        return _reads_page(builder, task)
     if task.module not in COMMANDS or not task.keywords.get("register"):
         return False
     if task.keywords.get("until") is not None:
@@ -52,27 +60,154 @@ def is_reading(builder: Conversion, task: Task) -> bool:
     return never or check or bool(_READERS.match(line) and "\n" not in line.strip())
 
 
+def _reads_page(builder: Conversion, task: Task) -> bool:
+    """Whether a request is made for what it answers."""
+    name = str(task.keywords.get("register") or "")
+    until = " ".join(str(task.keywords.get("until", "")).split())
+    plain = ("", f"{name}.status == 200", f"{name} is succeeded", f"{name} is not failed",
+             f"{name} is success")  # fmt: skip
+    return bool(name and uses_of(builder, name) & {"json", "content"} and until in plain)
+
+
+class Question:
+    """What a reading task asks, for each element of its loop. NotConvertible."""
+
+    def __init__(self, builder: Conversion, task: Task) -> None:
+        self.builder, self.task = builder, task
+        self.kind = {"stat": "stat", "uri": "uri"}.get(task.module, "command")
+
+    def __call__(self, scope: Scope) -> dict[str, Any]:
+        """The look-up."""
+        given = Arguments(keywords.arguments(self.task), scope, {})
+        if self.kind == "stat":
+            found = {"stat": _stat_path(given)}
+        elif self.kind == "uri":
+            found = _page(self.task, given)
+        else:
+            found = self._command(scope, given)
+        given.finish()
+        return found
+
+    def _command(self, scope: Scope, given: Arguments) -> dict[str, Any]:
+        task = self.task
+        context = Context(task, scope, self.builder.files, lambda text: text)
+        user = task.keywords.get("become_user")
+        if user is not None:
+            context.become_user = texts.text(str(user), scope)
+        variables = keywords.environment(task) or {}
+        context.environment = [
+            f"{key}={texts.text(str(one), scope)}" for key, one in variables.items()
+        ]
+        return guard_of(command_properties(context, given))
+
+
 def note_reading(builder: Conversion, task: Task, record: Record) -> None:
-    """Remember a command that only reads; what reads its result asks the host."""
+    """Remember a task that only reads; what reads its result asks the host. NotConvertible."""
     name = str(task.keywords["register"])
-    if task.loop is not None:
-        raise NotConvertible("a loop of commands whose results are read")
     scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
-    context = Context(task, scope, builder.files, lambda text: text)
-    user = task.keywords.get("become_user")
-    if user is not None:
-        context.become_user = texts.text(str(user), scope)
-    variables = keywords.environment(task) or {}
-    context.environment = [f"{key}={texts.text(str(one), scope)}" for key, one in variables.items()]
-    given = Arguments(keywords.arguments(task), scope, {})
-    look_up = guard_of(command_properties(context, given))
-    given.finish()
+    question = Question(builder, task)
     register = Register(
-        name, "command", task.name or task.module, look_up,
-        position=len(builder.manifest.entries()), certain=_is_certain(builder, look_up),
+        name, question.kind, task.name or task.module,
+        position=len(builder.manifest.entries()), certain=_is_certain(builder, {}),
     )  # fmt: skip
+    if task.loop is not None:
+        loop = read_loop(task, scope, builder.files)
+        if loop is None or loop.index or question.kind == "uri":
+            raise NotConvertible("a loop of this kind whose results are read")
+        register.kind, register.loop, register.look_up_of = "loop", loop, question
+        question(_element_scope(loop, scope))
+    else:
+        register.look_up = question(scope)
     builder.scope.registers[name] = register
     _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
+    if question.kind == "uri":
+        text = "the host asks with curl; in the original its own program does, in this place"
+        builder.mark(record, CHECK, text)
+        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
+
+
+def _element_scope(loop: Loop, scope: Scope) -> Scope:
+    """The scope of one element of a loop: the first one, or each one of a list."""
+    if loop.elements is not None:
+        first = loop.elements[0] if loop.elements else ""
+        return scope.having(task_vars={**scope.task_vars, loop.variable: first})
+    inner = scope.with_locals({"item": loop.sample})
+    if loop.variable != "item":
+        inner = inner.with_locals({loop.variable: loop.sample})
+        inner.renames = {**inner.renames, loop.variable: "item"}
+    return inner
+
+
+def loop_of_results(builder: Conversion, task: Task) -> Register | None:
+    """The register of a loop over which a task iterates with ``x.results``; None for others."""
+    if task.loop is None:
+        return None
+    value = task.loop[1]
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    node = only_expression(value) if is_template(value) else None
+    path = path_of(node) if node is not None else None
+    register = builder.scope.registers.get(path[0]) if path is not None else None
+    if path is None or register is None or register.kind != "loop" or path[1] != ["results"]:
+        return None
+    return register
+
+
+def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] | Scope:
+    """The scopes of the elements of ``x.results``: one each, or one for all of a variable."""
+    control = task.keywords.get("loop_control") or {}
+    if not isinstance(control, dict) or control.get("index_var") or control.get("extended"):
+        raise NotConvertible("loop_control of a loop over results")
+    variable = str(control.get("loop_var", "item"))
+    if register.loop.elements is not None:
+        return [
+            scope.having(registers={**scope.registers, variable: one_result(register, scope, n)})
+            for n in range(len(register.loop.elements))
+        ]
+    question = register.look_up_of
+    assert isinstance(question, Question)
+    inner = _element_scope(register.loop, scope)
+    look_up = question(inner)
+    one = Register(
+        register.name, question.kind, register.task_name, look_up, position=register.position,
+        certain=False, element=Name("item", "load"),
+    )  # fmt: skip
+    return inner.having(registers={**scope.registers, variable: one})
+
+
+def _page(task: Task, given: Arguments) -> dict[str, Any]:
+    """A request that reads, as a command. NotConvertible."""
+    given.refuse("method", unless=("GET",))
+    given.refuse("body", "dest", "src", "client_cert", "client_key", "unix_socket", "creates",
+                 "removes")  # fmt: skip
+    given.refuse("status_code", unless=(200, "200"))
+    given.refuse("body_format", unless=("raw", "json"))
+    given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",
+                 "follow_redirects", "timeout")  # fmt: skip
+    words = ["curl", "--fail", "--silent", "--show-error", "--location"]
+    if given.flag("validate_certs", default=True) is False:
+        words.append("--insecure")
+    headers = given.raw("headers") or {}
+    if not isinstance(headers, dict):
+        raise NotConvertible("headers as a text")
+    for key, one in headers.items():
+        words += ["--header", _word(f"{key}: {texts.text(str(one), given.scope)}")]
+    user, password = given.text("url_username", "user"), given.text("url_password", "password")
+    if user is not None or password is not None:
+        words += ["--user", _word(f"{user or ''}:{password or ''}")]
+    words.append(_word(given.required("url")))
+    found: dict[str, Any] = {"command": " ".join(words)}
+    if password is not None or headers or task.keywords.get("no_log"):
+        found["sensitive"] = True
+    return found
+
+
+def _word(text: str) -> str:
+    if "{{" not in text:
+        return shlex.quote(text)
+    if '"' in re.sub(r"\{\{.*?\}\}", "", text):
+        raise NotConvertible("quotes in a request")
+    return f'"{text}"'
 
 
 def _is_certain(builder: Conversion, look_up: dict[str, Any]) -> bool:
@@ -94,6 +229,8 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     if not name:
         return
     register = Register(str(name), "change", task.name or task.module)
+    words = ("ignore_errors", "failed_when", "ignore_unreachable")
+    register.tolerant = any(task.keywords.get(word) is not None for word in words)
     changed = task.keywords.get("changed_when")
     if changed is not None and texts.as_bool(changed) is None:
         register.reason = f"whether “{register.task_name}” changed, by its changed_when"
@@ -104,29 +241,24 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     builder.scope.registers[str(name)] = register
 
 
+def _stat_path(given: Arguments) -> str:
+    given.ignore("get_checksum", "get_md5", "get_mime", "get_attributes", "checksum_algorithm",
+                "checksum", "mime", "get_selinux_context")  # fmt: skip
+    given.flag("follow", default=False)
+    return given.required("path", "dest", "name")
+
+
 def stat(builder: Conversion, task: Task, record: Record) -> None:
     """``stat``: a look-up, or a condition of the tasks that follow."""
-    given = Arguments(keywords.arguments(task), builder.scope, {})
-    given.ignore("get_checksum", "get_md5", "get_mime", "get_attributes", "checksum_algorithm",
-                "mime", "get_selinux_context")  # fmt: skip
-    if task.loop is not None and uses_of(builder, str(task.keywords.get("register") or "")):
-        raise NotConvertible("a loop of stat")
-    follow = given.flag("follow", default=False)
-    path = given.required("path", "dest", "name")
-    given.finish()
     name = str(task.keywords.get("register") or "")
-    used = uses_of(builder, name)
-    if not name or task.loop is not None:
+    used = uses_of(builder, name) if name else set()
+    if not name or (task.loop is not None and not used):
         _note(builder, task, record, "nothing reads the result")
         return
-    if follow and used - {"stat", "exists"}:
+    follow = texts.as_bool(keywords.arguments(task).get("follow", False))
+    if follow is not False and used - {"stat", "exists"}:
         raise NotConvertible("stat with follow")
-    register = Register(
-        name, "stat", task.name or "stat", {"stat": path},
-        position=len(builder.manifest.entries()), certain=_is_certain(builder, {}),
-    )  # fmt: skip
-    builder.scope.registers[name] = register
-    _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
+    note_reading(builder, task, record)
 
 
 def slurp(builder: Conversion, task: Task, record: Record) -> None:

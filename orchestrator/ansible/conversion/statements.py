@@ -8,13 +8,19 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.conversion import included_vars, keywords, results, role_calls
+from orchestrator.ansible.conversion import (
+    fact_versions,
+    included_vars,
+    keywords,
+    results,
+    role_calls,
+)
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.loops import read_loop
 from orchestrator.ansible.conversion.task_files import include_file
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import is_template, parse_expression
+from orchestrator.ansible.jinja.trees import in_role, is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.output.entries import (
@@ -61,8 +67,29 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
         builder.flush()
     elif action == "reset_connection":
         _note(builder, task, record, "not needed: each resource sees the groups of its user")
-    elif action not in ("noop", "clear_host_errors"):
+    elif action in ("end_host", "end_play", "end_role", "end_batch"):
+        _end(builder, task, record, action)
+    elif action not in ("noop", "clear_host_errors", "refresh_inventory", "clear_facts"):
         raise NotConvertible(f"meta: {action}")
+
+
+def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
+    """``meta: end_host``: what follows has the opposite condition."""
+    when = [one for one in listed(task.keywords.get("when")) if one is not True]
+    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    if not when:
+        raise NotConvertible(f"meta: {action} without a condition")
+    for one in when:
+        texts.condition(one, scope)
+    if keywords.variables(task):
+        raise NotConvertible(f"meta: {action} with vars")
+    builder.ended.append("not (" + " and ".join(f"({one})" for one in when) + ")")
+    text = "a condition of all that follows"
+    if action != "end_role":
+        text += ", but not of later roles and of handlers"
+        builder.mark(record, CHECK, text)
+        text = f"CHECK: {text}"
+    builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
 
 
 def assertion(builder: Conversion, task: Task, record: Record) -> None:
@@ -73,6 +100,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
         _looped_assertion(builder, task, scope, given)
         _note(builder, task, record, "checked by ccm.assert, before the first change")
         return
+    doubts = len(scope.uses.doubts)
     when = _expressions(builder, task, scope)
     message = given.pop("fail_msg", None) or given.pop("msg", None) or task.name
     if isinstance(message, list):
@@ -91,6 +119,21 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
         made.append({"that": condition, "message": written})
     builder.manifest.assertions += made
     _note(builder, task, record, "checked by ccm.assert, before the first change")
+    _doubtful(builder, record, scope.uses.doubts[doubts:])
+    if _is_tolerant(task):
+        text = "the original goes on if this does not hold; here, the host is refused"
+        _doubtful(builder, record, [text])
+
+
+def _is_tolerant(task: Task) -> bool:
+    given = task.keywords.get("ignore_errors")
+    return given is not None and texts.as_bool(given) is not False
+
+
+def _doubtful(builder: Conversion, record: Record, doubts: list[str]) -> None:
+    for text in dict.fromkeys(doubts):
+        builder.mark(record, CHECK, text)
+        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
 
 
 def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[str, Any]) -> None:
@@ -127,17 +170,33 @@ def _message(message: Any, scope: Any) -> str:
 
 
 def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
-    found = read_conditions(listed(task.keywords.get("when")), scope, builder.manifest.entries())
-    if found.control or found.on_change:
-        raise NotConvertible("an assertion about what earlier tasks did")
-    return ["false"] if found.never else found.expressions
+    """The conditions of an assertion, with answers that the host gives before the first change."""
+    found: list[str] = []
+    for one in listed(task.keywords.get("when")):
+        parts = read_conditions([one], scope, builder.manifest.entries())
+        if parts.on_change:
+            raise NotConvertible("an assertion about what earlier tasks did")
+        if parts.never:
+            return ["false"]
+        found += [texts.condition(one, scope)] if parts.control else parts.expressions
+    return found
 
 
 def fail(builder: Conversion, task: Task, record: Record) -> None:
     """``fail``: an assertion of the opposite."""
     if task.loop is not None:
-        raise NotConvertible("fail in a loop")
+        when = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
+        if not when:
+            raise NotConvertible("fail in a loop")
+        opposite = "not (" + " and ".join(f"({one})" for one in when) + ")"
+        plain = task.with_keywords(when=None)
+        _looped_assertion(builder, plain, builder.scope.having(
+            task_vars={**builder.scope.task_vars, **keywords.variables(task)}),
+            {"that": [opposite]})  # fmt: skip
+        _note(builder, task, record, "checked by ccm.assert, before the first change")
+        return
     scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    doubts = len(scope.uses.doubts)
     when = _expressions(builder, task, scope)
     if when == ["false"]:
         _note(builder, task, record, "the condition never holds on a host of ccm")
@@ -148,19 +207,22 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
         that = unparse(nodes.Not(parse_expression(when[0])))
     builder.manifest.assertions.append({"that": that, "message": _message(message, scope)})
     _note(builder, task, record, "checked by ccm.assert, before the first change")
+    _doubtful(builder, record, scope.uses.doubts[doubts:])
 
 
 def set_fact(builder: Conversion, task: Task, record: Record) -> None:
     """``set_fact``: data that reads data."""
     given = {key: one for key, one in task.args.items() if key != "cacheable"}
-    if task.loop is not None:
-        raise NotConvertible("set_fact in a loop")
     if not given:
         raise NotConvertible("set_fact without a name")
+    if any(is_template(name) for name in given):
+        raise NotConvertible("set_fact with a computed name")
+    if any(fact_versions.is_needed(builder, task, name, one) for name, one in given.items()):
+        fact_versions.set_versions(builder, task, record, given)
+        _note(builder, task, record, f"in data: {', '.join(given)}")
+        return
     variables = {**builder.scope.task_vars, **keywords.variables(task)}
     for name, value in given.items():
-        if is_template(name):
-            raise NotConvertible("set_fact with a computed name")
         included_vars.check_fact(builder, task, name=name, value=value, variables=variables)
     for name, value in given.items():
         when = listed(task.keywords.get("when"))
@@ -177,12 +239,18 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
     given = {key: one for key, one in keywords.arguments(task).items() if key != "fail_key"}
     database, key = given.pop("database", None), given.pop("key", None)
     given.pop("split", None)
-    if given or not isinstance(database, str) or not isinstance(key, str) or task.loop is not None:
-        raise NotConvertible("getent of more than one entry")
+    if given or not isinstance(database, str) or task.loop is not None:
+        raise NotConvertible("getent with other parameters, or in a loop")
+    certain = builder.first and not any(one.changes for one in builder.manifest.entries())
+    if key is None and not is_template(database):
+        builder.scope.uses.entries[database, "*"] = ("", certain)
+        _note(builder, task, record, "entries that are named are asked for one by one")
+        return
+    if not isinstance(key, str):
+        raise NotConvertible("getent of a list of entries")
     if is_template(database) or is_template(key):
         raise NotConvertible("getent of a computed entry")
     name = f"{database}_{slug(key).replace('-', '_')}"
-    certain = builder.first and not any(one.changes for one in builder.manifest.entries())
     builder.scope.uses.entries[database, key] = (name, certain)
     _note(builder, task, record, f"the answer is Asked.{name}")
 
@@ -210,9 +278,17 @@ def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
     if not is_template(name):
         include_file(builder, name, outer)
         return
-    for file_name, conditions in included_vars.candidates(builder, task, name, "tasks"):
+    for file_name, conditions in _files_of(builder, task, name):
         merged = inherit({"when": conditions} if conditions else {}, outer)
         include_file(builder, file_name, merged)
+
+
+def _files_of(builder: Conversion, task: Task, name: str) -> list[tuple[str, list[str]]]:
+    """The files that a computed name can stand for, with their conditions. NotConvertible."""
+    try:
+        return included_vars.candidates(builder, task, name, "tasks")
+    except NotConvertible:
+        return included_vars.by_value(builder, task, name, "tasks")
 
 
 def _file_name(task: Task) -> str:
@@ -221,7 +297,7 @@ def _file_name(task: Task) -> str:
         name = next(iter(task.args.values()))
     if not isinstance(name, str) or not name:
         raise NotConvertible("the name of the file of tasks is missing")
-    return name
+    return in_role(name)
 
 
 def unknown_wait(builder: Conversion, task: Task, record: Record) -> None:

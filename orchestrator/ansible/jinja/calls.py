@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable
 from functools import cache
@@ -11,6 +10,9 @@ from typing import Any
 from jinja2 import StrictUndefined, nodes
 
 from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.substitutes import substitute
+from orchestrator.ansible.jinja.trees import names_in, path_of
+from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.language.jinja.environment import Settings, WholeSandbox
 from orchestrator.language.sandbox import Sandbox
@@ -52,8 +54,13 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     named = [nodes.Keyword(one.key, of(one.value)) for one in node.kwargs]
     if name == "format":
         return _format(inner, arguments)
-    if name in ("version_compare", "changed", "success", "failed", "skipped"):
+    if name == "ternary" and len(arguments) == 2 and not named and _is_defined(node.node):
+        return nodes.CondExpr(inner, *arguments)
+    if name in ("changed", "success", "failed", "skipped"):
         raise NotConvertible(f"the filter {name}, which Ansible 2.9 removed")
+    other = substitute(name, inner, arguments, named)
+    if other is not None:
+        return other
     if name not in _filters(whole):
         raise NotConvertible(f"ccm has no filter {name}")
     if name in _PATTERNS and arguments:
@@ -63,6 +70,12 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     if name in ("map", "select", "reject", "selectattr", "rejectattr"):
         _check_names(name, arguments, whole)
     return nodes.Filter(inner, name, arguments, named, node.dyn_args, node.dyn_kwargs)
+
+
+def _is_defined(node: Any) -> bool:
+    """Whether a test keeps an argument from being read where it is missing."""
+    inner = node.node if isinstance(node, nodes.Not) else node
+    return isinstance(inner, nodes.Test) and inner.name in ("defined", "undefined")
 
 
 def _check_algorithm(name: str, node: Any) -> None:
@@ -90,14 +103,12 @@ def _check_names(name: str, arguments: list[Any], whole: bool) -> None:
 
 
 def _format(inner: Any, arguments: list[Any]) -> Any:
-    """``'%s-%s' | format(a, b)`` as ``a ~ '-' ~ b``."""
-    if not isinstance(inner, nodes.Const) or not isinstance(inner.value, str):
-        raise NotConvertible("the filter format with a computed text")
-    parts = re.split(r"(%%|%s|%d|%)", inner.value)
+    """``'%s-%s' | format(a, b)`` as ``a ~ '-' ~ b``, other forms as ``text % (a, b)``."""
+    parts = re.split(r"(%%|%s|%d|%)", inner.value if _is_text(inner) else "%")
     if any(one in ("%", "%%") for one in parts) or sum(one in ("%s", "%d") for one in parts) != len(
         arguments
     ):
-        raise NotConvertible("the filter format with more than %s")
+        return nodes.Mod(inner, nodes.Tuple(arguments, "load"))
     rest = iter(arguments)
     words = [next(rest) if one in ("%s", "%d") else nodes.Const(one) for one in parts if one]
     return (
@@ -105,6 +116,10 @@ def _format(inner: Any, arguments: list[Any]) -> Any:
         if len(words) > 1
         else nodes.Filter(words[0], "string", [], [], None, None)
     )
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, nodes.Const) and isinstance(node.value, str)
 
 
 def check_pattern(node: Any) -> None:
@@ -146,26 +161,124 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
     first = node.args[0] if node.args else None
     plugin = _plain(first.value) if isinstance(first, nodes.Const) else ""
     arguments = list(node.args[1:])
+    options = {one.key: one.value for one in node.kwargs}
+    wants_list = _is_true(options.pop("wantlist", None)) or _name_of(node) in ("query", "q")
     if plugin == "env" and len(arguments) == 1 and isinstance(arguments[0], nodes.Const):
         name = str(arguments[0].value)
         found = nodes.Getattr(nodes.Name("Environ", "load"), name, "load")
         return nodes.Filter(found, "default", [nodes.Const("")], [], None, None)
     if plugin in ("file", "template") and len(arguments) == 1 and not node.kwargs:
-        folder = scope.files if plugin == "file" else scope.templates
-        if isinstance(arguments[0], nodes.Const):
-            path: Any = nodes.Const(posixpath.join(folder, str(arguments[0].value)))
-            if str(arguments[0].value).startswith(("/", "~")):
-                raise NotConvertible("lookup of a file outside of the project")
-        else:
-            path = nodes.Concat([nodes.Const(folder + "/"), of(arguments[0])])
+        written = constant_text(arguments[0], scope)
+        if written is None:
+            raise NotConvertible("lookup of a file with a computed name")
+        if written.startswith(("/", "~")) or scope.locate is None:
+            raise NotConvertible("lookup of a file outside of the project")
+        path: Any = nodes.Const(scope.locate(scope, plugin, written))
         call = nodes.Call(nodes.Name(plugin, "load"), [path], [], None, None)
         if plugin == "template":
             return call
         return nodes.Call(nodes.Getattr(call, "rstrip", "load"), [], [], None, None)
-    if plugin in ("flattened", "list", "items") and arguments and not node.kwargs:
+    if plugin in ("flattened", "list", "items") and arguments and not options:
         made = nodes.List([of(one) for one in arguments])
         levels = [nodes.Keyword("levels", nodes.Const(1))] if plugin == "items" else []
         return made if plugin == "list" else nodes.Filter(made, "flatten", [], levels, None, None)
-    if plugin == "vars" and len(arguments) == 1 and isinstance(arguments[0], nodes.Const):
-        return of(nodes.Name(str(arguments[0].value), "load"))
+    if plugin == "dict" and len(arguments) == 1 and not options:
+        return nodes.Filter(of(arguments[0]), "dict2items", [], [], None, None)
+    if plugin == "vars" and len(arguments) == 1 and not wants_list:
+        default = options.get("default")
+        return _variable(arguments[0], default, of, scope)
+    if plugin == "url" and len(arguments) == 1:
+        return _of_url(of(arguments[0]), options, wants_list, scope)
     raise NotConvertible(f"ccm has no lookup plugin {plugin or 'of a computed name'}")
+
+
+def constant_text(node: Any, scope: Scope) -> str | None:
+    """The text of an expression that is written out, ``role_path`` in front left out."""
+    if isinstance(node, nodes.Const):
+        return str(node.value)
+    parts = node.nodes if isinstance(node, nodes.Concat) else _summands(node)
+    rest = [one.value for one in parts[1:] if isinstance(one, nodes.Const)]
+    if not rest or len(rest) < len(parts) - 1 or path_of(parts[0]) != ("role_path", []):
+        return None
+    text = "".join(str(one) for one in rest).lstrip("/")
+    return text.removeprefix("files/").removeprefix("templates/")
+
+
+def _name_of(node: nodes.Call) -> str:
+    return node.node.name if isinstance(node.node, nodes.Name) else ""
+
+
+def _is_true(node: Any) -> bool:
+    return isinstance(node, nodes.Const) and bool(node.value)
+
+
+def _variable(name: Any, default: Any, of: Translate, scope: Scope) -> Any:
+    """``lookup('vars', NAME)``: a variable, also one whose name is made of a text and a value."""
+    if isinstance(name, nodes.Const):
+        found: Any = nodes.Name(str(name.value), "load")
+        if default is not None:
+            found = nodes.Filter(found, "default", [default], [], None, None)
+        return of(found)
+    found = computed(name, of, scope)
+    return (
+        found if default is None else nodes.Filter(found, "default", [of(default)], [], None, None)
+    )
+
+
+def computed(name: Any, of: Translate, scope: Scope) -> Any:
+    """The variable whose name is a text with a value before or after it. NotConvertible."""
+    parts = name.nodes if isinstance(name, nodes.Concat) else [name]
+    if isinstance(name, nodes.Add):
+        parts = _summands(name)
+    begin = parts[0].value if isinstance(parts[0], nodes.Const) else ""
+    end = parts[-1].value if isinstance(parts[-1], nodes.Const) else ""
+    known = [
+        one
+        for one in scope.values
+        if one.startswith(str(begin)) and one.endswith(str(end)) and one != f"{begin}{end}"
+    ]
+    if not (begin or end) or not known:
+        raise NotConvertible("a variable with a computed name")
+    for one in known:
+        of(nodes.Name(one, "load"))
+    if any(one in scope.renames for one in known):
+        raise NotConvertible("a variable with a computed name, which the role sets again")
+    return nodes.Getitem(nodes.Name("Data", "load"), of(name), "load")
+
+
+def _summands(node: Any) -> list[Any]:
+    if isinstance(node, nodes.Add):
+        return [*_summands(node.left), *_summands(node.right)]
+    return [node]
+
+
+def _of_url(url: Any, options: dict[str, Any], wants_list: bool, scope: Scope) -> Any:
+    """``lookup('url', …)``: the host asks for it, as the controller of ccm asks for nothing."""
+    for word in ("validate_certs", "split_lines", "headers", "timeout", "force", "http_agent"):
+        if word == "headers" and word in options:
+            raise NotConvertible("lookup of a URL with headers")
+    whole = "split_lines" in options and not _is_true(options["split_lines"])
+    answer = fetched(url, scope)
+    text: Any = nodes.Getattr(answer, "stdout", "load")
+    if whole:
+        return text
+    lines = nodes.Call(nodes.Getattr(text, "splitlines", "load"), [], [], None, None)
+    return lines if wants_list else nodes.Filter(lines, "join", [nodes.Const(",")], [], None, None)
+
+
+def fetched(url: Any, scope: Scope, options: str = "") -> Any:
+    """``Asked.NAME`` with what ``curl`` of the host gets from a URL. NotConvertible."""
+    written = unparse(url)
+    if scope.no_data or "Asked." in written or "item" in names_in(url):
+        raise NotConvertible("a URL that depends on an answer of the host, or on an element")
+    shown = url.value if isinstance(url, nodes.Const) else "{{ " + written + " }}"
+    command = f"curl --fail --silent --show-error --location{options} {shown}"
+    asks = scope.uses.asks
+    number = sum(one.startswith("url") for one in asks) + 1
+    known = [one for one, question in asks.items() if question.get("command") == command]
+    name = known[0] if known else "url" if number == 1 else f"url_{number}"
+    asks[name] = {"command": command}
+    scope.uses.doubts.append(
+        f"Asked.{name} is what the host gets with curl; in the original the controller asks"
+    )
+    return nodes.Getattr(nodes.Name("Asked", "load"), name, "load")

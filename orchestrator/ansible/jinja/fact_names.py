@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 INFO = "Facts.host.info"
 
 FAMILIES = {
@@ -21,7 +23,24 @@ DISTRIBUTIONS = {
 
 MANAGERS = {"debian": "apt", "rhel": "dnf", "fedora": "dnf", "suse": "zypper", "arch": "pacman"}
 
+VARIETIES = {
+    "debian": "Debian", "ubuntu": "Debian", "raspbian": "Debian", "kali": "Debian",
+    "linuxmint": "Debian", "centos": "CentOS", "redhat": "RedHat", "rocky": "RedHat",
+    "almalinux": "RedHat", "fedora": "RedHat", "oracle": "OracleLinux", "amazon": "Amazon",
+    "alpine": "Alpine", "arch": "Archlinux", "sles": "SUSE", "opensuse-leap": "SUSE",
+    "opensuse-tumbleweed": "SUSE", "gentoo": "Gentoo",
+}  # fmt: skip
+"""ccm's platform, and Ansible's distribution_file_variety."""
+
+RELEASES = {
+    "trixie": "13", "bookworm": "12", "bullseye": "11", "buster": "10", "stretch": "9",
+    "jessie": "8", "noble": "24.04", "jammy": "22.04", "focal": "20.04", "bionic": "18.04",
+    "xenial": "16.04", "trusty": "14.04",
+}  # fmt: skip
+"""Names of releases, and ccm's platformVersion."""
+
 TABLES = {
+    "distribution_file_variety": (f"{INFO}.platform", VARIETIES),
     "os_family": (f"{INFO}.platformFamily", FAMILIES),
     "distribution": (f"{INFO}.platform", DISTRIBUTIONS),
     "pkg_mgr": (f"{INFO}.platformFamily", MANAGERS),
@@ -61,6 +80,17 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("version", "major"): "2",
     ("version", "minor"): "19",
     ("system",): "'Linux'",
+    ("memory_mb", "real", "total"): "Facts.memory.virtual.total // 1048576",
+    ("memory_mb", "swap", "total"): "Facts.memory.swap.info.total // 1048576",
+    ("memfree_mb",): "Facts.memory.virtual.free // 1048576",
+    ("userspace_architecture",): f"{INFO}.kernelArch",
+    ("uptime_seconds",): f"{INFO}.uptime",
+    ("default_ipv4", "macaddress"): (
+        f"(Facts.network.interfaces | selectattr('name', 'equalto', {_FIRST}.interface) | first)"
+        ".hardwareAddr"
+    ),
+    ("virtualization_tech_guest",): f"[{INFO}.virtualizationSystem]",
+    ("python", "version", "major"): "3",
     ("virtualization_type",): f"{INFO}.virtualizationSystem",
     ("virtualization_role",): f"{INFO}.virtualizationRole",
 }
@@ -96,5 +126,135 @@ LOOK_UPS: dict[tuple[str, ...], tuple[str, dict[str, str], str]] = {
 }
 """Facts that a look-up answers: its name, the look-up and the expression."""
 
-NUMBERS = {"memtotal_mb", "swaptotal_mb", "processor_vcpus", "processor_nproc"}
+_MORE: dict[tuple[str, ...], tuple[str, str, str]] = {
+    ("python_version",): (
+        "python",
+        "python3 -c 'import platform; print(platform.python_version())'",
+        "",
+    ),
+    ("python", "version", "minor"): (
+        "python_minor",
+        "python3 -c 'import sys; print(sys.version_info[1])'",
+        " | int",
+    ),
+    ("python", "executable"): ("python_path", "python3 -c 'import sys; print(sys.executable)'", ""),
+    ("user_dir",): ("home", "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f6'", ""),
+    ("user_shell",): ("login_shell", "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f7'", ""),
+    ("user_uid",): ("user_number", "id -u", " | int"),
+    ("user_gid",): ("group_number", "id -g", " | int"),
+    ("effective_user_id",): ("user_number", "id -u", " | int"),
+    ("real_user_id",): ("user_number", "id -u", " | int"),
+    ("userspace_bits",): ("bits", "getconf LONG_BIT", ""),
+    ("processor_cores",): (
+        "cores",
+        "sh -c 'lscpu | sed -n \"s/^Core(s) per socket: *//p\"'",
+        " | int",
+    ),
+    ("processor_count",): ("sockets", "sh -c 'lscpu | sed -n \"s/^Socket(s): *//p\"'", " | int"),
+    ("selinux", "type"): (
+        "selinux_type",
+        "sh -c '. /etc/selinux/config 2>/dev/null; echo \"$SELINUXTYPE\"'",
+        "",
+    ),
+    ("apparmor", "status"): (
+        "apparmor",
+        "sh -c 'test -d /sys/kernel/security/apparmor && echo enabled || echo disabled'",
+        "",
+    ),
+    ("fips",): (
+        "fips",
+        "sh -c 'cat /proc/sys/crypto/fips_enabled 2>/dev/null || echo 0'",
+        " == '1'",
+    ),
+    ("lsb", "description"): (
+        "release_name",
+        "sh -c '. /etc/os-release && echo \"$PRETTY_NAME\"'",
+        "",
+    ),
+    ("machine_id",): ("machine_id", "cat /etc/machine-id", ""),
+    ("product_name",): ("product", "cat /sys/class/dmi/id/product_name", ""),
+    ("system_vendor",): ("vendor", "cat /sys/class/dmi/id/sys_vendor", ""),
+    ("bios_version",): ("bios", "cat /sys/class/dmi/id/bios_version", ""),
+    ("default_ipv4", "gateway"): (
+        "gateway",
+        "sh -c 'ip -4 route show default | cut -d \" \" -f 3 | head -n 1'",
+        "",
+    ),
+    ("default_ipv4", "netmask"): ("network", "", " | ipaddr('netmask')"),
+    ("default_ipv4", "network"): ("network", "", " | ipaddr('network')"),
+    ("default_ipv4", "prefix"): ("network", "", " | ipaddr('prefix')"),
+    ("default_ipv4", "broadcast"): ("network", "", " | ipaddr('broadcast')"),
+    ("dns", "nameservers"): (
+        "nameservers",
+        "sh -c 'sed -n \"s/^nameserver *//p\" /etc/resolv.conf'",
+        ".split()",
+    ),
+    ("user",): ("login", "sh -c 'echo \"${SUDO_USER:-$(id -un)}\"'", ""),
+    ("ssh_user",): ("login", "sh -c 'echo \"${SUDO_USER:-$(id -un)}\"'", ""),
+}
+"""Further facts that a command answers: the name of the look-up, the command, and what is done with
+its output."""
+
+_NETWORK = (
+    "sh -c 'ip -o -4 addr show dev \"$(ip -4 route show default | head -n 1 | "
+    'sed "s/.* dev \\([^ ]*\\).*/\\1/")" | sed -n "s/.* inet \\([^ ]*\\) .*/\\1/p" | head -n 1\''
+)
+
+_TIMES = {
+    "date": "%Y-%m-%d", "time": "%H:%M:%S", "epoch": "%s", "year": "%Y", "month": "%m",
+    "day": "%d", "hour": "%H", "minute": "%M", "second": "%S", "weekday": "%A",
+    "weekday_number": "%w", "weeknumber": "%W", "tz": "%Z", "tz_offset": "%z",
+    "iso8601_basic_short": "%Y%m%dT%H%M%S",
+}  # fmt: skip
+
+DOUBTS = {
+    "login": "the user that logs in for the push; the original has the one of its inventory",
+    "env_path": "PATH of the push; the original has the one of its own login",
+}
+"""Look-ups whose answers may differ from the fact."""
+
+_INTERFACE = re.compile(
+    r"(?:eth|ens|eno|enp|wlan|bond|br|docker|tun|tap|wg|em|vlan|veth|venet|lxcbr|virbr)\w*|lo"
+)
+
+
+def look_up(words: tuple[str, ...]) -> tuple[str, dict[str, str], str] | None:
+    """The look-up that answers a fact: its name, the question and the expression; else None."""
+    if words in LOOK_UPS:
+        return LOOK_UPS[words]
+    if words in _MORE:
+        name, command, rest = _MORE[words]
+        text = f"Asked.{name}.stdout.strip(){rest}"
+        return name, {"command": command or _NETWORK}, text
+    if len(words) == 2 and words[0] == "date_time" and words[1] in _TIMES:
+        return f"time_{words[1]}", {"command": f"date +{_TIMES[words[1]]}"}, (
+            f"Asked.time_{words[1]}.stdout.strip()"
+        )  # fmt: skip
+    if (
+        len(words) == 2
+        and words[0] == "env"
+        and re.fullmatch(r"HOME|USER|LANG|SHELL|PATH", words[1])
+    ):
+        name = f"env_{words[1].lower()}"
+        return name, {"command": f"printenv {words[1]}"}, f"Asked.{name}.stdout.strip()"
+    if words == ("env", "SUDO_USER"):
+        name, command, _ = _MORE[("user",)]
+        return name, {"command": command}, f"Asked.{name}.stdout.strip()"
+    return None
+
+
+def of_interface(words: tuple[str, ...]) -> str:
+    """The address of a named interface as an expression; empty for other facts."""
+    if len(words) != 3 or words[1:] not in (("ipv4", "address"), ("ipv6", "address")):
+        return ""
+    if _INTERFACE.fullmatch(words[0]) is None:
+        return ""
+    kind = "selectattr" if words[1] == "ipv4" else "rejectattr"
+    return (
+        f"(Facts.network.addresses | selectattr('interface', 'equalto', '{words[0]}') | "
+        f"{kind}('ipv4') | map(attribute='address') | first)"
+    )
+
+
+NUMBERS = {"memfree_mb", "memtotal_mb", "swaptotal_mb", "processor_vcpus", "processor_nproc"}
 LISTS = {"all_ipv4_addresses", "all_ipv6_addresses", "interfaces"}

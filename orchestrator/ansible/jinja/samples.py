@@ -160,14 +160,21 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if name in ("ansible_facts", "vars") and keys:
         prefix = "ansible_" if name == "ansible_facts" else ""
         name, keys = f"{prefix}{keys[0]}", keys[1:]
+    known = scope.registers.get(name)
+    if known is not None and known.element is not None and keys:
+        if keys[0] == "item":
+            rest = {key: one for key, one in scope.registers.items() if key != name}
+            inner = scope.having(registers=rest)
+            return _below(sample_of(known.element, inner, depth + 1), keys[1:])
+        return _of_register(keys)
     if name in scope.locals:
         return _below(scope.locals[name], keys)
     if name in scope.task_vars:
         return _below(resolve(scope.task_vars[name], scope, depth), keys)
     if name in scope.registers:
-        last = str(keys[-1]) if keys else ""
-        kind = {"rc": "number", "stdout_lines": "list", "changed": "bool", "exists": "bool"}
-        return Sample(kinds={kind.get(last, "text")}) if keys else Sample(kinds={"map"})
+        if keys[:1] in (["json"], ["results"]):
+            return OPEN
+        return _of_register(keys) if keys else Sample(kinds={"map"})
     if name in scope.values:
         return _below(_of_variable(name, scope, depth), keys)
     if name.startswith("ansible_"):
@@ -181,6 +188,12 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     if name in ("group_names", "groups"):
         return Sample(kinds={"list"})
     return OPEN
+
+
+def _of_register(keys: list[Any]) -> Sample:
+    kind = {"rc": "number", "stdout_lines": "list", "changed": "bool", "exists": "bool",
+            "isdir": "bool", "isreg": "bool", "islnk": "bool", "status": "number"}  # fmt: skip
+    return Sample(kinds={kind.get(str(keys[-1]), "text")})
 
 
 def _of_variable(name: str, scope: Scope, depth: int) -> Sample:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,10 @@ class Register:
     position: int = 0  # how many resources of the manifest came before
     reason: str = ""  # why the result cannot be read
     certain: bool = True  # whether the answer is the same before the first change
+    loop: Any = None  # the loop of the task, None without one
+    look_up_of: Callable[[Any], dict[str, Any]] | None = None  # the question for one element
+    tolerant: bool = False  # whether the run goes on if the task fails
+    element: Any = None  # of one result of a loop: the element, as an expression
 
 
 @dataclass
@@ -38,6 +42,7 @@ class Uses:
     entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     # services, packages: whether nothing changes before the task that lists them
     told: dict[str, bool] = field(default_factory=dict)
+    optional: set[str] = field(default_factory=set)  # data that is none where nothing sets it
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
 
@@ -58,6 +63,8 @@ class Scope:
     role: str = ""
     files: str = ""  # where `lookup('file')` reads, relative to the manifest
     templates: str = ""
+    # takes a file of the project: its kind and name, and gives its path for the manifest
+    locate: Callable[[Any, str, str], str] | None = None
     no_data: bool = False  # an entry of a hierarchy, which cannot read data
     whole: bool = False  # a whole template
 

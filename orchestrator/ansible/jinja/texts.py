@@ -188,7 +188,7 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         inner = boolean_tree(node.node, scope)
         if isinstance(inner, nodes.Const) and isinstance(inner.value, bool):
             return nodes.Const(not inner.value)
-        return nodes.Not(inner)
+        return inner.node if isinstance(inner, nodes.Not) else nodes.Not(inner)
     result = translate(node, scope)
     if isinstance(node, (nodes.Compare, nodes.Test)):
         return result

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
-from orchestrator.ansible.jinja.calls import filter_of, look_up, test_of
+from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.trees import members, parse_expression, path_of, tree_of
 from orchestrator.ansible.problems import NotConvertible
@@ -25,6 +25,7 @@ _MAGIC = {
     "ansible_host": "Host.address",
     "ansible_managed": "Data.ansible_managed",
     "ansible_check_mode": "false",
+    "ansible_connection": "'ssh'",
 }
 _UNKNOWN = frozenset(
     [
@@ -44,14 +45,9 @@ _UNKNOWN = frozenset(
         "role_path",
         "omit",
         "ansible_search_path",
-        "ansible_user",
-        "ansible_ssh_user",
-        "ansible_connection",
         "ansible_become",
         "ansible_failed_result",
         "ansible_failed_task",
-        "ansible_env",
-        "ansible_date_time",
         "ansible_local",
         "ansible_config_file",
     ]
@@ -113,7 +109,7 @@ class _Translator:
             base, keys = self._other_base(node)
             if base is not None:
                 return self._hostvars(base, keys)
-            return self._children(node)
+            return self._computed(node) or self._children(node)
         name, keys = path
         scope = self.scope
         if name == "ansible_facts" and keys and isinstance(keys[0], str):
@@ -123,6 +119,9 @@ class _Translator:
             name, keys = keys[0], keys[1:]
         elif name == "hostvars" and keys:
             return self._hostvars(nodes.Const(keys[0]), keys[1:])
+        known = scope.registers.get(name)
+        if known is not None and known.element is not None and keys:
+            return self._registered(known, keys)
         if name in scope.renames:
             return members(expression(scope.renames[name]), keys)
         if name in scope.locals:
@@ -134,6 +133,15 @@ class _Translator:
         if name in _GLOBALS:
             return members(nodes.Name(name, "load"), keys)
         return self._global(name, keys)
+
+    def _computed(self, node: Any) -> Any:
+        """``vars['a_' ~ b]`` and the like of this host; None for other expressions."""
+        if not isinstance(node, nodes.Getitem) or isinstance(node.arg, (nodes.Const, nodes.Slice)):
+            return None
+        path = path_of(node.node)
+        if path not in (("vars", []), ("hostvars", ["inventory_hostname"])):
+            return None
+        return computed(node.arg, self.of, self.scope)
 
     def _task_variable(self, name: str, keys: list[Any]) -> Any:
         inner = {key: one for key, one in self.scope.task_vars.items() if key != name}
@@ -153,7 +161,7 @@ class _Translator:
             return members(expression(_MAGIC[name]), keys)
         if name in _UNKNOWN:
             raise NotConvertible(f"ccm has no counterpart of {name}")
-        if name == "role_name":
+        if name in ("role_name", "ansible_role_name"):
             return nodes.Const(scope.role)
         if name.startswith("ansible_"):
             return self._fact(name, keys)
@@ -183,15 +191,26 @@ class _Translator:
             rest = list(keys[size - 1 :])
             if words[:size] in fact_names.SIMPLE:
                 return members(expression(fact_names.SIMPLE[words[:size]]), rest)
-            if words[:size] in fact_names.LOOK_UPS:
-                ask, question, text = fact_names.LOOK_UPS[words[:size]]
+            found = fact_names.look_up(words[:size])
+            if found is not None:
+                if self.scope.no_data:
+                    raise NotConvertible("the order of a hierarchy with an answer of the host")
+                ask, question, text = found
                 self.scope.uses.asks[ask] = dict(question)
+                if ask in fact_names.DOUBTS:
+                    self.scope.uses.doubts.append(fact_names.DOUBTS[ask])
                 return members(expression(text), rest)
+        text = fact_names.of_interface(words[:3])
+        if text:
+            return members(expression(text), list(keys[2:]))
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
 
     def _entry(self, database: str, key: str, position: Any) -> Any:
         """A field of an entry of ``getent``; the first one is the key itself."""
         uses = self.scope.uses
+        if (database, "*") in uses.entries and re.fullmatch(r"[\w.@-]+", key):
+            word = re.sub(r"[^a-z0-9]+", "_", f"{database}_{key}".lower())
+            uses.entries.setdefault((database, key), (word, uses.entries[database, "*"][1]))
         if (database, key) not in uses.entries or not isinstance(position, int):
             raise NotConvertible(f"the entry {key} of {database}")
         name, certain = uses.entries[database, key]
@@ -246,8 +265,16 @@ class _Translator:
             raise NotConvertible(f"the whole result of “{register.task_name}”")
         if register.reason:
             raise NotConvertible(register.reason)
+        if register.element is not None and keys[0] == "item":
+            rest = {k: one for k, one in self.scope.registers.items() if one is not register}
+            scope = self.scope.having(registers=rest)
+            return members(translate(register.element, scope), keys[1:])
+        if register.kind == "loop":
+            return self._results(register, keys)
         answer = nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load")
         found = None
+        if register.kind == "uri":
+            found = _page_answer(answer, keys)
         if register.kind == "command":
             found = _command_answer(answer, keys)
         elif register.kind == "stat" and keys[0] == "stat" and len(keys) == 2:
@@ -261,9 +288,35 @@ class _Translator:
         self._ask(register)
         return found
 
+    def _results(self, register: Register, keys: list[Any]) -> Any:
+        """``x.results`` of a loop over what is written out, as a list of maps."""
+        if keys[0] != "results" or register.loop.elements is None:
+            raise NotConvertible(f"the results of the loop “{register.task_name}”")
+        parts = [one_result(register, self.scope, index)
+                 for index in range(len(register.loop.elements))]  # fmt: skip
+        if len(keys) > 2 and isinstance(keys[1], int) and -len(parts) <= keys[1] < len(parts):
+            return self._registered(parts[keys[1]], keys[2:])
+        made = [self._as_map(one) for one in parts]
+        return members(nodes.List(made), keys[1:])
+
+    def _as_map(self, register: Register) -> Any:
+        names: dict[str, Any] = {"item": ["item"]}
+        if register.kind == "command":
+            names.update({word: [word] for word in ("rc", "stdout", "stderr", "stdout_lines")})
+        else:
+            inner = [nodes.Pair(nodes.Const(word), self._registered(register, ["stat", word]))
+                     for word in ("exists", "isdir", "isreg", "islnk")]  # fmt: skip
+            first = nodes.Pair(nodes.Const("item"), self._registered(register, ["item"]))
+            return nodes.Dict([first, nodes.Pair(nodes.Const("stat"), nodes.Dict(inner))])
+        return nodes.Dict(
+            [nodes.Pair(nodes.Const(k), self._registered(register, v)) for k, v in names.items()]
+        )
+
     def _ask(self, register: Register) -> None:
         if self.scope.no_data:
             raise NotConvertible("the order of a hierarchy with the result of a task")
+        if any(_ELEMENT.search(str(one)) for one in register.look_up.values()):
+            raise NotConvertible(f"an answer for each element of a list (“{register.task_name}”)")
         self.scope.uses.asks[register.name] = register.look_up
         if not register.certain:
             self.scope.uses.doubts.append(
@@ -361,17 +414,34 @@ class _Translator:
                 )
                 operator = "ne" if word == "failed" else "eq"
                 return nodes.Compare(code, [nodes.Operand(operator, nodes.Const(0))])
+            plain = register.kind == "change" and not register.tolerant
+            if word in ("failed", "succeeded") and plain:
+                return nodes.Const(word == "succeeded")  # a failure would have ended the run
             raise NotConvertible(f"“{node.name}” of the result of “{register.task_name}”")
+        if node.name in ("defined", "undefined") and path is not None and self._is_optional(path):
+            test = nodes.Test(self.of(node.node), "none", [], [], None, None)
+            return nodes.Not(test) if node.name == "defined" else test
         return test_of(node, self.of)
+
+    def _is_optional(self, path: tuple[str, list[Any]]) -> bool:
+        """Whether a name is a fact that is none where nothing sets it."""
+        renamed = self.scope.renames.get(path[0], "")
+        return not path[1] and renamed.removeprefix("Data.") in self.scope.uses.optional
 
     def _filter(self, node: nodes.Filter) -> Any:
         inner, arguments = node.node, node.args
+        path = path_of(inner) if inner is not None else None
+        if path is not None and path[0] in self.scope.registers and node.name in _SUCCESS:
+            return self.of(nodes.Test(inner, node.name, [], [], None, None))
         if node.name in ("default", "d") and arguments:
             given = path_of(arguments[0])
             if given == ("omit", []):
                 raise NotConvertible("default(omit) within an expression")
             if inner is not None and self._is_known_fact(inner):
                 return self.of(inner)
+            if path is not None and self._is_optional(path):
+                there = nodes.Not(nodes.Test(self.of(inner), "none", [], [], None, None))
+                return nodes.CondExpr(there, self.of(inner), self.of(arguments[0]))
         if isinstance(inner, nodes.Getattr) and node.name == "b64decode":
             path = path_of(inner)
             register = self.scope.registers.get(path[0]) if path else None
@@ -394,10 +464,20 @@ class _Translator:
             return look_up(node, self.of, self.scope)
         if name and name not in self.scope.locals and name not in _GLOBALS:
             raise NotConvertible(f"ccm has no function {name}()")
-        if isinstance(node.node, nodes.Getattr) and node.node.attr == "format":
-            raise NotConvertible("ccm has no method format()")
+        if isinstance(node.node, nodes.Getattr):
+            inner, method = node.node.node, node.node.attr
+            if method in _METHODS and not node.args:
+                other = nodes.Getattr(inner, _METHODS[method], "load")
+                return self.of(nodes.Call(other, [], [], None, None))
+            if method == "has_key" and len(node.args) == 1:
+                return self.of(nodes.Compare(node.args[0], [nodes.Operand("in", inner)]))
         return self._children(node)
 
+
+_ELEMENT = re.compile(r"\{\{[^}]*\bitem\b")
+
+_METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
+"""Methods of maps that only Python 2 has."""
 
 _TOLD = {
     ("services",): "services",
@@ -408,6 +488,32 @@ _TOLD = {
     ("ansible_facts", "packages"): "packages",
 }
 """What service_facts and package_facts tell."""
+
+
+def one_result(register: Register, scope: Scope, index: int) -> Register:
+    """What the loop of a reading task found for one element that is written out."""
+    element = register.loop.elements[index]
+    assert register.look_up_of is not None
+    variables = {**scope.task_vars, register.loop.variable: element}
+    return Register(
+        f"{register.name}_{index + 1}", register.look_up_of.kind, register.task_name,  # type: ignore[attr-defined]  # a Question
+        register.look_up_of(scope.having(task_vars=variables)), position=register.position,
+        certain=register.certain, element=tree_of(element),
+    )  # fmt: skip
+
+
+def _page_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
+    text = nodes.Getattr(answer, "stdout", "load")
+    if keys[0] == "json":
+        return members(nodes.Filter(text, "from_json", [], [], None, None), keys[1:])
+    if keys == ["content"]:
+        return text
+    if keys == ["status"]:
+        worked = nodes.Compare(
+            nodes.Getattr(answer, "exit_code", "load"), [nodes.Operand("eq", nodes.Const(0))]
+        )
+        return nodes.CondExpr(worked, nodes.Const(200), nodes.Const(0))
+    return None
 
 
 def _has(value: Any, key: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -58,6 +59,14 @@ def is_template(value: Any) -> bool:
         and not isinstance(value, Unsafe)
         and ("{{" in value or "{%" in value or "{#" in value)
     )
+
+
+_ROLE = re.compile(r"^\s*\{\{\s*role_path\s*\}\}/(?:(?:files|templates|tasks|vars)/)?")
+
+
+def in_role(path: str) -> str:
+    """A path without the directory of the role, and of its kind, in front."""
+    return path if isinstance(path, Vaulted) else _ROLE.sub("", path)
 
 
 def outputs(text: str) -> list[nodes.Expr] | None:

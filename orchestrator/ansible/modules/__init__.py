@@ -3,8 +3,9 @@
 from importlib import import_module
 
 _MODULES = (
-    "accounts", "commands", "downloads", "edits", "files", "host_settings", "packages",
-    "programs", "repositories", "services", "waits",
+    "accounts", "commands", "containers", "databases", "downloads", "edits", "files",
+    "firewalls", "host_settings", "keys", "packages", "programs", "repositories", "services",
+    "tools", "waits",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 from jinja2 import nodes
@@ -11,7 +12,14 @@ from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import is_template, members, only_expression, outputs, path_of
+from orchestrator.ansible.jinja.trees import (
+    in_role,
+    is_template,
+    members,
+    only_expression,
+    outputs,
+    path_of,
+)
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible
@@ -97,12 +105,45 @@ class Arguments:
             raise NotConvertible(f"{names[0]} is no text")
         return texts.text(value, self.scope)
 
+    def piece(self, prefix: str, *names: str, quote: bool = True) -> str:
+        """A part of a command: the prefix and the value as one word, empty where it is omitted.
+
+        Where elements omit it or not, the part is an expression that is empty for those.
+        """
+        self._read.update(names)
+        for name in names:
+            value = self._args.get(name)
+            if value is None:
+                continue
+            node = only_expression(value) if is_template(value) and "omit" in value else None
+            inner = _omitted(node) if node is not None else None
+            if inner is None or isinstance(inner, nodes.CondExpr):
+                text = self.text(name)
+                if text is None or text == "":
+                    return ""
+                return prefix + (shell_word(text) if quote else text)
+            while isinstance(inner, nodes.Filter) and inner.name in ("default", "d") and inner.node:
+                inner = inner.node
+            found = unparse(translate(inner, self.scope))
+            shown = f"({found} | string | quote)" if quote else f"({found})"
+            return "{{ " + f"'{prefix}' ~ {shown} if {found} | default('', true) else ''" + " }}"
+        return ""
+
     def required(self, *names: str) -> str:
         """The same of an argument that must be there."""
         found = self.text(*names)
         if found is None or found == "":
             raise NotConvertible(f"the parameter {names[0]} is missing")
         return found
+
+    def source(self, *names: str) -> str:
+        """The path of a file of the project, relative to the role; NotConvertible."""
+        value = self.raw(*names)
+        if isinstance(value, str):
+            for name in names:
+                if name in self._args:
+                    self._args[name] = in_role(value)
+        return self.required(*names)
 
     def literal(self, *names: str, default: str | None = None, exact: bool = False) -> str | None:
         """A text that is no template; one of a variable unless it must be ``exact``."""
@@ -313,6 +354,16 @@ class Arguments:
                 self.notes.append(f"{name} is left out, as no element has {key}")
                 return None
         raise OmitChoice(key)
+
+
+def shell_word(text: str) -> str:
+    """A text of ccm as one word of a shell; NotConvertible where it cannot be quoted."""
+    if "{{" not in text:
+        return shlex.quote(text)
+    plain = re.sub(r"\{\{.*?\}\}", "", text, flags=re.DOTALL)
+    if re.search(r'["$`\\]', plain):
+        raise NotConvertible("quotes around a variable in a word of a command")
+    return f'"{text}"'
 
 
 def _holds_vaulted(value: Any) -> bool:

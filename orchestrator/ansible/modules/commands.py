@@ -21,8 +21,23 @@ _PATTERN = re.compile(r"[*?\[]")
 def command(context: Context, given: Arguments) -> list[Entry]:
     """Commands with their conditions."""
     properties = command_properties(context, given)
-    word = str(properties["command"]).split("\n")[0][:60]
+    word = first_words(str(properties["command"]))
     return [Entry("exec", context.unique(context.title(word)), properties)]
+
+
+_LONGEST_NAME = 60
+
+
+def first_words(line: str) -> str:
+    """The beginning of a command as a name; a template in it is never cut."""
+    text = line.strip().split("\n")[0]
+    made = ""
+    for part in re.split(r"(\{\{.*?\}\})", text):
+        left = _LONGEST_NAME - len(made)
+        if left <= 0:
+            break
+        made += part if part.startswith("{{") else part[:left]
+    return made if made.count("{{") == made.count("}}") else made.split("{{")[0] or "command"
 
 
 def command_properties(context: Context, given: Arguments) -> dict[str, Any]:
@@ -122,8 +137,10 @@ def guard_of(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def single_quoted(text: str) -> str:
-    """A text with templates as one word of a shell."""
-    return "'" + text.replace("'", "'\"'\"'") + "'"
+    """A text with templates as one word of a shell. Quotes within the templates stay."""
+    parts = re.split(r"(\{\{.*?\}\})", text, flags=re.DOTALL)
+    made = [one if one.startswith("{{") else one.replace("'", "'\"'\"'") for one in parts]
+    return "'" + "".join(made) + "'"
 
 
 @maps("script")

@@ -63,6 +63,13 @@ class Files:
     used: dict[str, Path] = field(default_factory=dict)  # paths of the manifest, and the originals
     texts: dict[str, str] = field(default_factory=dict)  # of templates, as they are written
     problems: dict[str, str] = field(default_factory=dict)
+    given: dict[str, set[str]] = field(default_factory=dict)  # names that calls of a template give
+    # paths of the controller that each host makes for itself
+    on_hosts: set[str] = field(default_factory=set)
+
+    def is_on_hosts(self, path: str) -> bool:
+        """Whether a path of the controller is below what each host makes for itself."""
+        return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.on_hosts)
 
     def find(self, kind: str, name: str) -> tuple[str, Path] | None:
         """The path that the manifest has for a file, and the original; None where there is none."""
@@ -109,6 +116,7 @@ class Context:
     notes: list[str] = field(default_factory=list)
     cache_valid: str = ""  # update_cache of packages
     template_variables: dict[str, Any] = field(default_factory=dict)
+    template_problems: dict[str, str] = field(default_factory=dict)
     requests: dict[str, Any] = field(default_factory=dict)
     loop_list: str = ""
 

@@ -92,6 +92,8 @@ def get_url(context: Context, given: Arguments) -> list[Entry]:
     if force is not None and force is not False:
         properties["force"] = force
     _attributes(given, properties)
+    if context.task.is_local:
+        context.files.on_hosts.add(clean_path(path))
     return [Entry("download", clean_path(path), properties)]
 
 
@@ -102,12 +104,8 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
     given.refuse("keep_newer", unless=(False,))
     given.refuse("validate_certs", unless=(True,))
     given.ignore("decrypt", "list_files", "unsafe_writes", "follow")
-    source, target = given.required("src"), clean_path(given.required("dest"))
-    remote = (
-        given.flag("remote_src", "copy", default=False)
-        if given.raw("copy") is None
-        else (not given.flag("copy", default=True))
-    )
+    source, target = given.source("src"), clean_path(given.required("dest"))
+    remote = _is_remote(context, given, source, target)
     creates = given.text("creates")
     options = given.raw("extra_opts") or []
     owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
@@ -152,6 +150,20 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible("a zip archive without creates")
     entries.append(Entry("exec", context.unique(context.title(f"extract {path}")), properties))
     return entries
+
+
+def _is_remote(context: Context, given: Arguments, source: str, target: str) -> bool:
+    """Whether the archive lies on the host."""
+    if given.raw("copy") is None:
+        remote = given.flag("remote_src", "copy", default=False)
+    else:
+        remote = not given.flag("copy", default=True)
+    if context.task.is_local:
+        context.files.on_hosts.add(target)
+    if not remote and context.files.is_on_hosts(source):
+        context.check(f"{source} is on each host; in the original it is on the controller")
+        return True
+    return remote
 
 
 def _is_url(given: Arguments) -> bool:

@@ -18,6 +18,7 @@ from orchestrator.ansible.modules.arguments import Arguments, expression_of
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import read_text
 
 _UNSUPPORTED = ("attributes", "attr", "access_time_format", "modification_time_format")
@@ -63,6 +64,8 @@ def file(context: Context, given: Arguments) -> list[Entry]:
     given.ignore("follow", "force" if given.raw("state") != "link" else "follow")
     given.ignore("_original_basename", "_diff_peek")
     state = given.literal("state")
+    if context.task.is_local:
+        context.files.on_hosts.add(path)
     if state is None:
         state = "directory" if given.raw("recurse") is not None else "file"
     if state == "absent":
@@ -190,8 +193,11 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
         if is_template(content) and given.sample("content").all_kinds() - {"text"}:
             raise NotConvertible("content that may be no text, which Ansible writes as JSON")
         return [Entry("file", path, _common(context, given, {"content": body, **own}))]
-    source = given.required("src")
-    if given.flag("remote_src", default=False):
+    source = given.source("src")
+    here = context.files.is_on_hosts(source)
+    if here:
+        context.check(f"{source} is on each host; in the original it is on the controller")
+    if given.flag("remote_src", default=False) or here:
         path = target_path(context, given, source)
         if source.endswith("/"):
             raise NotConvertible("a directory of the target as source")
@@ -265,6 +271,30 @@ def _tree(
     return entries
 
 
+def tree(context: Context, *, written: str, original: Path, base: str) -> list[Entry]:
+    """A directory of the project with the modes of its files: one resource each. NotConvertible."""
+    found = sorted(original.rglob("*"))
+    if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
+        raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
+    own = {"owner": "root", "group": "root"}
+    entries = [Entry("file", base, {"ensure": "directory", **own, "mode": "0755"})]
+    for one in found:
+        name = one.relative_to(original).as_posix()
+        mode = f"{one.stat().st_mode & 0o777:04o}"
+        if one.is_dir():
+            entries.append(
+                Entry(
+                    "file", posixpath.join(base, name), {"ensure": "directory", **own, "mode": mode}
+                )
+            )
+            continue
+        place = posixpath.join(written, name)
+        context.files.take(place, one)
+        path = posixpath.join(base, name)
+        entries.append(Entry("file", path, {"source": place, **own, "mode": mode}))
+    return entries
+
+
 def take_all(context: Context, folder: str) -> None:
     """Take all files of a directory of the role, as one of them is named by a variable."""
     base = context.files.base / folder
@@ -285,7 +315,7 @@ def template(context: Context, given: Arguments) -> list[Entry]:
     )  # fmt: skip
     given.refuse("trim_blocks", unless=(True,))
     given.refuse("lstrip_blocks", unless=(False,))
-    source = given.required("src")
+    source = given.source("src")
     path = target_path(context, given, source)
     found = context.files.find("templates", source)
     own = attributes(context, given, _own_mode(given, found[1]) if found else "0644")
@@ -318,6 +348,32 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     return f"template({literal(written)}{_keywords(context, original)})"
 
 
+def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
+    """The path of a file that ``lookup('file')`` or ``lookup('template')`` reads.
+
+    NotConvertible where the project does not have it.
+    """
+    found = files.find(f"{kind}s", name)
+    if found is None or found[1].is_dir():
+        raise NotConvertible(f"the file {name} is not in the project")
+    written: str = found[0]
+    original: Path = found[1]
+    if _is_vaulted(original):
+        raise NotConvertible(f"{name} is encrypted with ansible-vault")
+    if kind == "file":
+        files.take(written, original)
+    else:
+        context = Context(_NO_TASK, scope, files, str)
+        given = _given_names(context, read_text(original))
+        if given or scope.locals:
+            raise NotConvertible(f"lookup of the template {name}, which reads a variable of a task")
+        _take_template(context, name, original, written)
+    return written
+
+
+_NO_TASK = Task("", "", {}, {}, "", 0, 0)
+
+
 def _known_relative(context: Context, raw: Any) -> bool:
     from orchestrator.ansible.jinja.samples import resolve
 
@@ -334,12 +390,18 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
     """Rewrite a template and those that it includes. NotConvertible with its first problem."""
     files = context.files
     written = written or posixpath.join(files.prefix, "templates", name)
+    body = read_text(original)
+    given = _given_names(context, body)
     if written in files.texts:
         if written in files.problems:
             raise NotConvertible(files.problems[written])
+        if given != files.given[written]:
+            names = ", ".join(sorted(given ^ files.given[written]))
+            raise NotConvertible(f"the template {name} is rendered before and after {names} is set")
         return
     files.take(written, original)
-    result = rewrite(read_text(original), _template_scope(context), name)
+    files.given[written] = given
+    result = rewrite(body, _template_scope(context), name)
     files.texts[written] = result.text
     for include in result.includes:
         found = files.find("templates", include)
@@ -353,23 +415,37 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
         raise NotConvertible(files.problems[written])
 
 
+def _given_names(context: Context, body: str) -> set[str]:
+    """The names of a template that its call gives, and that are data in other calls."""
+    scope = context.scope
+    renamed = {name for name, new in scope.renames.items() if new.startswith("Data.")}
+    names = (renamed | set(scope.task_vars)) & set(scope.values)
+    return {one for one in names if re.search(rf"\b{re.escape(one)}\b", body)}
+
+
 def _template_scope(context: Context) -> Scope:
     """In a file, the variables of a task are names, which the call of the template gives."""
     scope = context.scope
     samples = {name: resolve(one, scope) for name, one in scope.task_vars.items()}
     for name, new in scope.renames.items():
-        samples[name] = scope.locals.get(new, OPEN)
+        if new.startswith("Data."):
+            samples[name] = resolve("{{ " + name + " }}", scope)
+        else:
+            samples[name] = scope.locals.get(new, OPEN)
     return scope.having(task_vars={}, renames={}).with_locals(samples)
 
 
 def _keywords(context: Context, original: Path | None) -> str:
     """The variables of the task as arguments, as far as the template reads them."""
-    if not context.template_variables:
-        return ""
     body = read_text(original) if original is not None else ""
+    for name, reason in context.template_problems.items():
+        if re.search(rf"\b{re.escape(name)}\b", body):
+            raise NotConvertible(f"its variable {name}: {reason}")
     words = []
     for name, value in context.template_variables.items():
-        if original is not None and not re.search(rf"\b{re.escape(name)}\b", body):
+        includes = re.search(r"\{%-?\s*(?:include|import|from|extends)\b", body) is not None
+        is_read = re.search(rf"\b{re.escape(name)}\b", body) is not None
+        if original is not None and not is_read and not includes:
             continue
         words.append(f", {name}={value if isinstance(value, str) else literal(value)}")
     return "".join(words)

@@ -121,6 +121,12 @@ def both(conditions: list[str]) -> str:
     return " and ".join(f"({one})" if needs_parentheses(one) else one for one in conditions)
 
 
+def chosen(text: str, conditions: list[str]) -> str:
+    """A list where conditions hold, else an empty one, as an expression."""
+    condition = both(conditions)
+    return f"[{text}] if {f'({condition})' if ' if ' in condition else condition} else []"
+
+
 def either(conditions: list[str]) -> str:
     """Conditions of which one must hold."""
     return " or ".join(f"({one})" if " if " in one or " and " in one else one for one in conditions)

@@ -58,8 +58,10 @@ KEYWORDS = frozenset(
 BLOCK_WORDS = frozenset(["block", "rescue", "always"])
 COLLECTIONS = (
     "ansible.builtin.", "ansible.legacy.", "ansible.posix.", "community.general.",
-    "community.crypto.",
+    "community.crypto.", "community.mysql.", "ansible.mysql.", "community.postgresql.",
+    "community.rabbitmq.", "community.docker.",
 )  # fmt: skip
+_LOCAL = ("localhost", "127.0.0.1")
 FREE_FORM = frozenset(["command", "shell", "raw", "script"])
 COMMAND_WORDS = (
     "chdir", "creates", "executable", "expand_argument_vars", "removes", "stdin",
@@ -86,6 +88,18 @@ class Task:
     def name(self) -> str:
         """The name for people, empty where there is none."""
         return str(self.keywords.get("name") or "")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on the controller."""
+        words = self.keywords
+        return words.get("delegate_to") in _LOCAL or words.get("connection") == "local"
+
+    @property
+    def is_once(self) -> bool:
+        """Whether it runs on one host of the play only."""
+        word = str(self.keywords.get("run_once", "")).strip().lower()
+        return word not in ("", "no", "off", "n", "f", "false", "0")
 
     def with_keywords(self, **changes: Any) -> Task:
         """The same task with other keywords."""
@@ -227,6 +241,15 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [value]
 
 
+def _vars(value: Any) -> dict[str, Any]:
+    """Variables as a map, also those that are a list of maps."""
+    found: dict[str, Any] = {}
+    for one in listed(value):
+        if isinstance(one, dict):
+            found.update(one)
+    return found
+
+
 def inherit(keywords: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
     """The keywords of a task within a block or an include that has others."""
     result = dict(keywords)
@@ -245,7 +268,7 @@ def inherit(keywords: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
     for word in _INHERITED:
         if word in outer and word not in keywords:
             result[word] = outer[word]
-    variables = {**(outer.get("vars") or {}), **(keywords.get("vars") or {})}
+    variables = {**_vars(outer.get("vars")), **_vars(keywords.get("vars"))}
     if variables:
         result["vars"] = variables
     return result

@@ -119,7 +119,6 @@ def test_a_difference_is_marked(tmp_path: Path, name: str) -> None:
 
 KEPT = {
     "delegation": "command: a\n  delegate_to: localhost",
-    "once": "command: a\n  run_once: true",
     "never": "command: a\n  tags: never",
     "look-around": "lineinfile: {path: /a, regexp: '(?!x)', line: b}",
     "pattern": "apt: name=nginx*",

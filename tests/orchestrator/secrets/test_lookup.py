@@ -11,6 +11,7 @@ import pytest
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import CommandSource, KeySources, PasswordSource
 from orchestrator.secrets.lookup import PLACEHOLDER, SecretLookup, collecting, open_all
+from orchestrator.secrets.reference import calls_in
 from remote_runtime.errors import CcmError
 from tests.orchestrator.secrets.keys import inline, project, vault
 
@@ -241,3 +242,9 @@ def test_many_threads(tmp_path: Path) -> None:
         thread.join()
     assert found == ["x"] * 20
     assert (tmp_path / "ran").read_text() == "run\n"
+
+
+def test_a_line_of_bind_is_no_call() -> None:
+    """``secret "x"`` outside of the tags of a template is plain text, inside it is a call."""
+    text = 'key k {\n  secret "{{ Data.key }}";\n};\n{{ secret "a#b" }} {{ secret(\'c\') }}'
+    assert [one for one, _ in calls_in(text)] == ["a#b", "c"]

@@ -1,0 +1,268 @@
+"""Facts that replace a value that was read before: a name of their own in data (controller).
+
+``set_fact`` may read the earlier value of its own variable, or follow tasks that read it. Data has
+one value for each name, so the new value has a name of its own, which what follows reads.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.conversion import included_vars, keywords
+from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.loops import Loop, read_loop
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.trees import (
+    is_template,
+    names_in,
+    parse_expression,
+    path_of,
+    tree_of,
+)
+from orchestrator.ansible.jinja.unparse import literal, operand, unparse
+from orchestrator.ansible.modules.arguments import expression_of
+from orchestrator.ansible.output.entries import CHECK, Datum, Record, both
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task, listed
+
+
+def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
+    """Whether the value of a fact needs a name of its own."""
+    if task.loop is not None or name in builder.scope.renames:
+        return True
+    plain = included_vars.own_default(name, value)
+    if is_template(plain) or isinstance(plain, (list, dict)):
+        try:
+            if name in names_in(tree_of(plain)):
+                return True
+        except NotConvertible:
+            if re.search(rf"\b{re.escape(name)}\b", str(plain)):
+                return True
+    read = name in builder.scope.uses.data and name not in builder.facts
+    return read and name in builder.given and plain is value
+
+
+def set_versions(builder: Conversion, task: Task, record: Record, given: dict[str, Any]) -> None:
+    """Set facts under names of their own. NotConvertible."""
+    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    before = len(scope.uses.doubts)
+    if task.loop is not None:
+        made = _looped(builder, task, scope, given)
+    else:
+        when = listed(task.keywords.get("when"))
+        conditions = [texts.condition(one, scope) for one in when if one is not True]
+        made = {
+            name: _chosen(builder, name, _expression(value, scope), conditions)
+            for name, value in given.items()
+        }  # fmt: skip
+    doubts = scope.uses.doubts[before:]
+    for name, text in made.items():
+        new = _define(builder, name, text, "by set_fact, for what follows")
+        if "default(none)" in text:
+            scope.uses.optional.add(new)
+        for one in doubts:
+            scope.uses.doubtful[new] = one
+            builder.mark(record, CHECK, one)
+    _follow(builder, list(made))
+
+
+def _expression(value: Any, scope: Scope) -> str:
+    try:
+        return expression_of(value, scope)
+    except NotConvertible:
+        if not isinstance(value, str):
+            raise
+    text = texts.text(value, scope)
+    if text.startswith("{{") and text.count("{{") == 1:
+        return text[2:-2].strip()
+    raise NotConvertible("a fact that is made of several parts with statements")
+
+
+def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -> str:
+    """The value where the conditions hold, else the earlier one."""
+    if not conditions:
+        return value
+    return f"{_group(value)} if {both(conditions)} else {_earlier(builder, name)}"
+
+
+def _group(text: str) -> str:
+    return f"({text})" if " if " in text else text
+
+
+def _is_known(builder: Conversion, name: str) -> bool:
+    included = any(name in one for choice in builder.includes for one in choice.files.values())
+    return name in builder.given or name in builder.facts or included
+
+
+def _earlier(builder: Conversion, name: str) -> str:
+    renamed = builder.scope.renames.get(name)
+    if renamed:
+        return renamed
+    builder.scope.uses.data.add(name)
+    return f"Data.{name}" if _is_known(builder, name) else f"Data.{name} | default(none)"
+
+
+def _define(builder: Conversion, name: str, text: str, comment: str) -> str:
+    """Data with an expression, under a new name that what follows reads."""
+    new, number = f"{name}_set", 1
+    while new in builder.manifest.data or new in builder.scope.values:
+        number += 1
+        new = f"{name}_set_{number}"
+    builder.manifest.data[new] = Datum("{{ " + text + " }}", [f"{name}, {comment}"])
+    builder.scope.renames[name] = f"Data.{new}"
+    builder.scope.uses.data.add(new)
+    return new
+
+
+def _follow(builder: Conversion, names: list[str]) -> None:
+    """Variables that read a fact have new values as well. NotConvertible."""
+    scope, found = builder.scope, list(names)
+    readers: list[str] = []
+    while found:
+        word = re.compile(rf"\b{re.escape(found.pop())}\b")
+        for name, values in scope.values.items():
+            if name in names or name in readers or name in builder.facts:
+                continue
+            if any(is_template(one) and word.search(one) for one in _all_texts(values)):
+                readers.append(name)
+                found.append(name)
+    first: dict[str, Any] = {}
+    for name in readers:
+        given = scope.values[name]
+        if any(repr(one) != repr(given[0]) for one in given[1:]):
+            raise NotConvertible(f"{name} has several values, which read {', '.join(names)}")
+        first[name] = given[0]
+    # the names first, as the values may read each other
+    new = {name: _define(builder, name, "none", "which reads what is set above") for name in first}
+    for name, value in first.items():
+        builder.manifest.data[new[name]].value = texts.value(value, scope)
+
+
+def _all_texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in _all_texts(one)]
+    if isinstance(value, list):
+        return [text for one in value for text in _all_texts(one)]
+    return [value] if isinstance(value, str) else []
+
+
+# --- loops
+
+
+def _looped(builder: Conversion, task: Task, scope: Scope, given: dict[str, Any]) -> dict[str, str]:
+    loop = read_loop(task, scope, builder.files)
+    if loop is None or loop.index:
+        raise NotConvertible("set_fact in such a loop")
+    if loop.elements is not None:
+        loop.foreach = expression_of(loop.elements, scope)
+    inner = scope.with_locals({"item": loop.sample})
+    if loop.variable != "item":
+        inner = inner.with_locals({loop.variable: loop.sample})
+        inner.renames = {**inner.renames, loop.variable: "item"}
+    if len(given) > 1 and any(other in names_in(tree_of(value)) for other in given
+                              for name, value in given.items() if other != name):  # fmt: skip
+        raise NotConvertible("facts in a loop that read each other")
+    when = [one for one in listed(task.keywords.get("when")) if one is not True]
+    if any(name in names_in(parse_expression(str(one))) for one in when for name in given):
+        raise NotConvertible("set_fact in a loop whose condition reads the fact")
+    conditions = [texts.condition(one, inner) for one in when]
+    return {
+        name: _accumulated(
+            builder, name, value=value, inner=inner, loop=loop, conditions=conditions
+        )
+        for name, value in given.items()
+    }
+
+
+def _accumulated(
+    builder: Conversion, name: str, *, value: Any, inner: Scope, loop: Loop, conditions: list[str]
+) -> str:
+    tree = tree_of(value)
+    if name not in names_in(tree):
+        made = _each(inner, tree, loop, conditions)
+        if not conditions:
+            return f"({made}) | last"
+        known = _is_known(builder, name) or name in builder.scope.renames
+        old = _old(builder, name, None) if known else ""
+        rest = f" | default({old})" if old else ""
+        return f"({made}) | last{rest or ' | default(none)'}"
+    if isinstance(tree, nodes.Add):
+        base, default = _own(tree.left, name)
+        if base and name not in names_in(tree.right):
+            return _added(builder, name, default=default, tree=tree.right, inner=inner, loop=loop,
+                          conditions=conditions)  # fmt: skip
+    if isinstance(tree, nodes.Filter) and tree.node is not None and len(tree.args) == 1:
+        base, default = _own(tree.node, name)
+        if base and name not in names_in(tree.args[0]):
+            return _filtered(builder, name, default=default, tree=tree, inner=inner, loop=loop,
+                             conditions=conditions)  # fmt: skip
+    raise NotConvertible(f"{name} is made of its own earlier value in a loop")
+
+
+def _own(node: Any, name: str) -> tuple[bool, Any]:
+    """Whether a tree is the fact itself, and what it is where it is not set."""
+    if isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.node is not None:
+        return path_of(node.node) == (name, []), (node.args[0] if node.args else None)
+    return path_of(node) == (name, []), None
+
+
+def _old(builder: Conversion, name: str, default: Any) -> str:
+    text = builder.scope.renames.get(name) or f"Data.{name}"
+    if text == f"Data.{name}":
+        known = _is_known(builder, name)
+        if not known and default is not None:
+            return unparse(default)
+        builder.scope.uses.data.add(name)
+    return text if default is None else f"{text} | default({unparse(default)})"
+
+
+def _each(scope: Scope, tree: Any, loop: Loop, conditions: list[str]) -> str:
+    """The list of what an expression gives for each element."""
+    value = operand(parse_expression(texts.expression_text(unparse(tree), scope)))
+    test = f" if {both(conditions)}" if conditions else ""
+    body = f"[{{% for item in {loop.foreach}{test} %}}{{{{ {value} | to_json }}}},{{% endfor %}}]"
+    return f"template({literal(body)}) | from_yaml"
+
+
+def _added(
+    builder: Conversion,
+    name: str,
+    *,
+    default: Any,
+    tree: Any, inner: Scope, loop: Loop,
+    conditions: list[str],
+) -> str:  # fmt: skip
+    old = operand(parse_expression(_old(builder, name, default)))
+    if isinstance(tree, nodes.List) and len(tree.items) == 1:
+        return f"{old} + ({_each(inner, tree.items[0], loop, conditions)})"
+    sample = inner.values.get(name, [])
+    if any(isinstance(one, str) and not is_template(one) for one in sample):
+        return f"{old} ~ ({_each(inner, tree, loop, conditions)}) | join"
+    return f"{old} + ({_each(inner, tree, loop, conditions)}) | flatten(levels=1)"
+
+
+def _filtered(
+    builder: Conversion,
+    name: str,
+    *,
+    default: Any,
+    tree: Any, inner: Scope, loop: Loop,
+    conditions: list[str],
+) -> str:  # fmt: skip
+    old = operand(parse_expression(_old(builder, name, default)))
+    argument = tree.args[0]
+    kind = tree.name.rsplit(".", 1)[-1]
+    if kind == "union" and not tree.kwargs:
+        made = _each(inner, argument, loop, conditions)
+        return f"{old} | union(({made}) | flatten(levels=1))"
+    if kind == "combine" and isinstance(argument, nodes.Dict) and not tree.kwargs:
+        pairs = [nodes.Dict([nodes.Pair(nodes.Const("key"), one.key),
+                             nodes.Pair(nodes.Const("value"), one.value)])
+                 for one in argument.items]  # fmt: skip
+        made = _each(inner, nodes.List(list(pairs)), loop, conditions)
+        return f"{old} | combine(({made}) | flatten(levels=1) | items2dict)"
+    raise NotConvertible(f"{name} is made of its own earlier value in a loop")

@@ -1,0 +1,111 @@
+"""Filters that ccm does not have, written with those that it has (controller)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.problems import NotConvertible
+
+_PLAIN_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_PROJECTION = re.compile(
+    r"(?P<base>[A-Za-z_][\w.]*)?\[(?:\*|\?(?P<key>[\w.]+)\s*==\s*[`'\"]+(?P<value>[^`'\"]*)[`'\"]+)?\]"
+    r"(?:\.(?P<rest>[A-Za-z_][\w.]*))?(?P<first>\s*\|\s*\[0\])?"
+)
+
+
+def filtered(node: Any, name: str, *arguments: Any, **named: Any) -> nodes.Filter:
+    """``node | name(arguments)``."""
+    words = [nodes.Keyword(key, nodes.Const(one)) for key, one in named.items()]
+    return nodes.Filter(node, name, [_node(one) for one in arguments], words, None, None)
+
+
+def _node(value: Any) -> Any:
+    return value if isinstance(value, nodes.Node) else nodes.Const(value)
+
+
+def substitute(name: str, inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    """An expression of ccm for a filter that it lacks; None where there is none. NotConvertible."""
+    maker = _MAKERS.get(name)
+    return maker(inner, arguments, named) if maker is not None else None
+
+
+def _version(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    return nodes.Test(inner, "version", arguments, named, None, None)
+
+
+def _hashed(kind: str) -> Callable[[Any, list[Any], list[Any]], Any]:
+    def make(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+        return None if arguments or named else filtered(inner, "hash", kind)
+
+    return make
+
+
+def _address(kind: str) -> Callable[[Any, list[Any], list[Any]], Any]:
+    def make(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+        if named or len(arguments) > 1:
+            return None
+        found = filtered(inner, "ipaddr", kind)
+        return filtered(found, "ipaddr", arguments[0]) if arguments else found
+
+    return make
+
+
+def _replaced(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    """``regex_replace`` with the pattern only removes what matches."""
+    if len(arguments) != 1 or any(one.key == "replacement" for one in named):
+        return None
+    return nodes.Filter(inner, "regex_replace", [*arguments, nodes.Const("")], named, None, None)
+
+
+def _query(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    """``json_query`` of one of the plain forms ``a.b``, ``[*].a``, ``[?a=='b'].c``."""
+    if len(arguments) != 1 or named or not isinstance(arguments[0], nodes.Const):
+        raise NotConvertible("ccm has no filter json_query")
+    text = str(arguments[0].value).strip()
+    if _PLAIN_PATH.fullmatch(text):
+        return _below(inner, text)
+    match = _PROJECTION.fullmatch(text)
+    if match is None:
+        raise NotConvertible("ccm has no filter json_query")
+    found = _below(inner, match["base"]) if match["base"] else inner
+    if match["key"]:
+        found = filtered(found, "selectattr", match["key"], "defined")
+        found = filtered(found, "selectattr", match["key"], "equalto", match["value"])
+    if match["rest"]:
+        found = filtered(found, "selectattr", match["rest"], "defined")
+        found = filtered(found, "map", attribute=match["rest"])
+    found = filtered(found, "list")
+    return filtered(found, "first") if match["first"] else found
+
+
+def _below(node: Any, path: str) -> Any:
+    for key in path.split("."):
+        node = nodes.Getattr(node, key, "load")
+    return node
+
+
+def _joined(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    """``path_join`` of a list that is written out, none of whose later parts is absolute."""
+    if arguments or named or not isinstance(inner, (nodes.List, nodes.Tuple)):
+        return None
+    for one in inner.items[1:]:
+        if isinstance(one, nodes.Const) and str(one.value).startswith("/"):
+            return None
+    return filtered(inner, "join", "/")
+
+
+_MAKERS: dict[str, Callable[[Any, list[Any], list[Any]], Any]] = {
+    "version_compare": _version,
+    "sha1": _hashed("sha1"),
+    "checksum": _hashed("sha1"),
+    "md5": _hashed("md5"),
+    "ipv4": _address("ipv4"),
+    "ipv6": _address("ipv6"),
+    "regex_replace": _replaced,
+    "json_query": _query,
+    "path_join": _joined,
+}

@@ -1,0 +1,74 @@
+"""What modules have in common that become a command of a program with a test (controller)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.commands import first_words, single_quoted
+from orchestrator.ansible.modules.context import Context
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+
+def words(*parts: str) -> str:
+    """Parts of a command with one blank between them; empty ones are left out."""
+    return " ".join(one for one in parts if one)
+
+
+def shell(text: str) -> str:
+    """A command for a shell as one that runs without."""
+    return f"sh -c {single_quoted(text)}"
+
+
+def state_of(given: Arguments, *known: str) -> str:
+    """The state of a task, the first one by default; NotConvertible for others."""
+    state = given.literal("state", default=known[0]) or known[0]
+    if state not in known:
+        raise NotConvertible(f"state {state}")
+    return state
+
+
+def by_program(context: Context, program: str) -> Program:
+    """What makes the command of a program, which is marked."""
+    context.check(f"{program} does this; ccm has no type for it")
+    return Program(context)
+
+
+@dataclass
+class Program:
+    """Makes the command of a task."""
+
+    context: Context
+
+    def __call__(
+        self, command: str, *, unless: str = "", onlyif: str = "", creates: str = "",
+        fallback: str = "", **properties: Any,
+    ) -> Entry:  # fmt: skip
+        """A command of a shell that runs unless a test says that all is as it should be.
+
+        Without a test it runs on each push, and is marked so.
+        """
+        context = self.context
+        found: dict[str, Any] = {"command": command.strip(), "provider": "shell"}
+        if unless:
+            found["unless"] = shell(unless)
+        if onlyif:
+            found["onlyif"] = shell(onlyif)
+        if creates:
+            found["creates"] = creates
+        if not (unless or onlyif or creates):
+            context.check("it runs, and counts as a change, on each push")
+        if context.become_user not in (None, "root"):
+            found["user"] = context.become_user
+        found.update(properties)
+        title = context.unique(context.title(fallback or first_words(command)))
+        known = [str(one) for one in found.get("environment", [])]
+        secret = any("PASSWORD=" in one or "PWD=" in one for one in known)
+        return Entry("exec", title, found, sensitive=secret)
+
+
+def word(given: Arguments, *names: str) -> str:
+    """An argument that must be there, as one word of a shell."""
+    return shell_word(given.required(*names))

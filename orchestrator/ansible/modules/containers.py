@@ -1,0 +1,176 @@
+"""Containers, images, networks and projects of Docker (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+
+@maps("docker_network", "docker_image", "docker_volume")
+def docker(context: Context, given: Arguments) -> list[Entry]:
+    """Networks, images and volumes of Docker."""
+    kind = context.task.module.removeprefix("docker_")
+    name = given.required("name", "volume_name")
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("source", "tag", "force_absent")
+        return [
+            by_program(context, "docker")(
+                f"docker {kind} rm {shell_word(name)}",
+                onlyif=f"docker {kind} inspect {shell_word(name)}",
+                fallback=f"no {kind} {name}",
+            )
+        ]
+    command = f"docker {kind} create {shell_word(name)}"
+    if kind == "network":
+        given.refuse(
+            "connected",
+            "ipam_config",
+            "driver_options",
+            "internal",
+            "attachable",
+            "appends",
+            "enable_ipv6",
+            unless=(False,),
+        )
+        command = words(
+            "docker network create", given.piece("--driver ", "driver"), shell_word(name)
+        )
+    elif kind == "image":
+        if given.literal("source", default="pull") != "pull" or given.raw("build") is not None:
+            raise NotConvertible("an image that is built, loaded or local")
+        given.refuse("push", "force_source", "pull", unless=(False,))
+        tag = given.text("tag")
+        name = f"{name}:{tag}" if tag else name
+        command = f"docker pull {shell_word(name)}"
+    return [
+        by_program(context, "docker")(
+            command,
+            unless=f"docker {kind} inspect {shell_word(name)}",
+            fallback=f"{kind} {name}",
+        )
+    ]
+
+
+@maps("docker_compose", "docker_compose_v2")
+def docker_compose(context: Context, given: Arguments) -> list[Entry]:
+    """Projects of Docker Compose."""
+    given.refuse("definition", "scale", "profiles", "env_files", "services", unless=([],))
+    given.ignore(
+        "wait", "wait_timeout", "dependencies", "timeout", "check_files_existing", "assume_yes"
+    )
+    state = state_of(given, "present", "absent", "stopped", "restarted")
+    pull = given.literal("pull", default="policy")
+    build = given.literal("build", default="policy")
+    recreate = given.literal("recreate", default="auto")
+    files = listed_files(given) if given.raw("files") is not None else []
+    program = words(
+        "docker compose",
+        f"--project-directory {word(given, 'project_src')}",
+        given.piece("-p ", "project_name"),
+        *[f"-f {shell_word(one)}" for one in files],
+    )
+    up = words(
+        "up -d",
+        "--pull always" if pull in ("always", "True", "yes") else "",
+        "--build" if build in ("always", "True", "yes") else "",
+        "--force-recreate" if recreate == "always" else "",
+        "--remove-orphans" if given.flag("remove_orphans", default=False) else "",
+    )
+    volumes = "-v" if given.flag("remove_volumes", default=False) else ""
+    line = {
+        "present": up,
+        "absent": words("down", volumes),
+        "stopped": "stop",
+        "restarted": "restart",
+    }[state]
+    return [by_program(context, "docker")(f"{program} {line}", fallback=f"docker compose {state}")]
+
+
+@maps("docker_container")
+def docker_container(context: Context, given: Arguments) -> list[Entry]:
+    """Containers, which are made once."""
+    given.ignore(
+        "pull",
+        "recreate",
+        "comparisons",
+        "container_default_behavior",
+        "keep_volumes",
+        "cleanup",
+        "force_kill",
+        "networks_cli_compatible",
+        "detach",
+        "purge_networks",
+        "image_name_mismatch",
+        "stop_timeout",
+        "timeout",
+    )
+    name = word(given, "name")
+    state = state_of(given, "started", "present", "absent", "stopped")
+    there = f"docker container inspect {name}"
+    runs = (
+        f"docker container inspect -f \"{{{{ '{{{{' }}}}.State.Running}}}}\" {name} | grep -q true"
+    )
+    if state in ("absent", "stopped"):
+        for one in list(given.names()):
+            given.ignore(one)
+        line = f"docker rm -f {name}" if state == "absent" else f"docker stop {name}"
+        return [
+            by_program(context, "docker")(
+                line,
+                onlyif=there if state == "absent" else runs,
+                fallback=f"{state}: container {name}",
+            )
+        ]
+    parts = ["docker", "run -d" if state == "started" else "create", f"--name {name}"]
+    for option, key in (
+        ("--hostname ", "hostname"),
+        ("--user ", "user"),
+        ("--restart ", "restart_policy"),
+        ("--network ", "network_mode"),
+        ("--memory ", "memory"),
+        ("--workdir ", "working_dir"),
+        ("--entrypoint ", "entrypoint"),
+        ("--log-driver ", "log_driver"),
+        ("--pid ", "pid_mode"),
+    ):
+        parts.append(given.piece(option, key))
+    parts += ["--privileged" if given.flag("privileged", default=False) else ""]
+    for option, names in (
+        ("-p", ("published_ports", "ports")),
+        ("-v", ("volumes",)),
+        ("--expose", ("exposed_ports", "expose")),
+        ("--cap-add", ("capabilities",)),
+        ("--link", ("links",)),
+        ("--add-host", ()),
+    ):
+        if names and given.raw(*names) is not None:
+            listed = given.texts(*names)
+            if not isinstance(listed, list):
+                raise NotConvertible(f"{names[0]} of a variable")
+            parts += [f"{option} {shell_word(one)}" for one in listed]
+    for option, key in (("-e", "env"), ("-l", "labels")):
+        value = given.value(key)
+        if value is not None and not isinstance(value, dict):
+            raise NotConvertible(f"{key} of a variable")
+        parts += [f"{option} {shell_word(f'{k}={v}')}" for k, v in (value or {}).items()]
+    networks = given.raw("networks") or []
+    if not isinstance(networks, list) or len(networks) > 1:
+        raise NotConvertible("several networks")
+    for one in given.value("networks") or []:
+        parts.append(f"--network {shell_word(str(one.get('name')))}")
+    command = given.raw("command")
+    tail = " ".join(map(str, command)) if isinstance(command, list) else given.text("command") or ""
+    line = words(*parts, word(given, "image"), tail)
+    context.check("the container is made once; later changes of its settings do not make it again")
+    start = f"{there} >/dev/null 2>&1 && docker start {name} || {line}"
+    line, test = (start, runs) if state == "started" else (line, there)
+    return [by_program(context, "docker")(line, unless=test, fallback=f"container {name}")]
+
+
+def listed_files(given: Arguments) -> list[str]:
+    """The files of a project of Compose."""
+    found = given.texts("files")
+    return found if isinstance(found, list) else [str(found)]

@@ -1,0 +1,382 @@
+"""Databases, users and extensions of MySQL, PostgreSQL and RabbitMQ (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.modules.arguments import Arguments, expression_of, shell_word
+from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_NAME = re.compile(r"[\w.@%-]+")
+
+
+def _mysql(given: Arguments) -> tuple[str, dict[str, Any]]:
+    """The client with its login, and further properties of the command."""
+    given.refuse("ca_cert", "client_cert", "client_key", "ssl_ca", "login_db")
+    given.ignore("connect_timeout", "check_hostname", "check_implicit_admin")
+    password = given.text("login_password")
+    parts = [
+        given.piece("--defaults-extra-file=", "config_file"),
+        given.piece("-u", "login_user"),
+        given.piece("-h", "login_host"),
+        given.piece("-P", "login_port"),
+        given.piece("-S", "login_unix_socket"),
+    ]
+    extra: dict[str, Any] = {}
+    if password:
+        extra["environment"] = [f"MYSQL_PWD={password}"]
+    return words("mysql", *parts), extra
+
+
+def _of_sql(text: str) -> str:
+    """A name in a statement; NotConvertible where it needs quotes."""
+    if "{{" not in text and _NAME.fullmatch(text) is None:
+        raise NotConvertible(f"the name {text} in a statement of SQL")
+    return text
+
+
+@maps("mysql_db")
+def mysql_db(context: Context, given: Arguments) -> list[Entry]:
+    """Databases of MySQL and MariaDB."""
+    given.refuse(
+        "single_transaction",
+        "quick",
+        "ignore_tables",
+        "hex_blob",
+        "dump_extra_args",
+        "force",
+        "use_shell",
+        "unsafe_login_password",
+        "chdir",
+        "pipefail",
+        unless=(False, True),
+    )
+    client, extra = _mysql(given)
+    names = given.raw("name", "db")
+    if not isinstance(names, str):
+        raise NotConvertible("several databases")
+    name = _of_sql(given.required("name", "db"))
+    state = state_of(given, "present", "absent", "import", "dump")
+    target = given.text("target")
+    if state in ("import", "dump"):
+        if target is None or target.endswith((".gz", ".bz2", ".xz")):
+            raise NotConvertible(f"state {state} of a compressed file")
+        given.ignore("encoding", "collation")
+        dump = client.replace("mysql", "mysqldump", 1)
+        line = f"{client} {name} < {target}" if state == "import" else f"{dump} {name} > {target}"
+        return [by_program(context, "mysql")(line, fallback=f"{state} {name}", **extra)]
+    test = f'{client} -N -e "SHOW DATABASES" | grep -qxF -- "{name}"'
+    if state == "absent":
+        return [
+            by_program(context, "mysql")(
+                f'{client} -e "DROP DATABASE \\`{name}\\`"',
+                onlyif=test,
+                fallback=f"no database {name}",
+                **extra,
+            )
+        ]
+    encoding = given.piece("CHARACTER SET ", "encoding", quote=False)
+    collation = given.piece("COLLATE ", "collation", quote=False)
+    create = words(f"CREATE DATABASE \\`{name}\\`", encoding, collation)
+    return [
+        by_program(context, "mysql")(
+            f'{client} -e "{create}"',
+            unless=test,
+            fallback=f"database {name}",
+            **extra,
+        )
+    ]
+
+
+@maps("mysql_user")
+def mysql_user(context: Context, given: Arguments) -> list[Entry]:
+    """Users of MySQL and MariaDB with their privileges."""
+    given.refuse(
+        "plugin",
+        "plugin_auth_string",
+        "plugin_hash_string",
+        "tls_requires",
+        "resource_limits",
+        "host_all",
+        "subtract_privs",
+        unless=(False,),
+    )
+    given.ignore(
+        "sql_log_bin",
+        "update_password",
+        "column_case_sensitive",
+        "append_privs",
+        "session_vars",
+        "force_context",
+    )
+    client, extra = _mysql(given)
+    user, host = given.text("name", "user") or "", given.text("host") or "localhost"
+    for one in (user, host):
+        if one:
+            _of_sql(one)
+    account = f"'{user}'@'{host}'"
+    query = f"SELECT 1 FROM mysql.user WHERE User='{user}' AND Host='{host}'"
+    test = f'{client} -N -e "{query}" | grep -q 1'
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("password", "priv", "encrypted")
+        return [
+            by_program(context, "mysql")(
+                f'{client} -e "DROP USER {account}"',
+                onlyif=test,
+                fallback=f"no user {user}",
+                **extra,
+            )
+        ]
+    lines = [f"CREATE USER IF NOT EXISTS {account};"]
+    if given.raw("password") is not None:
+        secret = given.text("password")
+        extra["environment"] = [*extra.get("environment", []), f"CCM_PASSWORD={secret}"]
+        how = (
+            "PASSWORD '$CCM_PASSWORD'"
+            if given.flag("encrypted", default=False)
+            else "'$CCM_PASSWORD'"
+        )
+        lines.append(f"ALTER USER {account} IDENTIFIED BY {how};")
+    lines += _grants(given, account)
+    context.check(
+        "password and privileges are set when the user is made; a user that exists stays as it is"
+    )
+    command = f"{client} <<SQL\n" + "\n".join(lines) + "\nSQL"
+    return [by_program(context, "mysql")(command, unless=test, fallback=f"user {user}", **extra)]
+
+
+def _grants(given: Arguments, account: str) -> list[str]:
+    value = given.raw("priv")
+    if value is None or value == "":
+        return []
+    if isinstance(value, dict):
+        value = "/".join(f"{key}:{one}" for key, one in value.items())
+    if not is_template(value):
+        return [_grant(one, account) for one in str(value).split("/") if one.strip()]
+    if given.sample("priv").all_kinds() & {"map"}:
+        raise NotConvertible("privileges as a map in a variable")
+    body = (
+        "{% for one in ("
+        + expression_of(value, given.scope)
+        + ").split('/') %}GRANT {{ one.rpartition(':')[2] | replace(',GRANT', '') }} ON "
+        "{{ one.rpartition(':')[0] | replace('`', '') }} TO "
+        + account
+        + "{% if one.endswith(',GRANT') %} WITH GRANT OPTION{% endif %};\n{% endfor %}"
+    )
+    from orchestrator.ansible.jinja.unparse import literal
+
+    return ["{{ template(" + literal(body) + ") }}"]
+
+
+def _grant(part: str, account: str) -> str:
+    place, _, rights = part.strip().rpartition(":")
+    words_ = [one.strip() for one in rights.split(",")]
+    option = " WITH GRANT OPTION" if "GRANT" in words_ else ""
+    left = [one for one in words_ if one != "GRANT"] or ["USAGE"]
+    base, _, table = place.replace("`", "").rpartition(".")
+    if not base or not table:
+        raise NotConvertible(f"the privileges {part}")
+    shown = ".".join(one if one == "*" else f"\\`{one}\\`" for one in (base, table))
+    return f"GRANT {', '.join(left)} ON {shown} TO {account}{option};"
+
+
+def _psql(context: Context, given: Arguments, program: str) -> tuple[str, dict[str, Any]]:
+    given.refuse("ca_cert", "ssl_cert", "ssl_key", "session_role")
+    given.refuse("ssl_mode", unless=("prefer",))
+    given.ignore("trust_input")
+    password = given.text("login_password")
+    parts = [
+        given.piece("-U ", "login_user"),
+        given.piece("-h ", "login_host", "login_unix_socket"),
+        given.piece("-p ", "port", "login_port"),
+    ]
+    extra: dict[str, Any] = {"environment": [f"PGPASSWORD={password}"]} if password else {}
+    return words(program, *parts), extra
+
+
+@maps("postgresql_db")
+def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
+    """Databases of PostgreSQL."""
+    given.refuse(
+        "target",
+        "target_opts",
+        "dump_extra_args",
+        "tablespace",
+        "conn_limit",
+        "maintenance_db",
+        "icu_locale",
+        unless=("postgres",),
+    )
+    client, extra = _psql(context, given, "psql")
+    options = client.removeprefix("psql")
+    name = _of_sql(given.required("name", "db"))
+    query = f"SELECT 1 FROM pg_database WHERE datname='{name}'"
+    test = f'{client} -d postgres -tAc "{query}" | grep -q 1'
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("owner", "encoding", "lc_collate", "lc_ctype", "template")
+        return [
+            by_program(context, "psql")(
+                f"dropdb{options} {name}",
+                onlyif=test,
+                fallback=f"no database {name}",
+                **extra,
+            )
+        ]
+    command = words(
+        f"createdb{options}",
+        given.piece("-O ", "owner"),
+        given.piece("-E ", "encoding"),
+        given.piece("--lc-collate=", "lc_collate"),
+        given.piece("--lc-ctype=", "lc_ctype"),
+        given.piece("-T ", "template"),
+        name,
+    )
+    context.check("owner, encoding and locale of a database that exists stay as they are")
+    return [by_program(context, "psql")(command, unless=test, fallback=f"database {name}", **extra)]
+
+
+@maps("postgresql_user")
+def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
+    """Roles of PostgreSQL."""
+    given.refuse("groups", "conn_limit", "configuration")
+    given.ignore("encrypted", "no_password_changes", "fail_on_user", "expires", "comment")
+    client, extra = _psql(context, given, "psql")
+    name = _of_sql(given.required("name", "user"))
+    database = given.text("db", "login_db") or "postgres"
+    test = (
+        f"{client} -d postgres -tAc \"SELECT 1 FROM pg_roles WHERE rolname='{name}'\" | grep -q 1"
+    )
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("password", "priv", "role_attr_flags")
+        return [
+            by_program(context, "psql")(
+                f"dropuser{client.removeprefix('psql')} {name}",
+                onlyif=test,
+                fallback=f"no user {name}",
+                **extra,
+            )
+        ]
+    rights = given.text("priv")
+    flags = given.raw("role_attr_flags")
+    shown = "" if flags is None else _flags(given)
+    lines = [words(f'CREATE ROLE "{name}" LOGIN', shown)]
+    if given.raw("password") is not None:
+        secret = given.text("password")
+        extra["environment"] = [*extra.get("environment", []), f"CCM_PASSWORD={secret}"]
+        client += ' -v secret="$CCM_PASSWORD"'
+        lines[0] += " PASSWORD :'secret'"
+    lines[0] += ";"
+    if rights:
+        if "{{" in rights or "/" in rights or ":" in rights:
+            raise NotConvertible("privileges of tables")
+        lines.append(f'GRANT {rights} ON DATABASE "{database}" TO "{name}";')
+    context.check(
+        "password and attributes are set when the role is made; a role that exists stays as it is"
+    )
+    command = f"{client} -v ON_ERROR_STOP=1 -d {database} <<'SQL'\n" + "\n".join(lines) + "\nSQL"
+    return [by_program(context, "psql")(command, unless=test, fallback=f"user {name}", **extra)]
+
+
+def _flags(given: Arguments) -> str:
+    text = given.piece("", "role_attr_flags", quote=False)
+    if "{{" not in text:
+        return text.replace(",", " ")
+    return "{{ (" + text[2:-2].strip() + ") | replace(',', ' ') }}"
+
+
+@maps("postgresql_ext")
+def postgresql_ext(context: Context, given: Arguments) -> list[Entry]:
+    """Extensions of a database."""
+    given.refuse("version", "cascade", "schema", unless=("latest", False))
+    client, extra = _psql(context, given, "psql")
+    name, database = _of_sql(given.required("name", "ext")), given.required("db", "login_db")
+    present = state_of(given, "present", "absent") == "present"
+    query = f"SELECT 1 FROM pg_extension WHERE extname='{name}'"
+    test = f'{client} -d {shell_word(database)} -tAc "{query}" | grep -q 1'
+    verb = "CREATE" if present else "DROP"
+    tests: dict[str, Any] = {"unless" if present else "onlyif": test}
+    command = f"{client} -d {shell_word(database)} -c '{verb} EXTENSION \"{name}\"'"
+    return [by_program(context, "psql")(command, fallback=f"extension {name}", **tests, **extra)]
+
+
+@maps("rabbitmq_plugin")
+def rabbitmq_plugin(context: Context, given: Arguments) -> list[Entry]:
+    """Plugins of RabbitMQ."""
+    given.refuse("prefix", "new_only", "broker_state", unless=(True, False, "online", "offline"))
+    names = given.texts("names", "name")
+    state = state_of(given, "enabled", "disabled")
+    verb = "enable" if state == "enabled" else "disable"
+    made: list[Entry] = []
+    for name in names if isinstance(names, list) else [str(names)]:
+        test = f"rabbitmq-plugins list -q -e -m | grep -qxF {shell_word(name)}"
+        tests: dict[str, Any] = {"unless" if verb == "enable" else "onlyif": test}
+        made.append(
+            by_program(context, "rabbitmq-plugins")(
+                f"rabbitmq-plugins {verb} {shell_word(name)}",
+                fallback=f"{verb} {name}",
+                **tests,
+            )
+        )
+    return made
+
+
+@maps("rabbitmq_vhost")
+def rabbitmq_vhost(context: Context, given: Arguments) -> list[Entry]:
+    """Virtual hosts of RabbitMQ."""
+    given.refuse("tracing", "node", unless=(False, "rabbit"))
+    name = word(given, "name", "vhost")
+    present = state_of(given, "present", "absent") == "present"
+    test = f"rabbitmqctl -q list_vhosts | grep -qxF {name}"
+    tests: dict[str, Any] = {"unless" if present else "onlyif": test}
+    verb = "add_vhost" if present else "delete_vhost"
+    return [
+        by_program(context, "rabbitmqctl")(
+            f"rabbitmqctl {verb} {name}", fallback=f"{verb} {name}", **tests
+        )
+    ]
+
+
+@maps("rabbitmq_user")
+def rabbitmq_user(context: Context, given: Arguments) -> list[Entry]:
+    """Users of RabbitMQ."""
+    given.refuse("permissions", "node", "topic_permissions", unless=("rabbit",))
+    given.ignore("force", "update_password", "login_protocol")
+    name = word(given, "user", "name", "username")
+    test = f"rabbitmqctl -q list_users | cut -f 1 | grep -qxF {name}"
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("password", "tags", "vhost", "configure_priv", "write_priv", "read_priv")
+        return [
+            by_program(context, "rabbitmqctl")(
+                f"rabbitmqctl delete_user {name}",
+                onlyif=test,
+                fallback=f"no user {name}",
+            )
+        ]
+    extra: dict[str, Any] = {}
+    secret = given.text("password")
+    if secret is not None:
+        extra["environment"] = [f"CCM_PASSWORD={secret}"]
+    lines = [f'printf %s "$CCM_PASSWORD" | rabbitmqctl add_user {name}']
+    tags = given.texts("tags")
+    if tags:
+        shown = " ".join(tags) if isinstance(tags, list) else tags
+        lines.append(f"rabbitmqctl set_user_tags {name} {shown}")
+    rights = [given.text(one) for one in ("configure_priv", "write_priv", "read_priv")]
+    if any(one is not None for one in rights) or given.raw("vhost") is not None:
+        place = given.text("vhost") or "/"
+        shown = " ".join(f'"{one or "^$"}"' for one in rights)
+        lines.append(f"rabbitmqctl set_permissions -p {place} {name} {shown}")
+    context.check("a user that exists stays as it is, with password, tags and permissions")
+    return [
+        by_program(context, "rabbitmqctl")(
+            " && ".join(lines),
+            unless=test,
+            fallback=f"user {name}",
+            **extra,
+        )
+    ]

@@ -1,0 +1,111 @@
+"""Keys, requests and certificates of OpenSSL (controller)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.by_program import by_program, words
+from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_MODES = {"openssl_privatekey": "0600"}
+
+
+@maps("openssl_privatekey", "openssl_dhparam", "openssl_csr", "x509_certificate")
+def openssl(context: Context, given: Arguments) -> list[Entry]:
+    """Keys, requests and certificates that are made where they are missing."""
+    module = context.task.module
+    given.refuse("force", "backup", "return_content", unless=(False,))
+    given.ignore("select_crypto_backend", "state", "use_common_name_for_san", "format")
+    path = clean_path(given.required("path"))
+    mode = given.mode("mode") or _MODES.get(module)
+    owner, group = given.text("owner"), given.text("group")
+    extra: dict[str, Any] = {}
+    if module == "openssl_privatekey":
+        line = _private_key(given, path, extra)
+    elif module == "openssl_dhparam":
+        line = f"openssl dhparam -out {path} {given.text('size') or '4096'}"
+    elif module == "openssl_csr":
+        line = _request(given, path)
+    else:
+        line = _certificate(given, path)
+    lines = [f"umask 077 && {line}" if module == "openssl_privatekey" else line]
+    both = f"{owner or ''}{':' + group if group else ''}"
+    lines += [f"chown {both} {path}"] if both else []
+    lines += [f"chmod {mode} {path}"] if mode else []
+    context.check("it is only made where it is missing; the original also compares what is in it")
+    return [
+        by_program(context, "openssl")(
+            " && ".join(lines), creates=path, fallback=f"make {path}", **extra
+        )
+    ]
+
+
+def _private_key(given: Arguments, path: str, extra: dict[str, Any]) -> str:
+    kind, size = given.literal("type", default="RSA"), given.text("size") or "4096"
+    given.refuse("curve", "cipher", unless=("auto",))
+    phrase = given.text("passphrase")
+    if kind != "RSA":
+        raise NotConvertible(f"a key of the type {kind}")
+    lock = ""
+    if phrase:
+        extra["environment"] = [f"CCM_PASSWORD={phrase}"]
+        lock = "-aes256 -passout env:CCM_PASSWORD"
+    return words("openssl genrsa", lock, f"-out {path} {size}")
+
+
+_SUBJECT = (
+    ("country_name", "C"),
+    ("state_or_province_name", "ST"),
+    ("locality_name", "L"),
+    ("organization_name", "O"),
+    ("organizational_unit_name", "OU"),
+    ("common_name", "CN"),
+    ("email_address", "emailAddress"),
+)
+
+
+def _request(given: Arguments, path: str) -> str:
+    given.refuse(
+        "privatekey_passphrase",
+        "privatekey_content",
+        "key_usage",
+        "extended_key_usage",
+        "basic_constraints",
+        "subject",
+        "subject_ordered",
+        "ocsp_must_staple",
+    )
+    given.refuse("digest", unless=("sha256",))
+    given.ignore("version")
+    parts = [f"/{sign}={text}" for name, sign in _SUBJECT if (text := given.text(name))]
+    names = given.texts("subject_alt_name")
+    shown = ",".join(names) if isinstance(names, list) else names
+    return words(
+        f"openssl req -new -sha256 -key {given.required('privatekey_path')} -out {path}",
+        f"-subj {shell_word(''.join(parts) or '/')}",
+        f"-addext {shell_word('subjectAltName=' + shown)}" if shown else "",
+    )
+
+
+def _certificate(given: Arguments, path: str) -> str:
+    given.refuse("privatekey_passphrase", "privatekey_content", "csr_content", "ownca_path")
+    given.refuse("selfsigned_digest", unless=("sha256",))
+    given.ignore("selfsigned_not_before")
+    if given.literal("provider") != "selfsigned":
+        raise NotConvertible("a certificate that is not signed by itself")
+    after = given.text("selfsigned_not_after") or "+3650d"
+    match = re.fullmatch(r"\+(\d+)d", after)
+    if match is None:
+        raise NotConvertible(f"a certificate that is valid until {after}")
+    key, request = given.required("privatekey_path"), given.text("csr_path")
+    if request is None:
+        return (
+            f"openssl req -x509 -new -sha256 -key {key} -days {match.group(1)} -subj / -out {path}"
+        )
+    return (
+        f"openssl x509 -req -sha256 -in {request} -signkey {key} -days {match.group(1)} -out {path}"
+    )

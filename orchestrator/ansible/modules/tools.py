@@ -1,0 +1,403 @@
+"""Modules for programs of the host: gems, snaps, limits, file systems (controller)."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
+from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.problems import NotConvertible
+
+_HOME = 'HOME=$(getent passwd "$(id -un)" | cut -d: -f6)'
+
+
+def _names(given: Arguments, *names: str) -> list[str]:
+    found = given.texts(*names)
+    if found is None:
+        raise NotConvertible(f"the parameter {names[0]} is missing")
+    return found if isinstance(found, list) else [found]
+
+
+@maps("gem")
+def gem(context: Context, given: Arguments) -> list[Entry]:
+    """Gems of Ruby."""
+    given.refuse(
+        "gem_source",
+        "repository",
+        "bindir",
+        "install_dir",
+        "env_shebang",
+        "build_flags",
+        "force",
+        "norc",
+        unless=(False, True),
+    )
+    given.ignore("include_doc", "include_dependencies", "default")
+    name, version = word(given, "name"), given.piece("-v ", "version")
+    program = given.text("executable") or "gem"
+    own = "--user-install" if given.flag("user_install", default=True) else "--no-user-install"
+    state = state_of(given, "present", "latest", "absent")
+    test = words(program, "list -i -e", version, name)
+    if state == "absent":
+        return [
+            by_program(context, "gem")(
+                f"{program} uninstall -a -x {name}",
+                onlyif=test,
+                fallback=f"no gem {name}",
+            )
+        ]
+    if state == "latest":
+        return [
+            by_program(context, "gem")(
+                f"{program} update {name} || {program} install {name}",
+                fallback=f"gem {name}",
+            )
+        ]
+    pre = "--prerelease" if given.flag("pre_release", default=False) else ""
+    command = words(program, "install --no-document", own, pre, version, name)
+    return [
+        by_program(context, "gem")(command, unless=f"{test} >/dev/null", fallback=f"gem {name}")
+    ]
+
+
+@maps("snap")
+def snap(context: Context, given: Arguments) -> list[Entry]:
+    """Snaps."""
+    context.as_root()
+    given.refuse("options", "dangerous")
+    channel = given.piece("--channel=", "channel")
+    classic = "--classic" if given.flag("classic", default=False) else ""
+    state = state_of(given, "present", "absent")
+    made = []
+    for name in _names(given, "name"):
+        one = shell_word(name)
+        test: dict[str, Any] = {"unless" if state == "present" else "onlyif": f"snap list {one}"}
+        command = words("snap install", classic, channel, one)
+        command = command if state == "present" else f"snap remove {one}"
+        made.append(by_program(context, "snap")(command, fallback=f"snap {name}", **test))
+    return made
+
+
+@maps("composer")
+def composer(context: Context, given: Arguments) -> list[Entry]:
+    """Packages of PHP in a directory, or of a user."""
+    given.refuse("apcu_autoloader", "classmap_authoritative", unless=(False,))
+    given.ignore("ignore_platform_reqs")
+    command = given.text("command") or "install"
+    program = words(given.text("executable") or "", given.text("composer_executable") or "composer")
+    options = [
+        "--no-interaction",
+        "--no-dev" if given.flag("no_dev", default=True) and command == "install" else "",
+        "--no-scripts" if given.flag("no_scripts", default=False) else "",
+        "--no-plugins" if given.flag("no_plugins", default=False) else "",
+        "--prefer-dist" if given.flag("prefer_dist", default=False) else "",
+        "--optimize-autoloader"
+        if given.flag("optimize_autoloader", default=True) and command == "install"
+        else "",
+    ]
+    glob = given.flag("global_command", default=False)
+    place = given.piece("--working-dir=", "working_dir")
+    line = words(
+        "COMPOSER_ALLOW_SUPERUSER=1",
+        program,
+        "global" if glob else "",
+        command,
+        given.piece("", "arguments", quote=False),
+        *options,
+        place,
+    )
+    if glob:
+        line = f"export {_HOME}; {line}"
+    return [by_program(context, "composer")(line, fallback=f"composer {command}")]
+
+
+@maps("git_config")
+def git_config(context: Context, given: Arguments) -> list[Entry]:
+    """Settings of git."""
+    given.refuse("list_all", "add_mode", unless=(False, "replace-all"))
+    name, value, repo = word(given, "name"), given.text("value"), given.text("repo")
+    file = given.text("file")
+    scope = given.literal("scope", default="local" if repo else "global")
+    if scope not in ("local", "global", "system", "file"):
+        raise NotConvertible(f"scope {scope}")
+    program = words(
+        f"git -C {shell_word(repo)} config" if scope == "local" and repo else "git config",
+        f"--file {shell_word(str(file))}" if scope == "file" else f"--{scope}",
+    )
+    start = f"export {_HOME}; " if scope == "global" else ""
+    if state_of(given, "present", "absent") == "absent":
+        return [
+            by_program(context, "git")(
+                f"{start}{program} --unset {name}",
+                onlyif=f"{start}{program} --get {name}",
+                fallback=f"no setting {name}",
+            )
+        ]
+    if value is None:
+        raise NotConvertible("git_config that only reads")
+    shown = shell_word(value)
+    test = f'{start}[ "$({program} --get {name})" = {shown} ]'
+    return [
+        by_program(context, "git")(
+            f"{start}{program} {name} {shown}",
+            unless=test,
+            fallback=f"setting {name}",
+        )
+    ]
+
+
+@maps("make")
+def make(context: Context, given: Arguments) -> list[Entry]:
+    """Targets of a makefile."""
+    given.refuse("jobs")
+    place, target = word(given, "chdir"), given.text("target") or ""
+    program = given.text("make") or "make"
+    values = given.raw("params") or {}
+    if not isinstance(values, dict):
+        raise NotConvertible("params as a text")
+    options = [
+        f"{key}={shell_word(str(one))}" for key, one in (given.value("params") or {}).items()
+    ]
+    line = words(program, given.piece("-f ", "file"), f"-C {place}", *options, target)
+    test = line.replace(program, f"{program} -q", 1)
+    return [
+        by_program(context, "make")(
+            line, unless=f"{test} >/dev/null 2>&1", fallback=f"make {target}"
+        )
+    ]
+
+
+@maps("assemble")
+def assemble(context: Context, given: Arguments) -> list[Entry]:
+    """A file that is made of the files of a directory of the host."""
+    given.refuse("delimiter", "regexp", "ignore_hidden", "decrypt", unless=(False, True))
+    given.refuse("validate")
+    given.ignore("backup", "follow")
+    if not given.flag("remote_src", default=True):
+        raise NotConvertible("files of the controller")
+    source, target = clean_path(given.required("src")), clean_path(given.required("dest"))
+    parts = f"cat {source}/*"
+    made = [
+        by_program(context, "the shell")(
+            f"{parts} > {target}",
+            unless=f"{parts} | cmp -s - {target}",
+            fallback=f"put {target} together",
+            affects=[target] if "{{" not in target else None,
+        )
+    ]
+    made[0].properties = {k: v for k, v in made[0].properties.items() if v is not None}
+    from orchestrator.ansible.modules.files import attributes
+
+    if any(given.raw(name) is not None for name in ("owner", "group", "mode")):
+        made.append(Entry("file", target, attributes(context, given, "0644")))
+    return made
+
+
+@maps("htpasswd")
+def htpasswd(context: Context, given: Arguments) -> list[Entry]:
+    """Users in a file of passwords, by the program of Apache."""
+    given.ignore("crypt_scheme", "hash_scheme")
+    path, user = word(given, "path", "dest", "destfile"), word(given, "name", "username")
+    create = given.flag("create", default=True)
+    owner = words(given.piece("", "owner"))
+    group, mode = given.piece("", "group"), given.mode("mode")
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("password")
+        return [
+            by_program(context, "htpasswd")(
+                f"htpasswd -D {path} {user}",
+                onlyif=f'grep -q "^"{user}: {path}',
+                fallback=f"no user {user}",
+            )
+        ]
+    secret = given.required("password")
+    lines = [
+        f"test -e {path} || install -m 0640 /dev/null {path}" if create else "",
+        f'printf %s "$CCM_PASSWORD" | htpasswd -iB {path} {user}',
+        f"chown {owner} {path}" if owner else "",
+        f"chgrp {group} {path}" if group else "",
+        f"chmod {mode} {path}" if mode else "",
+    ]
+    context.check("owner and mode of the file are set together with a password only")
+    test = f'printf %s "$CCM_PASSWORD" | htpasswd -iv {path} {user}'
+    return [
+        by_program(context, "htpasswd")(
+            " && ".join(one if "||" not in one else f"{{ {one}; }}" for one in lines if one),
+            unless=test,
+            fallback=f"user {user}",
+            environment=[f"CCM_PASSWORD={secret}"],
+        )
+    ]
+
+
+@maps("pam_limits")
+def pam_limits(context: Context, given: Arguments) -> list[Entry]:
+    """Limits of logins."""
+    context.as_root()
+    given.refuse("use_max", "use_min", unless=(False,))
+    given.ignore("backup")
+    domain, kind = given.required("domain"), given.required("limit_type")
+    item, path = given.required("limit_item"), given.text("dest") or "/etc/security/limits.conf"
+    comment = given.text("comment")
+    start = r"\s+".join(one if "{{" in one else re.escape(one) for one in (domain, kind, item))
+    if "{{" in start:
+        start = start.replace(r"\*", "*")
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("value")
+        return [Entry("edit", path, {"match": rf"^\s*{start}\s", "ensure": "absent"})]
+    line = f"{domain}\t{kind}\t{item}\t{given.required('value')}"
+    if comment:
+        line += f"\t#{comment}"
+    return [Entry("edit", path, {"line": line, "match": rf"^\s*{start}\s.*$", "create": True})]
+
+
+@maps("capabilities")
+def capabilities(context: Context, given: Arguments) -> list[Entry]:
+    """Capabilities of a program."""
+    context.as_root()
+    path, text = word(given, "path", "key"), given.required("capability", "cap")
+    name = re.split(r"[=+]", text)[0] if "{{" not in text else text
+    present = state_of(given, "present", "absent") == "present"
+    if not present and "{{" in text:
+        raise NotConvertible("the removal of a computed capability")
+    sign = text if present else f"{name}-eip"
+    test: dict[str, Any] = {
+        "unless" if present else "onlyif": f"getcap {path} | grep -qiF {shell_word(name)}"
+    }
+    return [
+        by_program(context, "setcap")(
+            f"setcap {shell_word(sign)} {path}",
+            fallback=f"capability {name}",
+            **test,
+        )
+    ]
+
+
+@maps("acl")
+def acl(context: Context, given: Arguments) -> list[Entry]:
+    """Lists of access of a path."""
+    context.as_root()
+    given.refuse("use_nfsv4_acls", "recalculate_mask", unless=(False, "default"))
+    given.ignore("follow")
+    path, entry = word(given, "path", "name"), given.text("entry")
+    recursive = "-R" if given.flag("recursive", default=False) else ""
+    start = "d:" if given.flag("default", default=False) else ""
+    if entry is None:
+        kind, rights = given.literal("etype"), given.text("permissions") or ""
+        entity = given.text("entity") or ""
+        if kind is None:
+            raise NotConvertible("acl that only reads")
+        entry = f"{kind}:{entity}:{rights}"
+    kind, entity, rights = [*entry.split(":"), "", ""][:3]
+    if state_of(given, "present", "absent") == "absent":
+        return [
+            by_program(context, "setfacl")(
+                words("setfacl", recursive, f"-x {start}{kind}:{entity}", path),
+                onlyif=f'getfacl -p {path} | grep -q "^{kind}:{entity}:"',
+                fallback="no access",
+            )
+        ]
+    shown = "".join(one if one in rights.lower() else "-" for one in "rwx")
+    line = f"{'default:' if start else ''}{kind}:{entity}:{shown}"
+    if "{{" in rights:
+        raise NotConvertible("computed permissions")
+    context.check("the test reads the path itself, not what is below it")
+    return [
+        by_program(context, "setfacl")(
+            words("setfacl", recursive, f"-m {start}{kind}:{entity}:{rights}", path),
+            unless=f'getfacl -p {path} 2>/dev/null | grep -qx "{line}"',
+            fallback=f"access of {entity}",
+        )
+    ]
+
+
+@maps("filesystem")
+def filesystem(context: Context, given: Arguments) -> list[Entry]:
+    """File systems on devices that have none."""
+    context.as_root()
+    given.refuse("force", "resizefs", "uuid", unless=(False,))
+    kind, device = given.required("fstype", "type"), word(given, "dev", "device")
+    state_of(given, "present")
+    command = words(f"mkfs -t {kind}", given.piece("", "opts", quote=False), device)
+    test = f"blkid -c /dev/null {device}"
+    return [by_program(context, "mkfs")(command, unless=test, fallback=f"file system on {device}")]
+
+
+@maps("supervisorctl")
+def supervisorctl(context: Context, given: Arguments) -> list[Entry]:
+    """Programs of supervisor."""
+    given.refuse("username", "password", "server_url")
+    program = words(
+        given.text("supervisorctl_path") or "supervisorctl", given.piece("-c ", "config")
+    )
+    name = word(given, "name")
+    state = state_of(given, "present", "started", "stopped", "restarted", "absent")
+    running = f"{program} status {name} | grep -q RUNNING"
+    lines: dict[str, tuple[str, dict[str, Any]]] = {
+        "present": ("update", {"unless": f"{program} status {name} | grep -qv 'no such process'"}),
+        "started": (f"start {name}", {"unless": running}),
+        "stopped": (f"stop {name}", {"onlyif": running}),
+        "restarted": (f"restart {name}", {}),
+        "absent": (f"remove {name}", {"onlyif": f"{program} avail | grep -q {name}"}),
+    }
+    line, test = lines[state]
+    return [by_program(context, "supervisorctl")(f"{program} {line}", fallback=line, **test)]
+
+
+@maps("known_hosts")
+def known_hosts(context: Context, given: Arguments) -> list[Entry]:
+    """Keys of other hosts."""
+    given.refuse("hash_host", unless=(False,))
+    name, path = given.required("name", "host"), given.text("path")
+    if path is None or path.startswith("~"):
+        raise NotConvertible("known_hosts of a user")
+    if state_of(given, "present", "absent") == "absent":
+        given.ignore("key")
+        return [Entry("edit", path, {"match": f"^{name}[ ,]", "ensure": "absent"})]
+    context.check("other keys of the host stay")
+    return [Entry("edit", path, {"line": given.required("key").strip(), "create": True})]
+
+
+@maps("synchronize")
+def synchronize(context: Context, given: Arguments) -> list[Entry]:
+    """A directory of the project, file by file."""
+    from orchestrator.ansible.modules.files import tree
+
+    given.refuse("mode", unless=("push",))
+    given.refuse("rsync_opts", "link_dest", "copy_links", "dirs", unless=(False, []))
+    given.ignore(
+        "compress",
+        "recursive",
+        "perms",
+        "times",
+        "owner",
+        "group",
+        "links",
+        "checksum",
+        "archive",
+        "rsync_timeout",
+        "set_remote_user",
+        "use_ssh_args",
+        "partial",
+        "private_key",
+        "dest_port",
+        "existing_only",
+        "ssh_connection_multiplexing",
+        "verify_host",
+        "rsync_path",
+    )
+    source = given.source("src")
+    found = None if "{{" in source else context.files.find("files", source)
+    if found is None or not found[1].is_dir():
+        raise NotConvertible("a directory that is not in the project")
+    if given.flag("delete", default=False):
+        context.check("files that are not in the project stay; the original removes them")
+    context.check("files belong to root, with the modes that they have in the project")
+    base = clean_path(given.required("dest"))
+    if not source.endswith("/"):
+        base = posixpath.join(base, posixpath.basename(source))
+    return tree(context, written=found[0], original=found[1], base=base)

@@ -1,0 +1,257 @@
+"""Facts, answers and files: what follows a change of a variable, loops over answers, names."""
+
+from pathlib import Path
+
+from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks
+
+
+def test_a_fact_of_its_own_earlier_value(tmp_path: Path) -> None:
+    """What comes before reads the old value, what follows the new one, templates included."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: before {{ packages_list | join(' ') }}
+        - set_fact: {packages_list: "{{ packages_list + ['b'] }}"}
+        - command: after {{ packages_list | join(' ') }} {{ shown }}
+        - template: {src: t.j2, dest: /t, owner: root, group: root, mode: "0644"}
+        """,
+        defaults__main="packages_list: [a]\nshown: 'all {{ packages_list | first }}'\n",
+        templates__t_DOT_j2="{{ packages_list | join }}\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    assert "command: \"before {{ Data.packages_list | join(' ') }}\"" in text
+    assert "packages_list_set: \"{{ Data.packages_list + ['b'] }}\"" in text
+    assert "after {{ Data.packages_list_set | join(' ') }} {{ Data.shown_set }}" in text
+    assert 'shown_set: "all {{ Data.packages_list_set | first }}"' in text
+    assert "template('role/templates/t.j2', packages_list=Data.packages_list_set)" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_template_before_and_after_a_fact(tmp_path: Path) -> None:
+    """One file of a template cannot read two values of a name: the second task is kept."""
+    task = "- template: {src: t.j2, dest: /t%d, owner: root, group: root, mode: '0644'}\n"
+    result, _ = convert_tasks(
+        tmp_path,
+        task % 1 + "- set_fact: {a: '{{ a + 1 }}'}\n" + task % 2,
+        defaults__main="a: 1\n",
+        templates__t_DOT_j2="{{ a }}\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted", "not converted"]
+
+
+def test_facts_of_loops(tmp_path: Path) -> None:
+    """The last element for which the condition holds; lists and maps that grow."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {chosen: "{{ item.path }}"}
+          loop: "{{ disks }}"
+          when: item.big
+        - set_fact: {paths: "{{ paths | default([]) + [item.path] }}"}
+          loop: "{{ disks }}"
+        - set_fact: {sizes: "{{ sizes | default({}) | combine({item.path: item.big}) }}"}
+          with_items: "{{ disks }}"
+        - command: use {{ chosen }} {{ paths | join(',') }} {{ sizes | length }}
+          when: chosen is defined
+        """,
+        defaults__main="disks: [{path: /a, big: true}, {path: /b, big: false}]\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    assert "for item in Data.disks if item.big" in text
+    assert "| last | default(none)" in text
+    assert "[] + (template(" in text
+    assert "items2dict)" in text
+    assert "if: Data.chosen_set is not none" in text
+    check_valid(tmp_path / "site")
+
+
+def test_results_of_a_loop_of_stat(tmp_path: Path) -> None:
+    """A loop over results is a loop over the elements, each tested on the host."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - stat: {path: "{{ item }}"}
+          loop: [/etc/shadow, /etc/gshadow]
+          register: found
+        - file: {path: "{{ item.item }}", owner: root, group: root, mode: "0600"}
+          loop: "{{ found.results }}"
+          when: item.stat.exists
+        - stat: {path: "{{ item }}/x"}
+          loop: "{{ places }}"
+          register: more
+        - command: use {{ item.item }}
+          with_items: "{{ more.results }}"
+          when: not item.stat.exists
+        - command: both
+          when: found.results | map(attribute='stat.exists') | list is all
+        """,
+        defaults__main="places: [/a, /b]\n",
+    )
+    assert "not converted" not in [one.outcome for one in result.records][:4]
+    assert "exists: /etc/gshadow" in text or "Asked.found_2.exists" in text
+    assert "chmod 0600 /etc/gshadow" in text
+    assert 'absent: "{{ item }}/x"' in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_page_is_asked_by_the_host(tmp_path: Path) -> None:
+    """Releases that the controller looks up are an answer of the host, and marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - uri: {url: "https://api.example/{{ name }}/latest", return_content: true}
+          register: release
+          delegate_to: localhost
+          become: false
+          run_once: true
+        - set_fact: {version: "{{ release.json.tag_name[1:] }}"}
+        - set_fact: {sum: "{{ item.split(' ')[0] }}"}
+          loop: "{{ lookup('url', 'https://e.example/' ~ name ~ '/sums', wantlist=True) }}"
+          when: name in item
+        - command: use {{ version }} {{ sum }}
+        """,
+        defaults__main="name: a\nversion: '1'\n",
+    )
+    outcomes = [one.outcome for one in result.records]
+    assert outcomes == ["check", "converted", "check", "check"]
+    assert '--location "https://api.example/{{ Data.name }}/latest"' in text
+    assert "(Asked.release.stdout | from_json).tag_name[1:]" in text
+    assert "Asked.url.stdout.splitlines() if Data.name in item" in text
+    check_valid(tmp_path / "site")
+
+
+def test_files_that_the_controller_fetches(tmp_path: Path) -> None:
+    """Each host fetches for itself what the controller of the original passes on; marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - unarchive: src=https://e.example/a.tgz dest=/tmp remote_src=yes creates=/tmp/a
+          delegate_to: localhost
+          run_once: true
+          become: false
+        - copy: src=/tmp/a/prog dest=/usr/local/bin/prog owner=root group=root mode=0755
+        """,
+    )
+    assert [one.outcome for one in result.records] == ["check", "check"]
+    assert "source: /tmp/a/prog" in text
+    check_valid(tmp_path / "site")
+
+
+def test_files_whose_names_are_values(tmp_path: Path) -> None:
+    """Each file has the condition that the name has its value; other values are refused."""
+    result, text = convert_tasks(
+        tmp_path,
+        "- include_tasks: 'by_{{ method }}.yml'\n- include_vars: 'v_{{ method }}.yml'\n"
+        "- command: use {{ place }}\n",
+        tasks__by_one="- command: one\n",
+        tasks__by_two="- command: two\n",
+        vars__v_one="place: /one\n",
+        vars__v_two="place: /two\n",
+    )
+    assert "not converted" not in [one.outcome for one in result.records]
+    assert "if: \"'by_' ~ Data.method ~ '.yml' == 'by_one.yml'\"" in text
+    assert "in ['by_one.yml', 'by_two.yml']" in text
+    check_valid(tmp_path / "site")
+
+
+def test_the_directory_of_the_role(tmp_path: Path) -> None:
+    """Paths below ``role_path`` are those of the role."""
+    result, _ = convert_tasks(
+        tmp_path,
+        """
+        - include_tasks: "{{ role_path }}/tasks/deep/more.yml"
+        - template: src="{{ role_path }}/templates/t.j2" dest=/t owner=a group=a mode=0644
+        """,
+        tasks__deep__more="",
+        templates__t_DOT_j2="x\n",
+    )
+    assert result.records[-1].outcome == "converted"
+
+
+def test_the_host_ends_early(tmp_path: Path) -> None:
+    """``meta: end_host`` is a condition of what follows."""
+    result, text = convert_tasks(
+        tmp_path,
+        "- command: a\n- meta: end_host\n  when: not enabled\n- command: b\n",
+        defaults__main="enabled: true\n",
+    )
+    assert text.count("if: not (not Data.enabled)") + text.count("if: Data.enabled") == 1
+    assert result.records[1].outcome == "check"
+    check_valid(tmp_path / "site")
+
+
+def test_assertions_about_elements_and_answers(tmp_path: Path) -> None:
+    """``fail`` in a loop, and conditions on what is there before the first change."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - fail: {msg: bad}
+          with_items: "{{ names }}"
+          when: item == 'x'
+        - stat: {path: /etc/a}
+          register: there
+        - assert: {that: there.stat.exists}
+        - fail: {msg: no}
+          when: not there.stat.exists
+        """,
+        defaults__main="names: [a]\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    assert "for item in Data.names if not" in text
+    assert "that: Asked.there.exists" in text
+    check_valid(tmp_path / "site")
+
+
+def test_one_host_of_many(tmp_path: Path) -> None:
+    """``run_once`` is a condition on the host, and marked."""
+    result, text = convert_tasks(tmp_path, "- command: migrate\n  run_once: true\n")
+    assert result.records[0].outcome == "check"
+    assert "if: Host.name == Groups.all[0]" in text
+    check_valid(tmp_path / "site")
+
+
+def test_facts_that_commands_answer(tmp_path: Path) -> None:
+    """Facts that ccm lacks are look-ups, times and addresses of interfaces among them."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - command: a {{ ansible_python_version }} {{ ansible_date_time.date }}
+        - command: b {{ ansible_eth0.ipv4.address }} {{ ansible_facts['machine_id'] }}
+        - command: c {{ ansible_user }}
+        """,
+    )
+    assert "Asked.python.stdout.strip()" in text
+    assert 'time_date: {command: "date +%Y-%m-%d"}' in text or "date +%Y-%m-%d" in text
+    assert "selectattr('interface', 'equalto', 'eth0')" in text
+    assert "the user that logs in for the push" in text
+    check_valid(tmp_path / "site")
+
+
+def test_filters_that_ccm_lacks(tmp_path: Path) -> None:
+    """Plain forms are written with other filters."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: "a {{ v | version_compare('1', '>=') }} {{ v | regex_replace('x') }}"
+        - command: "b {{ all | json_query('[?on==`true`].name') | join }} {{ '%-7s' | format(v) }}"
+        - command: "c {{ '{}-{}'.format(v, v) }}"
+        - command: "d {{ lookup('vars', 'prefix_' ~ v) }}"
+        """,
+        defaults__main="v: '1'\nall: []\nprefix_1: a\nprefix_2: b\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 4
+    assert "is version('1', '>=')" in text
+    assert "Data['prefix_' ~ Data.v]" in text
+    check_valid(tmp_path / "site")
+
+
+def test_plays_that_end_and_list_of_vars(tmp_path: Path) -> None:
+    """Variables that are a list of maps count as one map."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": "- hosts: all\n  tasks:\n    - block:\n        - command: a {{ x }}\n"
+            "      vars: [{x: 1}, {y: 2}]\n"
+        },
+    )
+    assert "command: a 1" in (site / "site.yaml").read_text()
