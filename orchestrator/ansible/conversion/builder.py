@@ -13,8 +13,10 @@ from orchestrator.ansible.conversion.loops import Loop, read_loop
 from orchestrator.ansible.conversion.statements import STATEMENTS
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.printing import text_expression
+from orchestrator.ansible.jinja.samples import resolve
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.trees import is_template, parse_expression
+from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.modules import load_mappers
 from orchestrator.ansible.modules.arguments import Arguments, OmitChoice, expression_of
 from orchestrator.ansible.modules.context import MAPPERS, Context
@@ -243,10 +245,9 @@ class Builder(Conversion):
         try:
             return self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
-            if len(omits) == _MOST_OMITTED:
-                raise NotConvertible(
-                    "a loop that omits many properties for some elements"
-                ) from choice
+            if sum(omits.values()) == _MOST_OMITTED or len(omits) >= _MOST_OMITTED:
+                return self._without(task, record, scope=scope, loop=loop, omits=omits,
+                                     key=choice.key)  # fmt: skip
             have = self._choices(
                 task, record, scope=scope, loop=loop, omits={**omits, choice.key: True}
             )
@@ -254,6 +255,25 @@ class Builder(Conversion):
                 task, record, scope=scope, loop=loop, omits={**omits, choice.key: False}
             )
             return [*have, *lack]
+
+    def _without(
+        self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool],
+        key: str,
+    ) -> list[Entry]:  # fmt: skip
+        """The resources of a loop without a property, which no element may have."""
+        elements = operand(parse_expression(loop.foreach))
+        that = f"({elements} | selectattr('{key}', 'defined') | list) == []"
+        message = f"“{task.name or task.module}” has no resource for elements with {key}"
+        if not any(isinstance(one, dict) and one["that"] == that
+                   for one in self.manifest.assertions):  # fmt: skip
+            self.manifest.assertions.append({"that": that, "message": texts.plain_text(message)})
+        text = f"elements that have {key} are refused by ccm.assert; write their resource by hand"
+        self.mark(record, CHECK, text)
+        found = self._choices(task, record, scope=scope, loop=loop, omits={**omits, key: False})
+        for one in found:
+            if text not in one.checks:
+                one.checks.append(text)
+        return found
 
     def _variant(
         self,
@@ -309,6 +329,9 @@ class Builder(Conversion):
         if user is not None:
             context.become_user = texts.text(str(user), scope)
         given = {**self.environment, **(keywords.environment(task) or {})}
+        computed = given.pop(keywords.TEMPLATE, None)
+        if computed is not None and not _is_empty(computed, scope):
+            context.environment_map = expression_of(computed, scope)
         context.environment = [
             f"{key}={text}"
             for key, one in given.items()
@@ -348,8 +371,10 @@ class Builder(Conversion):
             entry.control.update(conditions.control)
             if conditions.on_change:
                 handlers.fire(entry, conditions.subscribe)
+            elif conditions.either:
+                handlers.fire_or(entry, conditions.subscribe, conditions.either)
             entry.checks += context.checks
-        for text in context.checks:
+        for text in [*context.checks, *(one for entry in entries for one in entry.checks)]:
             self.mark(record, CHECK, text)
 
     # --- handlers
@@ -375,6 +400,12 @@ class Builder(Conversion):
     def flush(self) -> None:
         """Append what pending handlers become."""
         handlers.flush(self)
+
+
+def _is_empty(value: Any, scope: Scope) -> bool:
+    """Whether a template gives an empty map wherever the project sets it."""
+    known = resolve(value, scope)
+    return bool(known.values) and not (known.open or known.kinds) and not any(known.values)
 
 
 def _flat(tasks: list[Task | Block]) -> list[Task]:

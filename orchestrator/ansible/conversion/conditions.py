@@ -37,6 +37,7 @@ class Conditions:
     control: dict[str, Any] = field(default_factory=dict)
     subscribe: list[str] = field(default_factory=list)
     on_change: bool = False
+    either: list[str] = field(default_factory=list)  # tests of a shell, beside the subscriptions
     never: bool = False
     checks: list[str] = field(default_factory=list)
 
@@ -77,6 +78,8 @@ def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry
         return
     if _on_host(result, node, scope, entries):
         return
+    if isinstance(node, nodes.Or) and _change_or(result, node, scope):
+        return
     doubts = len(scope.uses.doubts)
     tree = texts.boolean_tree(node, scope)
     result.checks += scope.uses.doubts[doubts:]
@@ -84,6 +87,41 @@ def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry
         result.never |= not tree.value
         return
     result.expressions.append(unparse(tree))
+
+
+def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
+    """``a or b.changed``: subscriptions, and a guard for what else holds."""
+    parts = _alternatives(node)
+    changes = [one for one in parts if _changed(one, scope) is not None]
+    if not changes or result.either:
+        return False
+    for one in changes:
+        result.subscribe += _changed(one, scope) or []
+    for one in parts:
+        if one not in changes:
+            result.either.append(_shell_test(one, scope))
+    return True
+
+
+def _alternatives(node: nodes.Expr) -> list[nodes.Expr]:
+    if isinstance(node, nodes.Or):
+        return [*_alternatives(node.left), *_alternatives(node.right)]
+    return [node]
+
+
+def _shell_test(node: nodes.Expr, scope: Scope) -> str:
+    """A condition as a command: a test on the host, or one of what the controller knows."""
+    names = names_in(node) & set(scope.registers)
+    if len(names) == 1:
+        register = scope.registers[next(iter(names))]
+        found = None
+        if register.kind in ("stat", "command") and not register.reason:
+            found = _Tests(scope, register).of(node)
+        if found is not None and isinstance(found[1], str):
+            word, value = found
+            signs = {"exists": f"test -e {value}", "absent": f"! test -e {value}"}
+            return str(signs.get(word, value))
+    return "test -n \"{{ 'x' if " + texts.condition_of(node, scope) + " else '' }}\""
 
 
 def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:

@@ -7,6 +7,7 @@ from typing import Any
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
@@ -40,13 +41,37 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
     for part in parts:
         target = next((one for one in whole if one.conditions == part.conditions), None)
         if target is None or target.properties.get("ensure") == "absent":
-            _keep(builder, part, f"no task installs the package {part.name} in the same way")
+            _answer(builder, part)
             continue
         for name, value in part.properties.items():
             target.properties.setdefault(name, {}).update(value)
         target.comments = [*part.comments, *target.comments]
         _replace(builder, part, [])
     return whole
+
+
+def _answer(builder: Conversion, part: Entry) -> None:
+    """An answer to a question of a package that no resource installs: by debconf's program."""
+    answers = part.properties.get("debconf", {})
+    lines, tests = [], []
+    for question, one in answers.items():
+        words = f"{part.name} {question} {one['type']} {one['value']}"
+        lines.append(f'echo "{words}" | debconf-set-selections')
+        tests.append(f'debconf-show "{part.name}" | grep -qF -- "{question}: {one["value"]}"')
+    text = "debconf-set-selections does this; no resource of the package takes the answer"
+    title = builder.unique(f"answer of {part.name} to {' '.join(answers)}")
+    entry = Entry(
+        "exec", title,
+        {"command": " && ".join(lines), "provider": "shell",
+         "unless": f"sh -c {single_quoted(' && '.join(tests))}"},
+        comments=part.comments, checks=[*part.checks, text], conditions=part.conditions,
+        control=part.control, foreach=part.foreach, tags=part.tags, record=part.record,
+        sensitive=part.sensitive,
+    )  # fmt: skip
+    if part.record is not None:
+        builder.mark(part.record, CHECK, text)
+    _replace_references(builder, part, entry)
+    _replace(builder, part, [entry])
 
 
 def notified(builder: Conversion, entry: Entry) -> list[str]:

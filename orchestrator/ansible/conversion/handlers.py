@@ -6,9 +6,10 @@ from typing import Any
 
 from orchestrator.ansible.conversion.core import Conversion, Handler
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.output.entries import KEPT, Comment, Entry
+from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
+from orchestrator.ansible.source.tasks import Block, Task, inherit, listed, read_tasks
+from orchestrator.ansible.source.yaml_reader import read as read_yaml
 
 _MOST_ROUNDS = 10
 
@@ -48,9 +49,39 @@ def fire(entry: Entry, references: list[str]) -> None:
     elif entry.type == "reboot":
         entry.properties.pop("onlyif", None)
     elif entry.type != "wait":
-        raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
-    if entry.type != "wait":
+        _by_state(entry)
+    if entry.type in ("exec", "reboot"):
         entry.subscribe += references
+
+
+def fire_or(entry: Entry, references: list[str], tests: list[str]) -> None:
+    """Make a command act on a change of others, or where one of the tests passes."""
+    if entry.type != "exec":
+        raise NotConvertible(f"ccm has no {entry.type} that acts after a change or by a condition")
+    if any(name in entry.properties for name in ("creates", "onlyif", "unless")):
+        raise NotConvertible("a command with two conditions that runs after a change")
+    test = " || ".join(f"{{ {one}; }}" for one in tests) if len(tests) > 1 else tests[0]
+    entry.properties["onlyif"] = f"sh -c {single_quoted(test)}"
+    entry.subscribe += references
+
+
+_STATES = (
+    "file", "link", "edit", "package", "service", "user", "group", "download", "git", "cron",
+    "sysctl", "mount", "module", "authorized_key", "repository", "archive",
+)  # fmt: skip
+
+
+def _by_state(entry: Entry) -> None:
+    """A state that the original sets after a change only: ccm keeps it. NotConvertible."""
+    if entry.type not in _STATES or (entry.foreach and entry.type == "apply"):
+        raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
+    if entry.properties.get("ensure") == "absent" or entry.properties.get("purge"):
+        if entry.type not in ("file", "link"):
+            raise NotConvertible(f"ccm has no {entry.type} that acts after a change only")
+        entry.type, path = "exec", entry.name
+        entry.properties = {"command": f"rm -rf {path}", "refresh_only": True}
+        return
+    entry.checks.append("ccm keeps it so on each push; the original does it after a change only")
 
 
 def _guard_by_control(entry: Entry) -> None:
@@ -104,7 +135,9 @@ def _convert(builder: Conversion, handler: Handler, references: list[str]) -> No
 def _entries(builder: Conversion, task: Task, record: Any, references: list[str]) -> list[Entry]:
     if task.module in ("debug", "meta", "setup"):
         return []
-    if task.module in ("include_tasks", "import_tasks", "include_role", "import_role", "set_fact"):
+    if task.module in ("include_tasks", "import_tasks") and task.loop is None:
+        return _included(builder, task, references)
+    if task.module in ("include_role", "import_role", "set_fact", "include_vars"):
         raise NotConvertible(f"a handler with {task.module}")
     from orchestrator.ansible.conversion import keywords
 
@@ -117,10 +150,32 @@ def _entries(builder: Conversion, task: Task, record: Any, references: list[str]
         if entry.restarts is not None and _joined(builder, entry, references):
             continue
         fire(entry, references)
+        for text in entry.checks:
+            builder.mark(record, CHECK, text)
         result.append(entry)
     if not result and entries:
         record.reasons.append("the resource of the service subscribes")
     return result
+
+
+def _included(builder: Conversion, task: Task, references: list[str]) -> list[Entry]:
+    """The tasks of a file, each after the same changes."""
+    name = str(task.free_form or task.args.get("file") or task.args.get("_raw_params") or "")
+    if not name and len(task.args) == 1:
+        name = str(next(iter(task.args.values())))
+    base = builder.files.base
+    places = [base / "handlers" / name, base / "tasks" / name, base / name]
+    path = next((one for one in places if one.is_file() and builder.files.holds(one)), None)
+    if path is None:
+        raise NotConvertible(f"the file of tasks {name} is not in the project")
+    outer = {key: one for key, one in task.keywords.items() if key not in ("name", "listen")}
+    found: list[Entry] = []
+    for one in read(read_tasks(read_yaml(path), str(path)), "", base):
+        inner = one.task
+        inner.keywords = inherit(inner.keywords, outer)
+        record = builder.record(inner)
+        found += _entries(builder, inner, record, references)
+    return found
 
 
 def _joined(builder: Conversion, entry: Entry, references: list[str]) -> bool:

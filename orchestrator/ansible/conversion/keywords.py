@@ -6,9 +6,12 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context
+from orchestrator.ansible.modules.shell_tests import opposite, tested
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
@@ -16,7 +19,8 @@ from orchestrator.ansible.source.tasks import Task, listed
 _RETRIED = ("exec", "download", "archive", "package")
 
 
-_ANYWHERE = ("assert", "fail", "debug", "include_tasks", "import_tasks", "include", "setup")
+_ANYWHERE = ("assert", "fail", "debug", "include_tasks", "import_tasks", "include", "setup",
+             "set_fact")  # fmt: skip
 """Modules that manage nothing: it makes no difference on which host, and how often, they run. The
 tasks of a file that is included have the keywords of the include."""
 
@@ -31,8 +35,10 @@ def refuse(task: Task, is_root: bool) -> None:
     words = task.keywords
     anywhere = task.module in _ANYWHERE and not words.get("register")
     local = task.is_local and task.module in _ON_HOST and not _of_controller(task)
-    if words.get("delegate_to") is not None and not (local or (anywhere and task.is_local)):
-        raise NotConvertible(f"delegate_to: {words['delegate_to']}")
+    elsewhere = words.get("delegate_to")
+    own = _host_of(elsewhere) is not None and (task.is_once or _host_of(elsewhere) == "")
+    if elsewhere is not None and not (local or own or (anywhere and task.is_local)):
+        raise NotConvertible(f"delegate_to: {elsewhere}")
     if words.get("delegate_facts") and not anywhere:
         raise NotConvertible("delegate_facts")
     if task.is_once and task.module in ("include_role", "import_role", "include_vars", "meta"):
@@ -49,10 +55,24 @@ def refuse(task: Task, is_root: bool) -> None:
         raise NotConvertible("the tag never: ccm runs all that no --tags leaves out")
 
 
+_FIRST = re.compile(
+    r"\{\{\s*groups(?:\[(['\"])([\w.-]+)\1\]|\.(\w+))\s*(?:\[(\d+)\]|\|\s*first)\s*\}\}"
+)
+
+
+def _host_of(value: Any) -> str | None:
+    """The host of a delegation as an expression; empty for the host itself, None for others."""
+    text = str(value or "").strip()
+    if re.fullmatch(r"\{\{\s*inventory_hostname\s*\}\}", text):
+        return ""
+    match = _FIRST.fullmatch(text)
+    if match is None:
+        return None
+    return f"Groups[{literal(match.group(2) or match.group(3))}][{match.group(4) or 0}]"
+
+
 def _of_controller(task: Task) -> bool:
     """Whether a task that runs on the controller reads or removes a file of it."""
-    if task.module == "unarchive":
-        return "://" not in str(task.args.get("src", ""))
     if task.module == "file":
         return task.args.get("state") != "directory"
     return task.module == "uri" and str(task.args.get("method", "GET")).upper() != "GET"
@@ -65,16 +85,26 @@ def variables(task: Task) -> dict[str, Any]:
 
 
 def environment(task: Task) -> dict[str, Any] | None:
-    """The environment of the task. NotConvertible where it is a template."""
+    """The environment of the task; its ``TEMPLATE`` is a template that gives a map."""
     found = task.keywords.get("environment")
-    if found is None or found == {}:
-        return None
+    return None if found is None or found == {} else environment_of(found)
+
+
+def environment_of(found: Any) -> dict[str, Any]:
+    """The value of a keyword ``environment``. NotConvertible where it is a text."""
     result: dict[str, Any] = {}
     for one in listed(found):
-        if not isinstance(one, dict):
-            raise NotConvertible("environment is a template")
-        result.update(one)
+        if isinstance(one, dict):
+            result.update(one)
+        elif is_template(one):
+            result[TEMPLATE] = one
+        else:
+            raise NotConvertible("environment is a text")
     return result
+
+
+TEMPLATE = "*"
+"""The key of variables of the environment that a template gives as a map."""
 
 
 def arguments(task: Task) -> dict[str, Any]:
@@ -103,6 +133,10 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
     _tries(task, context, entries)
     if task.is_local:
         context.check("each host does this for itself; in the original the controller does it")
+    elif task.is_once and _host_of(words.get("delegate_to")):
+        context.check("for this host only, to which the original delegates it once")
+        for entry in entries:
+            entry.conditions.append(f"Host.name == {_host_of(words['delegate_to'])}")
     elif task.is_once:
         context.check("for the first host of the inventory only, as the original runs it once")
         for entry in entries:
@@ -116,6 +150,7 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
 
 
 def _environment(task: Task, context: Context, entries: list[Entry]) -> None:
+    _computed_environment(context, entries)
     if not context.environment or task.keywords.get("environment") in (None, {}):
         return
     for entry in entries:
@@ -124,6 +159,28 @@ def _environment(task: Task, context: Context, entries: list[Entry]) -> None:
             entry.properties["environment"] = list(dict.fromkeys([*context.environment, *known]))
         else:
             context.check("the environment of the task is not passed on")
+
+
+def _computed_environment(context: Context, entries: list[Entry]) -> None:
+    if not context.environment_map:
+        return
+    body = (
+        f"[{{% for name, value in ({context.environment_map}).items() %}}"
+        "{{ (name ~ '=' ~ value) | to_json }},{% endfor %}]"
+    )
+    expression = f"template({literal(body)}) | from_yaml"
+    for entry in entries:
+        if entry.type != "exec":
+            text = "the environment of the task is not passed on"
+            if text not in entry.checks:
+                context.check(text)
+            continue
+        known = entry.properties.get("environment")
+        if isinstance(known, list) and known:
+            shown = ", ".join(text_expression(one) for one in known)
+            entry.properties["environment"] = "{{ " + f"[{shown}] + ({expression})" + " }}"
+        else:
+            entry.properties["environment"] = "{{ " + expression + " }}"
 
 
 def _user(task: Task, context: Context, entries: list[Entry]) -> None:
@@ -148,10 +205,13 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
             tolerant = True
     elif failed is not None and not tolerant:
         codes = exit_codes(failed, str(task.keywords.get("register", "")))
-        if codes is None or any(one.type != "exec" for one in entries):
+        if any(one.type != "exec" for one in entries):
             raise NotConvertible(f"failed_when: {_shown(failed)}")
         for entry in entries:
-            entry.properties["returns"] = codes
+            if codes is not None:
+                entry.properties["returns"] = codes
+            else:
+                _tested(task, context, entry=entry, condition=opposite(failed), word="failed_when")
     if not tolerant:
         return
     for entry in entries:
@@ -159,6 +219,23 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
             _never_fails(entry)
         else:
             context.check("the original goes on if this fails; here, a failure ends the run")
+
+
+def _tested(task: Task, context: Context, *, entry: Entry, condition: Any, word: str) -> None:
+    """Make a command fail unless a condition on its result holds. NotConvertible."""
+    properties = entry.properties
+    shell = properties.get("provider") == "shell" or "interpreter" in properties
+    register = str(task.keywords.get("register", ""))
+    try:
+        script = tested(str(properties["command"]), condition, shell=shell,
+                        register=register, scope=context.scope)  # fmt: skip
+    except NotConvertible as error:
+        raise NotConvertible(f"{word}: {_shown(task.keywords[word])} ({error.reason})") from error
+    properties["command"] = script
+    if "interpreter" not in properties:
+        properties["provider"] = "shell"
+    if "2>&1" in script:
+        context.note("what the command writes to stderr counts as its output")
 
 
 def _never_fails(entry: Entry) -> None:
@@ -223,7 +300,13 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
         f"{register} | success", f"{register}|success", f"{register}.rc==0",
     )  # fmt: skip
     if words.get("until") is not None and shown not in plain:
-        raise NotConvertible(f"until: {shown}")
+        if task.module in ("get_url", "unarchive", "git", "pip", "package", "apt", "yum", "dnf"):
+            context.check(f"it is tried until it succeeds; the original until {shown}")
+        elif any(one.type != "exec" for one in entries):
+            raise NotConvertible(f"until: {shown}")
+        else:
+            for entry in entries:
+                _tested(task, context, entry=entry, condition=words["until"], word="until")
     retries, delay = words.get("retries", 3), words.get("delay", 5)
     for entry in entries:
         if entry.type not in _RETRIED:

@@ -74,6 +74,8 @@ def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
 
 
 def _expression(loop: Loop, value: Any, scope: Scope) -> None:
+    if isinstance(value, str) and value.strip() in scope.values:
+        value = "{{ " + value + " }}"  # as Ansible 1 wrote it
     if not is_template(value):
         raise NotConvertible(f"a loop over {value!r}")
     whole = only_expression(value)
@@ -120,6 +122,8 @@ def _items(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
                 flat.append(one)
         _literal(loop, flat, scope)
         return
+    if isinstance(value, str) and value.strip() in scope.values:
+        value = "{{ " + value + " }}"
     sample = resolve(value, scope)
     if is_template(value) and sample.all_kinds() == {"list"}:
         inner = elements(sample)
@@ -199,6 +203,12 @@ def _indexed(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 
 def _fileglob(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     patterns = value if isinstance(value, list) else [value]
+    if any(is_template(one) for one in patterns):
+        known = [resolve(one, scope) for one in patterns]
+        if any(one.open or one.kinds or not one.values for one in known):
+            raise NotConvertible(f"files that match {value}")
+        patterns = [each for one in known for text in one.values
+                    for each in (text if isinstance(text, list) else [text])]  # fmt: skip
     found: list[Any] = []
     for one in patterns:
         if is_template(one) or str(one).startswith(("/", "~")) or ".." in str(one):
@@ -209,6 +219,31 @@ def _fileglob(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
             if names:
                 break
     loop.elements = found
+
+
+def _filetree(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
+    """The files and directories below directories of the role."""
+    made: list[Any] = []
+    for one in value if isinstance(value, list) else [value]:
+        name = str(one).removeprefix("../").rstrip("/")
+        base = next((p for p in (files.base / name, files.base / "files" / name,
+                                 files.base / "templates" / name) if p.is_dir()), None)  # fmt: skip
+        if is_template(one) or ".." in name or name.startswith("/") or base is None:
+            raise NotConvertible(f"the files below {one}")
+        kind = files.base / ("templates" if "templates" in base.parts else "files")
+        for path in sorted(base.rglob("*")):
+            if path.is_symlink() or not files.holds(path):
+                raise NotConvertible("a link in a tree of files")
+            source = (
+                path.relative_to(kind) if kind in path.parents else path.relative_to(files.base)
+            )
+            state = "directory" if path.is_dir() else "file"
+            made.append({"path": path.relative_to(base).as_posix(), "src": source.as_posix(),
+                         "state": state, "mode": f"{path.stat().st_mode & 0o777:04o}",
+                         "root": ""})  # fmt: skip
+    if len(made) > _MOST_WRITTEN_OUT * 2:
+        raise NotConvertible("a large tree of files")
+    loop.elements = made
 
 
 def _of_subelements(loop: Loop, node: nodes.Filter, scope: Scope) -> None:
@@ -259,5 +294,6 @@ _READERS = {
     "sequence": _sequence,
     "indexed_items": _indexed,
     "fileglob": _fileglob,
+    "filetree": _filetree,
     "subelements": _subelements,
 }

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import handlers
+from orchestrator.ansible.conversion import handlers, keywords
 from orchestrator.ansible.conversion.builder import Builder
 from orchestrator.ansible.conversion.project import (
     Project,
@@ -19,6 +19,7 @@ from orchestrator.ansible.conversion.project import (
 from orchestrator.ansible.conversion.variables import DataPlan, write_data
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.context import Files
@@ -112,8 +113,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     become = texts.as_bool(play.keywords.get("become", True))
     project.is_root = become is not False
     project.play_handlers = handlers.read(play.handlers, "", play.path.parent)
-    environment = play.keywords.get("environment")
-    project.environment = dict(environment) if isinstance(environment, dict) else {}
+    project.environment = keywords.environment_of(play.keywords.get("environment"))
     plan = DataPlan(layers=project.layers, others=project.plan_of(None).others)
     plan.own = project.play_vars
     values = plan.values()
@@ -124,6 +124,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
         first=not project.started, is_root=project.is_root, sources=sources,
     )  # fmt: skip
     builder.scope.locate = partial(look_up_file, files)
+    builder.scope.statements = template_text
     builder.environment = project.environment
     builder.handlers = list(project.play_handlers)
     for name in project.in_play:

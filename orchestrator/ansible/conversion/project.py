@@ -15,6 +15,7 @@ from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
@@ -111,6 +112,7 @@ class Project:
             files, self, role.name, not self.started, self.is_root, role.sources(),
         )  # fmt: skip
         builder.scope.locate = partial(look_up_file, files)
+        builder.scope.statements = template_text
         builder.given = set(plan.values())
         builder.scope.uses.broken.update(doubts.unreadable(plan.values(), builder.scope))
         builder.environment = self.environment
@@ -215,6 +217,7 @@ class Project:
             files=builder.scope.files,
             templates=builder.scope.templates,
             locate=builder.scope.locate,
+            statements=template_text,
         )
         inner = Builder(
             manifest, scope, builder.files, self, builder.role, False, builder.is_root,

@@ -12,12 +12,13 @@ from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.loops import Loop, read_loop
 from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja.answers import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.translate import one_result
 from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.commands import command_properties, guard_of
 from orchestrator.ansible.modules.context import Context
+from orchestrator.ansible.modules.finding import found_files, temporary_path
 from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
@@ -45,6 +46,8 @@ def is_reading(builder: Conversion, task: Task) -> bool:
     """Whether a command with ``register`` is only run for its result."""
     if task.module == "uri":
         return _reads_page(builder, task)
+    if task.module == "find":
+        return bool(task.keywords.get("register"))
     if task.module not in COMMANDS or not task.keywords.get("register"):
         return False
     if task.keywords.get("until") is not None:
@@ -74,7 +77,7 @@ class Question:
 
     def __init__(self, builder: Conversion, task: Task) -> None:
         self.builder, self.task = builder, task
-        self.kind = {"stat": "stat", "uri": "uri"}.get(task.module, "command")
+        self.kind = {"stat": "stat", "uri": "uri", "find": "find"}.get(task.module, "command")
 
     def __call__(self, scope: Scope) -> dict[str, Any]:
         """The look-up."""
@@ -83,6 +86,8 @@ class Question:
             found = {"stat": _stat_path(given)}
         elif self.kind == "uri":
             found = _page(self.task, given)
+        elif self.kind == "find":
+            found = {"command": found_files(given)}
         else:
             found = self._command(scope, given)
         given.finish()
@@ -94,7 +99,9 @@ class Question:
         user = task.keywords.get("become_user")
         if user is not None:
             context.become_user = texts.text(str(user), scope)
-        variables = keywords.environment(task) or {}
+        variables = dict(keywords.environment(task) or {})
+        if keywords.TEMPLATE in variables:
+            raise NotConvertible("environment is a template")
         context.environment = [
             f"{key}={texts.text(str(one), scope)}" for key, one in variables.items()
         ]
@@ -112,7 +119,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     )  # fmt: skip
     if task.loop is not None:
         loop = read_loop(task, scope, builder.files)
-        if loop is None or loop.index or question.kind == "uri":
+        if loop is None or loop.index or question.kind in ("uri", "find"):
             raise NotConvertible("a loop of this kind whose results are read")
         register.kind, register.loop, register.look_up_of = "loop", loop, question
         question(_element_scope(loop, scope))
@@ -234,6 +241,8 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     changed = task.keywords.get("changed_when")
     if changed is not None and texts.as_bool(changed) is None:
         register.reason = f"whether “{register.task_name}” changed, by its changed_when"
+    if task.module == "tempfile":
+        register.look_up = {"path": temporary_path(task)}
     register.references = [builder.reference(one) for one in entries if one.changes]
     if not register.references:
         register.kind = "other"

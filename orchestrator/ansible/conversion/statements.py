@@ -305,6 +305,13 @@ def unknown_wait(builder: Conversion, task: Task, record: Record) -> None:
     raise NotConvertible("ccm does not prompt during a run")
 
 
+def fetch(builder: Conversion, task: Task, record: Record) -> None:
+    """``fetch``: a file for the controller; no host changes."""
+    text = "ccm fetches no files from hosts; nothing on the host changes by this"
+    _note(builder, task, record, text)
+    builder.mark(record, CHECK, text)
+
+
 STATEMENTS: dict[str, Statement] = {
     "debug": debug,
     "setup": setup,
@@ -321,6 +328,7 @@ STATEMENTS: dict[str, Statement] = {
     "import_role": role_calls.include_role,
     "stat": results.stat,
     "slurp": results.slurp,
+    "fetch": fetch,
     "getent": getent,
     "service_facts": facts_of,
     "package_facts": facts_of,

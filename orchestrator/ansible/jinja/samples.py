@@ -8,7 +8,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import is_template, outputs, path_of
+from orchestrator.ansible.jinja.trees import STATEMENTS, is_template, outputs, path_of
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible
 
@@ -76,7 +76,7 @@ _LISTS = frozenset(
         "reverse",
     ]
 )
-_MAPS = frozenset(["combine", "items2dict", "from_json", "from_yaml"])
+_MAPS = frozenset(["combine", "items2dict"])
 _SAME_ELEMENTS = frozenset(
     [
         "list",
@@ -137,6 +137,8 @@ def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
 def _of_part(node: nodes.Node, scope: Scope, depth: int) -> Sample:
     if isinstance(node, (nodes.BinExpr, nodes.Neg, nodes.Pos)):
         return Sample(kinds={"number"})
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+        return Sample(kinds={"text"}) if node.node.name == STATEMENTS else OPEN
     if isinstance(node, nodes.Getitem):
         return elements(sample_of(node.node, scope, depth + 1))
     return OPEN
@@ -162,19 +164,13 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
         name, keys = f"{prefix}{keys[0]}", keys[1:]
     known = scope.registers.get(name)
     if known is not None and known.element is not None and keys:
-        if keys[0] == "item":
-            rest = {key: one for key, one in scope.registers.items() if key != name}
-            inner = scope.having(registers=rest)
-            return _below(sample_of(known.element, inner, depth + 1), keys[1:])
-        return _of_register(keys)
+        return _of_result(known.element, name, keys, scope)
     if name in scope.locals:
         return _below(scope.locals[name], keys)
     if name in scope.task_vars:
         return _below(resolve(scope.task_vars[name], scope, depth), keys)
     if name in scope.registers:
-        if keys[:1] in (["json"], ["results"]):
-            return OPEN
-        return _of_register(keys) if keys else Sample(kinds={"map"})
+        return _of_register(keys)
     if name in scope.values:
         return _below(_of_variable(name, scope, depth), keys)
     if name.startswith("ansible_"):
@@ -190,10 +186,28 @@ def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:
     return OPEN
 
 
+def _of_result(element: Any, name: str, keys: list[Any], scope: Scope) -> Sample:
+    """What one result of a loop has: its element, and what the task found."""
+    if keys[0] != "item":
+        return _of_register(keys)
+    rest = {key: one for key, one in scope.registers.items() if key != name}
+    return _below(sample_of(element, scope.having(registers=rest)), keys[1:])
+
+
+_KIND_OF_MEMBER = {
+    "files": "list", "stdout_lines": "list", "matched": "number", "rc": "number",
+    "status": "number", "changed": "bool", "exists": "bool", "isdir": "bool", "isreg": "bool",
+    "islnk": "bool",
+}  # fmt: skip
+
+
 def _of_register(keys: list[Any]) -> Sample:
-    kind = {"rc": "number", "stdout_lines": "list", "changed": "bool", "exists": "bool",
-            "isdir": "bool", "isreg": "bool", "islnk": "bool", "status": "number"}  # fmt: skip
-    return Sample(kinds={kind.get(str(keys[-1]), "text")})
+    if not keys:
+        return Sample(kinds={"map"})
+    if keys[0] in ("json", "results"):
+        return OPEN
+    found = _KIND_OF_MEMBER.get(str(keys[-1]), "text")
+    return Sample(kinds={found}, open=keys == ["files"])
 
 
 def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
@@ -278,7 +292,7 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
     if name in _SAME_ELEMENTS and not inner.kinds and name not in ("union", "list"):
         return Sample(inner.values, set(), inner.open)
     if name == "list":
-        return inner
+        return inner if inner.values or inner.kinds else Sample(kinds={"list"}, open=True)
     if name in _LISTS:
         return Sample(kinds={"list"}, open=True)
     return Sample(kinds={"map"}, open=True) if name in _MAPS else OPEN

@@ -191,7 +191,7 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         return inner.node if isinstance(inner, nodes.Not) else nodes.Not(inner)
     result = translate(node, scope)
     if isinstance(node, (nodes.Compare, nodes.Test)):
-        return result
+        return _decided(result)
     if isinstance(node, nodes.Filter) and node.name.rsplit(".", 1)[-1] == "bool":
         return result
     sample = sample_of(node, scope)
@@ -206,6 +206,22 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
     if kinds and "text" not in kinds and kinds != {"bool"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     return _of_text(node, result, kinds, sample.values)
+
+
+def _decided(node: Any) -> Any:
+    """A comparison of constants as what it gives."""
+    if not isinstance(node, nodes.Compare) or len(node.ops) != 1:
+        return node
+    left, right, operator = node.expr, node.ops[0].expr, node.ops[0].op
+    if not isinstance(left, nodes.Const):
+        return node
+    if isinstance(right, nodes.Const) and operator in ("eq", "ne"):
+        return nodes.Const((left.value == right.value) is (operator == "eq"))
+    if isinstance(right, nodes.List) and operator in ("in", "notin"):
+        known = [one.value for one in right.items if isinstance(one, nodes.Const)]
+        if len(known) == len(right.items):
+            return nodes.Const((left.value in known) is (operator == "in"))
+    return node
 
 
 def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:

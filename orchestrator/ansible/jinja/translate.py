@@ -9,9 +9,24 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
+from orchestrator.ansible.jinja.answers import (
+    command_answer,
+    found_answer,
+    one_result,
+    page_answer,
+    stat_answer,
+)
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.trees import members, parse_expression, path_of, tree_of
+from orchestrator.ansible.jinja.trees import (
+    STATEMENTS,
+    members,
+    names_in,
+    parse_expression,
+    path_of,
+    tree_of,
+)
+from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 
 _GLOBALS = frozenset(
@@ -109,7 +124,7 @@ class _Translator:
             base, keys = self._other_base(node)
             if base is not None:
                 return self._hostvars(base, keys)
-            return self._computed(node) or self._children(node)
+            return self._computed(node) or self._package(node) or self._children(node)
         name, keys = path
         scope = self.scope
         if name == "ansible_facts" and keys and isinstance(keys[0], str):
@@ -133,6 +148,31 @@ class _Translator:
         if name in _GLOBALS:
             return members(nodes.Name(name, "load"), keys)
         return self._global(name, keys)
+
+    def _package(self, node: Any) -> Any:
+        """``ansible_facts.packages[NAME]`` as what the host answers; None for other expressions."""
+        if not isinstance(node, nodes.Getitem) or isinstance(node.arg, nodes.Slice):
+            return None
+        path = path_of(node.node)
+        if path is None or _TOLD.get((path[0], *map(str, path[1]))) != "packages":
+            return None
+        if "packages" not in self.scope.uses.told or self.scope.no_data:
+            return None
+        name = self.of(node.arg)
+        written = unparse(name)
+        if "item" in names_in(name) or "Asked." in written:
+            raise NotConvertible("packages whose names are elements or answers")
+        word = re.sub(r"[^a-z0-9]+", "_", written.lower()).strip("_")
+        text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
+        self.scope.uses.asks[f"package_{word}"] = {"package": str(text)}
+        if not self.scope.uses.told["packages"]:
+            self.scope.uses.doubts.append(
+                f"Asked.package_{word} is answered before the first change of a push; "
+                "the original asks at this point"
+            )
+        version = members(nodes.Name("Asked", "load"), [f"package_{word}", "version"])
+        pairs = [nodes.Pair(nodes.Const("name"), name), nodes.Pair(nodes.Const("version"), version)]
+        return nodes.List([nodes.Dict(pairs)])
 
     def _computed(self, node: Any) -> Any:
         """``vars['a_' ~ b]`` and the like of this host; None for other expressions."""
@@ -274,11 +314,15 @@ class _Translator:
         answer = nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load")
         found = None
         if register.kind == "uri":
-            found = _page_answer(answer, keys)
+            found = page_answer(answer, keys)
+        elif register.kind == "find":
+            found = found_answer(register.name, keys)
+        elif keys == ["path"] and "path" in register.look_up:
+            return nodes.Const(register.look_up["path"])
         if register.kind == "command":
-            found = _command_answer(answer, keys)
+            found = command_answer(answer, keys)
         elif register.kind == "stat" and keys[0] == "stat" and len(keys) == 2:
-            found = _stat_answer(answer, str(keys[1]))
+            found = stat_answer(answer, str(keys[1]))
         elif register.kind == "file" and keys == ["content"]:
             raise NotConvertible("content of slurp without b64decode")
         if found is None:
@@ -458,8 +502,17 @@ class _Translator:
         name = _fact_of(path)
         return name in ("processor_vcpus", "processor_nproc", "memtotal_mb", "architecture")
 
+    def _statements(self, text: str) -> Any:
+        """A text with statements as the value of ``template()``."""
+        if self.scope.no_data or self.scope.statements is None:
+            raise NotConvertible("statements in a text at this place")
+        body = nodes.Const(self.scope.statements(text, self.scope.having(whole=True)))
+        return nodes.Call(nodes.Name("template", "load"), [body], [], None, None)
+
     def _call(self, node: nodes.Call) -> Any:
         name = node.node.name if isinstance(node.node, nodes.Name) else ""
+        if name == STATEMENTS:
+            return self._statements(str(node.args[0].value))  # type: ignore[attr-defined]  # a Const
         if name in ("lookup", "query", "q"):
             return look_up(node, self.of, self.scope)
         if name and name not in self.scope.locals and name not in _GLOBALS:
@@ -490,32 +543,6 @@ _TOLD = {
 """What service_facts and package_facts tell."""
 
 
-def one_result(register: Register, scope: Scope, index: int) -> Register:
-    """What the loop of a reading task found for one element that is written out."""
-    element = register.loop.elements[index]
-    assert register.look_up_of is not None
-    variables = {**scope.task_vars, register.loop.variable: element}
-    return Register(
-        f"{register.name}_{index + 1}", register.look_up_of.kind, register.task_name,  # type: ignore[attr-defined]  # a Question
-        register.look_up_of(scope.having(task_vars=variables)), position=register.position,
-        certain=register.certain, element=tree_of(element),
-    )  # fmt: skip
-
-
-def _page_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
-    text = nodes.Getattr(answer, "stdout", "load")
-    if keys[0] == "json":
-        return members(nodes.Filter(text, "from_json", [], [], None, None), keys[1:])
-    if keys == ["content"]:
-        return text
-    if keys == ["status"]:
-        worked = nodes.Compare(
-            nodes.Getattr(answer, "exit_code", "load"), [nodes.Operand("eq", nodes.Const(0))]
-        )
-        return nodes.CondExpr(worked, nodes.Const(200), nodes.Const(0))
-    return None
-
-
 def _has(value: Any, key: Any) -> bool:
     """Whether a value that is written out has an element."""
     if isinstance(value, dict):
@@ -541,33 +568,3 @@ def _constants(node: Any) -> list[Any] | None:
 
 def _is_str(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
-    def stripped(word: str) -> nodes.Expr:
-        text = nodes.Getattr(answer, word, "load")
-        return nodes.Call(
-            nodes.Getattr(text, "rstrip", "load"), [nodes.Const("\r\n")], [], None, None
-        )
-
-    first, rest = keys[0], keys[1:]
-    if first == "rc" and not rest:
-        return nodes.Getattr(answer, "exit_code", "load")
-    if first in ("stdout", "stderr"):
-        return members(stripped(str(first)), rest)
-    if first in ("stdout_lines", "stderr_lines"):
-        lines = nodes.Getattr(stripped(str(first)[:6]), "splitlines", "load")
-        return members(nodes.Call(lines, [], [], None, None), rest)
-    return None
-
-
-def _stat_answer(answer: nodes.Expr, key: str) -> nodes.Expr | None:
-    kinds = {"isdir": "directory", "isreg": "file", "islnk": "symlink"}
-    if key == "exists":
-        return nodes.Getattr(answer, "exists", "load")
-    if key in kinds:
-        kind = nodes.Getattr(answer, "kind", "load")
-        return nodes.Compare(kind, [nodes.Operand("eq", nodes.Const(kinds[key]))])
-    words = {"mode": "mode", "pw_name": "owner", "gr_name": "group", "size": "size",
-             "lnk_source": "target"}  # fmt: skip
-    return nodes.Getattr(answer, words[key], "load") if key in words else None

@@ -94,6 +94,10 @@ def _blank(node: nodes.Expr) -> bool:
     return isinstance(node, nodes.TemplateData) and not node.data.strip()
 
 
+STATEMENTS = "a text with statements"
+"""The name of a call that stands for a text with statements, which is its argument."""
+
+
 def tree_of(value: Any) -> nodes.Expr:
     """A value of YAML as an expression; its texts are templates. NotConvertible."""
     if isinstance(value, Vaulted):
@@ -104,7 +108,8 @@ def tree_of(value: Any) -> nodes.Expr:
             return whole
         parts = outputs(value)
         if parts is None:
-            raise NotConvertible("a text with {% %} in an expression")
+            written = nodes.Const(str(value))
+            return nodes.Call(nodes.Name(STATEMENTS, "load"), [written], [], None, None)
         return nodes.Concat([_constant(one) for one in parts]) if len(parts) > 1 else parts[0]
     if isinstance(value, dict):
         pairs = [nodes.Pair(nodes.Const(key), tree_of(one)) for key, one in value.items()]

@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -102,14 +103,58 @@ def user(context: Context, given: Arguments) -> list[Entry]:
         properties["generate_ssh_key"] = True
         context.check("the key that is generated is Ed25519, in .ssh/id_ed25519")
     given.ignore("ssh_key_bits", "ssh_key_type", "ssh_key_comment", "ssh_key_file")
-    return [Entry("user", given.required("name", "user"), _removal(context, given, properties))]
+    if given.piece("", "ssh_key_passphrase"):
+        context.check("a key that is generated has no passphrase")
+    name = given.required("name", "user")
+    made = [Entry("user", name, _removal(context, given, properties))]
+    secret = properties.pop("password_on_create", None)
+    if secret is not None:
+        made.append(_first_password(context, name, secret))
+    return [*made, *_ageing(context, given, name)]
+
+
+def _first_password(context: Context, name: str, secret: str) -> Entry:
+    """The password of a user that has none yet."""
+    context.check("the password is set while the user has none; the original does it once")
+    test = f"getent shadow {name} | cut -d: -f2 | grep -q '[$]'"
+    return Entry(
+        "exec",
+        context.unique(f"first password of {name}"),
+        {
+            "command": f'printf "%s:%s" {name} "$CCM_PASSWORD" | chpasswd -e',
+            "provider": "shell",
+            "environment": [f"CCM_PASSWORD={secret}"],
+            "unless": f"sh -c {single_quoted(test)}",
+        },
+        sensitive=True,
+    )
+
+
+_AGES = (("password_expire_max", "-M", 5), ("password_expire_min", "-m", 4),
+         ("password_expire_warn", "-W", 6))  # fmt: skip
+
+
+def _ageing(context: Context, given: Arguments, name: str) -> list[Entry]:
+    """How long a password is good, by chage."""
+    words, tests = [], []
+    for word, sign, field in _AGES:
+        value = given.text(word)
+        if value is not None:
+            words.append(f"{sign} {value}")
+            tests.append(f'[ "$(getent shadow {name} | cut -d: -f{field})" = "{value}" ]')
+    if not words:
+        return []
+    properties = {
+        "command": f"chage {' '.join(words)} {name}",
+        "unless": f"sh -c {single_quoted(' && '.join(tests))}",
+    }
+    return [Entry("exec", context.unique(f"ageing of the password of {name}"), properties)]
 
 
 def _refuse(given: Arguments) -> None:
     given.refuse(
         "non_unique", "seuser", "login_class", "skeleton", "umask", "profile", "authorization",
-        "role", "hidden", "ssh_key_passphrase", "password_expire_max", "password_expire_min",
-        "password_expire_warn", "password_expire_account_disable", "uid_min", "uid_max",
+        "role", "hidden", "password_expire_account_disable", "uid_min", "uid_max",
         unless=(False,),
     )  # fmt: skip
     given.ignore("local")
@@ -172,7 +217,7 @@ def _password(context: Context, given: Arguments, properties: dict[str, Any]) ->
         if update == "on_create" and password in ("!", "!!", "*"):
             pass  # a new user without a password is locked
         elif update != "always":
-            raise NotConvertible("update_password: on_create; ccm sets the password of any user")
+            properties["password_on_create"] = password
         elif password in ("!", "!!", "*"):
             properties["locked"] = True
         else:

@@ -26,6 +26,7 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import Vaulted
 
 _SYMBOLS = {"r": 4, "w": 2, "x": 1}
+_SPECIAL = {("u", "s"): 0o4000, ("g", "s"): 0o2000, ("o", "t"): 0o1000}
 
 
 class OmitChoice(Exception):  # noqa: N818 - a question to the loop, which answers it
@@ -136,6 +137,28 @@ class Arguments:
             raise NotConvertible(f"the parameter {names[0]} is missing")
         return found
 
+    def path(self, *names: str) -> str:
+        """A path of the host that must be there, as ccm accepts it. NotConvertible."""
+        from orchestrator.ansible.modules.context import clean_path
+
+        return clean_path(self.at_home(self.required(*names)))
+
+    def at_home(self, path: str) -> str:
+        """A path with the home directory of root in place of ``~``, which is marked."""
+        if path != "~" and not path.startswith("~/"):
+            return path
+        text = "the home directory of root is /root"
+        if text not in self.checks:
+            self.checks.append(text)
+        return "/root" + path[1:]
+
+    def replace(self, name: str, value: Any) -> None:
+        """Another value for an argument, or none."""
+        if value is None:
+            self._args.pop(name, None)
+        else:
+            self._args[name] = value
+
     def source(self, *names: str) -> str:
         """The path of a file of the project, relative to the role; NotConvertible."""
         value = self.raw(*names)
@@ -197,8 +220,12 @@ class Arguments:
             return None
         path = path_of(node.node) if node.node is not None else None
         first = node.args[0]
-        if path is None or not isinstance(first, nodes.Const) or not path[1]:
+        if path is None or not isinstance(first, nodes.Const):
             return None
+        known = (self.scope.values, self.scope.locals, self.scope.task_vars, self.scope.registers)
+        if not path[1]:
+            is_fact = path[0].startswith("ansible_") or any(path[0] in one for one in known)
+            return None if is_fact else first.value
         if path[0] not in self.scope.locals or sample_of(node.node, self.scope).values:  # type: ignore[arg-type]  # a path, as tested above
             return None
         return first.value
@@ -293,6 +320,8 @@ class Arguments:
         while isinstance(node, nodes.Filter) and node.name in ("default", "d") and node.node:
             node = node.node  # default(none), which is as good as omitted
         path = path_of(node)
+        if path is None and isinstance(node, nodes.Call):
+            return node  # the result of a call is never missing
         if path is None:
             raise NotConvertible(f"{name} is omitted under a condition")
         root, keys = path
@@ -386,16 +415,19 @@ def _omitted(node: nodes.Expr) -> nodes.Expr | None:
 def symbolic_mode(text: str) -> str:
     """A mode such as ``u=rw,g=r,o=`` in octal; NotConvertible where it depends on the file."""
     bits: dict[str, int] = {}
+    special = 0
     for part in text.replace(" ", "").split(","):
-        match = re.fullmatch(r"([ugoa]+)=([rwxX]*)", part)
+        match = re.fullmatch(r"([ugoa]*)=([rwxXst]*)", part)
         if match is None or "X" in match.group(2):
             raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
-        number = sum(_SYMBOLS[one] for one in set(match.group(2)))
-        for who in match.group(1):
+        number = sum(_SYMBOLS[one] for one in set(match.group(2)) if one in _SYMBOLS)
+        special |= sum(_SPECIAL.get((who, one), 0) for who in match.group(1) or "a"
+                       for one in set(match.group(2)))  # fmt: skip
+        for who in match.group(1) or "a":
             bits.update({who: number} if who != "a" else {"u": number, "g": number, "o": number})
     if set(bits) != {"u", "g", "o"}:
         raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
-    return f"0{bits['u']}{bits['g']}{bits['o']}"
+    return f"{special >> 9}{bits['u']}{bits['g']}{bits['o']}"
 
 
 def words_of(text: str) -> list[str] | None:

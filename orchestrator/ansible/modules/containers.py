@@ -89,68 +89,56 @@ def docker_compose(context: Context, given: Arguments) -> list[Entry]:
     return [by_program(context, "docker")(f"{program} {line}", fallback=f"docker compose {state}")]
 
 
+_SETTINGS = (
+    ("--hostname ", "hostname"), ("--user ", "user"), ("--restart ", "restart_policy"),
+    ("--network ", "network_mode"), ("--memory ", "memory"), ("--workdir ", "working_dir"),
+    ("--entrypoint ", "entrypoint"), ("--log-driver ", "log_driver"), ("--pid ", "pid_mode"),
+)  # fmt: skip
+_LISTS = (
+    ("-p", ("published_ports", "ports")), ("-v", ("volumes",)),
+    ("--expose", ("exposed_ports", "expose")), ("--cap-add", ("capabilities",)),
+    ("--link", ("links",)),
+)  # fmt: skip
+_IGNORED = (
+    "pull", "recreate", "comparisons", "container_default_behavior", "keep_volumes", "cleanup",
+    "force_kill", "networks_cli_compatible", "detach", "purge_networks", "image_name_mismatch",
+    "stop_timeout", "timeout",
+)  # fmt: skip
+
+
 @maps("docker_container")
 def docker_container(context: Context, given: Arguments) -> list[Entry]:
     """Containers, which are made once."""
-    given.ignore(
-        "pull",
-        "recreate",
-        "comparisons",
-        "container_default_behavior",
-        "keep_volumes",
-        "cleanup",
-        "force_kill",
-        "networks_cli_compatible",
-        "detach",
-        "purge_networks",
-        "image_name_mismatch",
-        "stop_timeout",
-        "timeout",
-    )
+    given.ignore(*_IGNORED)
     name = word(given, "name")
     state = state_of(given, "started", "present", "absent", "stopped")
     there = f"docker container inspect {name}"
-    runs = (
-        f"docker container inspect -f \"{{{{ '{{{{' }}}}.State.Running}}}}\" {name} | grep -q true"
-    )
+    running = "{{ '{{' }}.State.Running}}"
+    runs = f'docker container inspect -f "{running}" {name} | grep -q true'
     if state in ("absent", "stopped"):
-        for one in list(given.names()):
-            given.ignore(one)
+        given.ignore(*given.names())
         line = f"docker rm -f {name}" if state == "absent" else f"docker stop {name}"
-        return [
-            by_program(context, "docker")(
-                line,
-                onlyif=there if state == "absent" else runs,
-                fallback=f"{state}: container {name}",
-            )
-        ]
-    parts = ["docker", "run -d" if state == "started" else "create", f"--name {name}"]
-    for option, key in (
-        ("--hostname ", "hostname"),
-        ("--user ", "user"),
-        ("--restart ", "restart_policy"),
-        ("--network ", "network_mode"),
-        ("--memory ", "memory"),
-        ("--workdir ", "working_dir"),
-        ("--entrypoint ", "entrypoint"),
-        ("--log-driver ", "log_driver"),
-        ("--pid ", "pid_mode"),
-    ):
-        parts.append(given.piece(option, key))
+        test = there if state == "absent" else runs
+        title = f"{state}: container {name}"
+        return [by_program(context, "docker")(line, onlyif=test, fallback=title)]
+    verb = "docker run -d" if state == "started" else "docker create"
+    line = words(verb, f"--name {name}", *_options(given), word(given, "image"), _command(given))
+    context.check("the container is made once; later changes of its settings do not make it again")
+    start = f"{there} >/dev/null 2>&1 && docker start {name} || {line}"
+    line, test = (start, runs) if state == "started" else (line, there)
+    return [by_program(context, "docker")(line, unless=test, fallback=f"container {name}")]
+
+
+def _options(given: Arguments) -> list[str]:
+    parts = [given.piece(option, key) for option, key in _SETTINGS]
     parts += ["--privileged" if given.flag("privileged", default=False) else ""]
-    for option, names in (
-        ("-p", ("published_ports", "ports")),
-        ("-v", ("volumes",)),
-        ("--expose", ("exposed_ports", "expose")),
-        ("--cap-add", ("capabilities",)),
-        ("--link", ("links",)),
-        ("--add-host", ()),
-    ):
-        if names and given.raw(*names) is not None:
-            listed = given.texts(*names)
-            if not isinstance(listed, list):
-                raise NotConvertible(f"{names[0]} of a variable")
-            parts += [f"{option} {shell_word(one)}" for one in listed]
+    for option, names in _LISTS:
+        if given.raw(*names) is None:
+            continue
+        listed = given.texts(*names)
+        if not isinstance(listed, list):
+            raise NotConvertible(f"{names[0]} of a variable")
+        parts += [f"{option} {shell_word(one)}" for one in listed]
     for option, key in (("-e", "env"), ("-l", "labels")):
         value = given.value(key)
         if value is not None and not isinstance(value, dict):
@@ -159,15 +147,15 @@ def docker_container(context: Context, given: Arguments) -> list[Entry]:
     networks = given.raw("networks") or []
     if not isinstance(networks, list) or len(networks) > 1:
         raise NotConvertible("several networks")
-    for one in given.value("networks") or []:
-        parts.append(f"--network {shell_word(str(one.get('name')))}")
+    return [*parts, *(f"--network {shell_word(str(one.get('name')))}"
+                      for one in given.value("networks") or [])]  # fmt: skip
+
+
+def _command(given: Arguments) -> str:
     command = given.raw("command")
-    tail = " ".join(map(str, command)) if isinstance(command, list) else given.text("command") or ""
-    line = words(*parts, word(given, "image"), tail)
-    context.check("the container is made once; later changes of its settings do not make it again")
-    start = f"{there} >/dev/null 2>&1 && docker start {name} || {line}"
-    line, test = (start, runs) if state == "started" else (line, there)
-    return [by_program(context, "docker")(line, unless=test, fallback=f"container {name}")]
+    if isinstance(command, list):
+        return " ".join(shell_word(str(one)) for one in given.value("command"))
+    return given.text("command") or ""
 
 
 def listed_files(given: Arguments) -> list[str]:

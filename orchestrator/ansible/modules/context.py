@@ -64,6 +64,7 @@ class Files:
     texts: dict[str, str] = field(default_factory=dict)  # of templates, as they are written
     problems: dict[str, str] = field(default_factory=dict)
     given: dict[str, set[str]] = field(default_factory=dict)  # names that calls of a template give
+    temporary: set[str] = field(default_factory=set)  # paths that a task makes for a while
     # paths of the controller that each host makes for itself
     on_hosts: set[str] = field(default_factory=set)
 
@@ -110,6 +111,7 @@ class Context:
     directories: set[str] = field(default_factory=set)
     become_user: str | None = None
     environment: list[str] = field(default_factory=list)
+    environment_map: str = ""  # an expression that gives further variables as a map
     looped: bool = False
     reading: bool = False  # the command only reads
     checks: list[str] = field(default_factory=list)

@@ -159,6 +159,9 @@ def _is_remote(context: Context, given: Arguments, source: str, target: str) -> 
     else:
         remote = not given.flag("copy", default=True)
     if context.task.is_local:
+        known = context.files.is_on_hosts(source) or "://" in source or _is_url(given)
+        if not known:
+            raise NotConvertible("delegate_to: localhost with an archive of the controller")
         context.files.on_hosts.add(target)
     if not remote and context.files.is_on_hosts(source):
         context.check(f"{source} is on each host; in the original it is on the controller")

@@ -15,6 +15,7 @@ from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.values import OPEN
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
+from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -60,7 +61,7 @@ def _words(names: list[str]) -> str:
 def file(context: Context, given: Arguments) -> list[Entry]:
     """States of paths."""
     raw = given.raw("path", "dest", "name")
-    path = clean_path(given.required("path", "dest", "name"))
+    path = given.path("path", "dest", "name")
     given.ignore("follow", "force" if given.raw("state") != "link" else "follow")
     given.ignore("_original_basename", "_diff_peek")
     state = given.literal("state")
@@ -70,6 +71,9 @@ def file(context: Context, given: Arguments) -> list[Entry]:
         state = "directory" if given.raw("recurse") is not None else "file"
     if state == "absent":
         given.ignore("owner", "group", "mode", "recurse")
+        if path in context.files.temporary:
+            command = {"command": f"rm -rf {path}", "onlyif": f"test -e {path}"}
+            return [Entry("exec", context.unique(context.title(f"remove {path}")), command)]
         if is_template(raw) and re.search(r"[*?\[]", path.split("{{")[0]):
             raise NotConvertible("a pattern as path")
         return [Entry("file", path, {"ensure": "absent", "force": True})]
@@ -90,20 +94,54 @@ def file(context: Context, given: Arguments) -> list[Entry]:
 
 def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     recurse = given.flag("recurse", default=False)
-    if recurse and (given.raw("owner") is None or given.raw("group") is None):
-        context.check("the original sets the mode of all that is in the directory, too")
-        recurse = False
+    relative = relative_mode(given.raw("mode"))
+    raw = str(given.raw("mode"))
+    if relative:
+        given.replace("mode", None)
     has_mode = given.raw("mode") is not None
+    complete = has_mode and given.raw("owner") is not None and given.raw("group") is not None
+    owner, group = given.text("owner"), given.text("group")
     own = attributes(context, given, "0755", directory=True)
     context.directories.add(path)
     properties: dict[str, Any] = {"ensure": "directory", **own}
-    if recurse:
+    made = [Entry("file", path, properties)]
+    if relative and not recurse:
+        return [*made, _relative_mode(context, path, raw, relative)]
+    if recurse and complete and str(own["mode"]).isdigit():
         properties["recurse"] = True
-        if has_mode:
-            properties["file_mode"] = own["mode"]
+        properties["file_mode"] = own["mode"]
+    elif recurse and (owner or group or has_mode or relative):
+        made.append(
+            _below(
+                context, path, owner=owner, group=group, mode=raw if has_mode or relative else ""
+            )
+        )
+    return made
+
+
+def _below(
+    context: Context, path: str, *, owner: str | None, group: str | None, mode: str
+) -> Entry:
+    """What ``recurse`` sets of all that is in a directory, unless it is so."""
+    words: list[str] = []
+    tests: list[str] = []
+    if owner is not None or group is not None:
+        words.append(f"chown -R {owner or ''}{':' + group if group is not None else ''} {path}")
+        for name, value in (("user", owner), ("group", group)):
+            tests += [f"! -{name} {value}"] if value is not None else []
+    if mode:
+        words.append(f"chmod -R {mode} {path}")
+        if re.fullmatch(r"[0-7]+", mode):
+            tests.append(f"! -type l ! -perm {mode}")
         else:
-            raise NotConvertible("recurse without a mode")
-    return [Entry("file", path, properties)]
+            context.check("the mode of what is in the directory is set on each push")
+            tests.append("-true")
+    test = f"find {path} {' -o '.join(tests)} | grep -q ."
+    properties: dict[str, Any] = {
+        "command": " && ".join(words), "provider": "shell",
+        "onlyif": f"sh -c {single_quoted(test)}",
+    }  # fmt: skip
+    return Entry("exec", context.unique(context.title(f"set what is in {path}")), properties)
 
 
 def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
@@ -119,7 +157,9 @@ def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
     """Attributes of a path that exists; what is not named stays."""
     given.refuse(*_UNSUPPORTED, *_TIMES, "recurse", unless=(False, "preserve"))
     given.ignore("unsafe_writes", "src")
-    owner, group, mode = given.text("owner"), given.text("group"), given.mode("mode")
+    owner, group = given.text("owner"), given.text("group")
+    relative = relative_mode(given.raw("mode"))
+    mode = None if relative else given.mode("mode")
     words, wanted = [], []
     if owner is not None or group is not None:
         both = f"{owner or ''}:{group}" if group is not None else str(owner)
@@ -130,12 +170,19 @@ def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
         wanted.append((signs, str(owner) if group is None else both.lstrip(":")))
     if mode is not None:
         words.append(f"chmod {mode} {path}")
-        wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else mode))
+        wanted.append(("%a", mode.lstrip("0") or "0" if "{{" not in mode else _without_zero(mode)))
+    if relative:
+        made = [_relative_mode(context, path, str(given.raw("mode")), relative)]
+        if not words:
+            return made
+        raise NotConvertible("a relative mode together with an owner")
     if not words:
         raise NotConvertible("state file without attributes, which only tests the path")
     pattern, expected = " ".join(one for one, _ in wanted), " ".join(one for _, one in wanted)
-    if "{{" in expected and mode is not None and "{{" in mode:
-        raise NotConvertible("the mode of an existing path as a variable")
+    if mode is not None and "{{" in mode:
+        context.check(
+            "a symbolic mode in the variable is set, and counts as a change, on each push"
+        )
     properties: dict[str, Any] = {
         "command": " && ".join(words),
         "provider": "shell",
@@ -147,9 +194,43 @@ def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
     return [Entry("exec", context.unique(context.title(f"set the mode of {path}")), properties)]
 
 
+def _without_zero(mode: str) -> str:
+    """A mode of a variable as ``stat`` prints it."""
+    if mode.count("{{") != 1 or not mode.startswith("{{"):
+        raise NotConvertible("a mode of several parts")
+    return "{{ (" + mode[2:-2].strip() + " | string).lstrip('0') }}"
+
+
+_RELATIVE = re.compile(r"([ugoa]*)([+-])([rwx]+)")
+
+
+def relative_mode(value: Any) -> list[str]:
+    """The tests of ``find`` for a mode such as ``go-w,u+x``; empty for others."""
+    if not isinstance(value, str) or not re.search(r"[+-]", value) or is_template(value):
+        return []
+    found: list[str] = []
+    for part in value.replace(" ", "").split(","):
+        match = _RELATIVE.fullmatch(part)
+        if match is None:
+            return []
+        who, sign, bits = match.groups()
+        sum_ = ",".join(f"{one}+{bits}" for one in (who or "a"))
+        found.append(f"-perm -{sum_}" if sign == "+" else f"! -perm /{sum_}")
+    return found
+
+
+def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> Entry:
+    """``chmod`` of bits, unless they are as they should be."""
+    test = f"find {path} -maxdepth 0 {' '.join(tests)} | grep -q ."
+    properties: dict[str, Any] = {
+        "command": f"chmod {mode} {path}", "unless": f"sh -c {single_quoted(test)}",
+    }  # fmt: skip
+    return Entry("exec", context.unique(context.title(f"set the mode of {path}")), properties)
+
+
 def target_path(context: Context, given: Arguments, source: str) -> str:
     """The path of the file: ``dest``, or the name of the source in it where it is a directory."""
-    raw = given.required("dest", "path")
+    raw = given.at_home(given.required("dest", "path"))
     name = posixpath.basename(source)
     if raw.endswith("/") or context.is_directory(raw):
         if not name or ("{{" in name and "}}" not in name):
@@ -209,8 +290,8 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
 
 def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     if "{{" in source:
-        if source.startswith(("/", "{{ Data")) or not (context.files.base / "files").is_dir():
-            raise NotConvertible("a computed path of the controller as source")
+        if source.startswith(("/", "{{")) or not (context.files.base / "files").is_dir():
+            return _beside(context, given, source)
         take_all(context, "files")
         path = target_path(context, given, source)
         own = attributes(context, given, "0644")
@@ -228,6 +309,23 @@ def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     own = attributes(context, given, _own_mode(given, original))
     context.files.take(written, original)
     return [Entry("file", path, _common(context, given, {"source": written, **own}))]
+
+
+def _beside(context: Context, given: Arguments, source: str) -> list[Entry]:
+    """A file of the controller that a variable names: a path that starts at the manifest."""
+    known = [one for one in given.sample("src").values if isinstance(one, str) and one]
+    for one in known:
+        found = context.files.find("files", one)
+        if found is not None and found[1].is_file():
+            context.files.take(
+                posixpath.join(posixpath.dirname(context.files.prefix), one), found[1]
+            )
+    context.check(
+        "the path starts at this manifest; put the file there, or set the variable accordingly"
+    )
+    path = target_path(context, given, source)
+    own = attributes(context, given, "0644")
+    return [Entry("file", path, _common(context, given, {"source": source, **own}))]
 
 
 def _own_mode(given: Arguments, original: Path) -> str:
@@ -327,10 +425,14 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     """The call of ``template()`` for a template of the project."""
     files = context.files
     if "{{" in source:
-        if not (files.base / "templates").is_dir():
-            raise NotConvertible("a computed path of a template")
-        if source.startswith(("/", "{{ Data")) and not _known_relative(context, raw):
-            raise NotConvertible("a computed path of a template")
+        if not (files.base / "templates").is_dir() or (
+            source.startswith(("/", "{{")) and not _known_relative(context, raw)
+        ):
+            context.check(
+                "the path starts at this manifest; put a template of ccm there, "
+                "or set the variable accordingly"
+            )
+            return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"
         base = files.base / "templates"
         for one in sorted(base.rglob("*")):
             if one.is_file() and files.holds(one):
@@ -342,9 +444,11 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     if found is None:
         raise NotConvertible(f"the template {source} is not in the project")
     written, original = found
+    if original.is_dir():
+        raise NotConvertible(f"the template {source} is a directory")
     if _is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
-    _take_template(context, source, original, written)
+    written = _take_template(context, source, original, written)
     return f"template({literal(written)}{_keywords(context, original)})"
 
 
@@ -367,7 +471,7 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
         given = _given_names(context, read_text(original))
         if given or scope.locals:
             raise NotConvertible(f"lookup of the template {name}, which reads a variable of a task")
-        _take_template(context, name, original, written)
+        written = _take_template(context, name, original, written)
     return written
 
 
@@ -386,19 +490,20 @@ def _in_sum(text: str) -> str:
     return f"({text})" if " if " in text or " or " in text else text
 
 
-def _take_template(context: Context, name: str, original: Path, written: str = "") -> None:
-    """Rewrite a template and those that it includes. NotConvertible with its first problem."""
+def _take_template(context: Context, name: str, original: Path, written: str = "") -> str:
+    """Rewrite a template and those that it includes; its path. NotConvertible with the problem."""
     files = context.files
     written = written or posixpath.join(files.prefix, "templates", name)
     body = read_text(original)
     given = _given_names(context, body)
+    plain, number = posixpath.splitext(written), 1
+    while written in files.texts and given != files.given[written]:
+        number += 1  # the same text with other names of variables
+        written = f"{plain[0]}-{number}{plain[1]}"
     if written in files.texts:
         if written in files.problems:
             raise NotConvertible(files.problems[written])
-        if given != files.given[written]:
-            names = ", ".join(sorted(given ^ files.given[written]))
-            raise NotConvertible(f"the template {name} is rendered before and after {names} is set")
-        return
+        return written
     files.take(written, original)
     files.given[written] = given
     result = rewrite(body, _template_scope(context), name)
@@ -413,6 +518,7 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
         line, reason = result.problems[0]
         files.problems[written] = f"the template {name}, line {line}: {reason}"
         raise NotConvertible(files.problems[written])
+    return written
 
 
 def _given_names(context: Context, body: str) -> set[str]:

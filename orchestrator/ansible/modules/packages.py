@@ -11,8 +11,9 @@ from orchestrator.ansible.jinja.trees import is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
+from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, maps
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.output.entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 
 _STATES = {
@@ -26,16 +27,30 @@ _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 @maps("apt", "apt_get", "aptitude")
 def apt(context: Context, given: Arguments) -> list[Entry]:
     """Packages of apt."""
-    given.refuse(
-        "dpkg_options", "allow_unauthenticated", "allow_change_held_packages",
-        "fail_on_autoremove", "autoclean", "clean",
-        unless=(False, "force-confdef,force-confold"),
-    )  # fmt: skip
-    _not_passed_on(context, given, "default_release", "policy_rc_d")
-    given.refuse("force", "allow_downgrade", unless=(False,))
+    given.refuse("fail_on_autoremove", unless=(False,))
+    _not_passed_on(context, given, "default_release", "policy_rc_d", "force",
+                   "allow_unauthenticated", "allow_change_held_packages")  # fmt: skip
+    _options_of_dpkg(context, given)
+    downgrade = given.boolean("allow_downgrade", "allow_downgrades")
     given.ignore("force_apt_get", "lock_timeout", "update_cache_retries", "use",
                 "update_cache_retry_max_delay", "auto_install_module_deps")  # fmt: skip
-    given.refuse("deb")
+    deb = given.text("deb")
+    if deb is not None:
+        given.ignore("name", "pkg", "package", "state", "update_cache", "cache_valid_time",
+                     "install_recommends", "upgrade", "autoremove", "purge", "only_upgrade",
+                     "autoclean", "clean")  # fmt: skip
+        return _deb_file(context, deb)
+    cleaning = [one for one in ("autoclean", "clean") if given.flag(one, default=False)]
+    if cleaning and given.raw("name", "pkg", "package") is None:
+        given.ignore("update_cache", "cache_valid_time", "autoremove", "state")
+        context.check("it runs, and counts as a change, on each push")
+        command = {"command": f"apt-get {cleaning[0]}"}
+        return [Entry("exec", context.unique(context.title(f"apt-get {cleaning[0]}")), command)]
+    if _only_removes(given):
+        given.ignore("state", "purge")
+        test = "sh -c 'LC_ALL=C apt-get -s autoremove | grep -q ^Remv'"
+        command = {"command": "apt-get -y autoremove", "onlyif": test}
+        return [Entry("exec", context.unique(context.title("apt-get autoremove")), command)]
     upgrade = given.literal("upgrade", default="no")
     if texts.as_bool(upgrade) is not False:
         return _upgrade(context, given, str(upgrade))
@@ -47,19 +62,69 @@ def apt(context: Context, given: Arguments) -> list[Entry]:
         extra["purge"] = True
     if given.flag("only_upgrade", default=False):
         extra["only_upgrade"] = True
+    if downgrade is not None and downgrade is not False:
+        extra["allow_downgrade"] = downgrade
     return _packages(context, given, extra, "apt")
+
+
+def _only_removes(given: Arguments) -> bool:
+    """Whether the task only removes what nothing needs."""
+    others = ("name", "pkg", "package", "update_cache", "update-cache", "upgrade",
+              "cache_valid_time")  # fmt: skip
+    return given.flag("autoremove", default=False) and all(given.raw(one) is None for one in others)
+
+
+def _options_of_dpkg(context: Context, given: Arguments) -> None:
+    value = given.raw("dpkg_options")
+    if value not in (None, "", "force-confdef,force-confold"):
+        context.check(f"dpkg_options: {value} is not passed on; ccm keeps changed settings")
+
+
+def _deb_file(context: Context, path: str) -> list[Entry]:
+    """A package file: installed unless its version is there."""
+    made: list[Entry] = []
+    if "://" in path.split("{{")[0] or path.startswith("{{"):
+        url, path = path, f"/var/cache/ccm-{slug(context.task.name or path)}.deb"
+        if context.looped and url.startswith("{{") and url.count("{{") == 1:
+            path = "/var/cache/{{ (" + url[2:-2].strip() + ") | basename }}"
+        own = {"url": url, "owner": "root", "group": "root", "mode": "0644"}
+        made.append(Entry("download", path, own))
+        context.check(f"a copy of the package file stays in {path}")
+    wanted = f'"$(dpkg-deb -f {path} Package)" "$(dpkg-deb -f {path} Version)"'
+    test = (
+        f'set -- {wanted}; dpkg-query -W -f "\\${{Version}}" "$1" 2>/dev/null | grep -qxF -- "$2"'
+    )
+    command = {
+        "command": f"apt-get install -y {path}",
+        "unless": f"sh -c {single_quoted(test)}",
+        "environment": ["DEBIAN_FRONTEND=noninteractive"],
+    }
+    made.append(Entry("exec", context.unique(context.title(f"install {path}")), command))
+    return made
+
+
+def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[Entry]:
+    """A package file, or its URL: installed unless a package of its name is there."""
+    if ensure == "absent":
+        raise NotConvertible(f"the package file {path}")
+    program = manager if manager in ("yum", "dnf", "zypper") else "dnf"
+    name = f'"$(rpm -qp --nosignature --qf "%{{NAME}}" {path} 2>/dev/null)"'
+    command = {
+        "command": f"{program} install -y {path}",
+        "unless": f"sh -c {single_quoted('rpm -q ' + name)}",
+    }
+    context.check("an installed package of another version stays")
+    return [Entry("exec", context.unique(context.title(f"install {path}")), command)]
 
 
 @maps("yum", "dnf", "dnf5", "package", "zypper", "pacman", "apk")
 def package(context: Context, given: Arguments) -> list[Entry]:
     """Packages of dnf, or of whatever the host has."""
-    given.refuse(
-        "exclude", "releasever", "installroot", "security", "bugfix", "download_only",
-        "download_dir", "list", "conf_file",
-        unless=(False, []),
-    )  # fmt: skip
+    given.refuse("installroot", "security", "bugfix", "download_only", "download_dir", "list",
+                 "conf_file", unless=(False, []))  # fmt: skip
     _not_passed_on(
-        context, given, "enablerepo", "disablerepo", "disable_gpg_check", "allowerasing",
+        context, given, "exclude", "releasever", "enablerepo",
+        "disablerepo", "disable_gpg_check", "allowerasing",
         "nobest", "best", "disable_excludes", "enable_plugin", "disable_plugin", "skip_broken",
     )  # fmt: skip
     given.ignore("use", "use_backend", "lock_timeout", "validate_certs", "install_repoquery",
@@ -73,7 +138,7 @@ def package(context: Context, given: Arguments) -> list[Entry]:
     if weak is not None:
         extra["install_recommends"] = weak
     if given.flag("update_only", default=False):
-        raise NotConvertible("the parameter update_only")
+        extra["only_upgrade"] = True
     downgrade = given.boolean("allow_downgrade")
     if downgrade is not None:
         extra["allow_downgrade"] = downgrade
@@ -138,6 +203,10 @@ def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
 
 def _cache(context: Context, given: Arguments) -> str | None:
     """``update_cache`` of ccm; None where the original does not refresh."""
+    raw = given.raw("cache_valid_time")
+    if is_template(raw):
+        given.ignore("update_cache", "update-cache")
+        return texts.text(raw, given.scope) + "s"
     valid = given.literal("cache_valid_time", default="0")
     value = given.raw("update_cache", "update-cache")
     wanted = False
@@ -221,9 +290,20 @@ def _named(
         raise NotConvertible("a name that is no text")
     name = str(name)
     if not is_template(name):
+        if _is_file(name):
+            if name.endswith(".deb"):
+                return _deb_file(context, name)
+            return _rpm_file(context, manager, name, ensure)
         plain, version = split_version(name, manager)
         return [_entry(plain, version, ensure, common)]
     sample = resolve(name, context.scope)
+    plain = re.sub(r"\{\{.*?\}\}", "", name)
+    known = [one for one in sample.values if isinstance(one, str)]
+    if _is_file(plain) or (known and all(_is_file(one) for one in known)):
+        path = texts.text(name, context.scope)
+        if plain.endswith(".deb") or (known and known[0].endswith(".deb")):
+            return _deb_file(context, path)
+        return _rpm_file(context, manager, path, ensure)
     for one in _texts_in(sample):
         split_version(one, manager, templated=True)
     kinds = sample.all_kinds()
@@ -232,6 +312,13 @@ def _named(
     if "{{" in name and not _is_whole(name):
         return [_entry(texts.text(name, context.scope), "", ensure, common)]
     return _listed(context, name, sample=sample, ensure=ensure, common=common)
+
+
+def _is_file(name: str) -> bool:
+    """Whether a package is named by a file or a URL."""
+    return name.startswith(("http://", "https://", "/")) and (
+        name.endswith((".rpm", ".deb")) or "://" in name
+    )
 
 
 def _is_whole(name: str) -> bool:

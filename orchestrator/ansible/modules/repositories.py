@@ -20,23 +20,66 @@ _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
 def apt_repository(context: Context, given: Arguments) -> list[Entry]:
     """A line of sources.list."""
     context.as_root()
-    given.refuse("codename", "mode", unless=("0644", 0o644, "644"))
+    given.refuse("mode", unless=("0644", 0o644, "644"))
     given.refuse("validate_certs", unless=(True,))
     given.ignore("update_cache", "update_cache_retries", "update_cache_retry_max_delay",
                  "install_python_apt")  # fmt: skip
     line = given.required("repo")
-    if line.startswith("ppa:"):
-        raise NotConvertible("a PPA")
+    known = [one for one in given.sample("repo").values if isinstance(one, str)]
+    if line.startswith("ppa:") or (known and all(one.startswith("ppa:") for one in known)):
+        return _ppa(context, given, line)
+    given.ignore("codename")
     state = state_of(given)
     file = given.text("filename")
-    found = _parsed(line)
-    name = file.removesuffix(".list") if file is not None else _suggested(found["url"])
-    if "{{" in name:
-        raise NotConvertible("a computed name of the repository")
+    try:
+        found = _parsed(line)
+        name = file.removesuffix(".list") if file is not None else _suggested(found["url"])
+    except NotConvertible:
+        return _as_line(context, line, file, state)
+    if "{{" in name or "{{" in state:
+        return _as_line(context, line, file, state)
     context.check(f"ccm writes {name}.sources; remove {name}.list if the original wrote it")
     if state != "present":
         return [Entry("repository", name, {"ensure": state})]
     return [Entry("repository", name, found)]
+
+
+def _ppa(context: Context, given: Arguments, line: str) -> list[Entry]:
+    """A PPA, which a program of Ubuntu adds."""
+    given.ignore("filename", "codename")
+    absent = state_of(given) == "absent"
+    word = line.removeprefix("ppa:") if "{{" not in line else (
+        "{{ (" + line[2:-2].strip() + ") | replace('ppa:', '') }}" if line.startswith("{{") else
+        line.removeprefix("ppa:"))  # fmt: skip
+    test = f'grep -rqsF "{word}/ubuntu" /etc/apt/sources.list.d'
+    command = f"add-apt-repository -y {'--remove ' if absent else ''}ppa:{word}"
+    properties = {"command": command, "onlyif" if absent else "unless": test}
+    context.check("add-apt-repository does this; ccm has no type for a PPA")
+    return [Entry("exec", context.unique(context.title(f"PPA {word}")), properties)]
+
+
+def _as_line(context: Context, line: str, file: str | None, state: str) -> list[Entry]:
+    """A line that cannot be read yet: the file that the original writes."""
+    name = (file or slug(context.task.name or "repository")).removesuffix(".list")
+    if file is None and context.looped and line.startswith("{{") and line.count("{{") == 1:
+        plain = f"({line[2:-2].strip()}) | regex_replace('^deb(-src)? +(\\\\[[^]]*\\\\] *)?', '')"
+        name = "{{ " + plain + " | regex_replace('[^A-Za-z0-9]+', '_') }}"
+    path = f"/etc/apt/sources.list.d/{name}.list"
+    if file is None:
+        context.check(f"the original names the file after the address, not {name}.list")
+    if "{{" in state:
+        raise NotConvertible("a computed state of a repository")
+    if state != "present":
+        return [Entry("file", path, {"ensure": "absent"})]
+    own = {"owner": "root", "group": "root", "mode": "0644"}
+    body = Entry("file", path, {"content": line + "\n", **own})
+    command = {"command": "apt-get -q update", "refresh_only": True}
+    title = context.unique(f"read the packages of {name}")
+    update = Entry("exec", title, command, subscribe=[f"file#{path}"])
+    if context.looped or "{{" in path:
+        context.check("run apt-get update after a change, or set update_cache of the packages")
+        return [body]
+    return [body, update]
 
 
 def _parsed(line: str) -> dict[str, Any]:
@@ -124,12 +167,30 @@ def yum_repository(context: Context, given: Arguments) -> list[Entry]:
             given.ignore(word)
         return [Entry("repository", name, {"ensure": "absent"})]
     key = given.raw("gpgkey")
+    others = set(given.names()) - _OF_YUM - {"name", "file", "state", "reposdir", "mode", "owner",
+                                             "group", "gpgkey"}  # fmt: skip
+    if others:
+        return [_as_settings(context, given, name, sorted(others))]
     if key is not None and "file://" not in str(key) and not str(key).startswith("/"):
         return [_as_settings(context, given, name)]
     return [Entry("repository", name, _of_yum(given))]
 
 
-def _as_settings(context: Context, given: Arguments, name: str) -> Entry:
+_OF_YUM = frozenset(
+    ["baseurl", "metalink", "mirrorlist", "description", "username", "password", "enabled",
+     "gpgcheck", "repo_gpgcheck", "priority"]
+)  # fmt: skip
+_SAFE = frozenset(
+    ["metadata_expire", "sslverify", "sslcacert", "sslclientcert", "sslclientkey", "proxy",
+     "proxy_username", "proxy_password", "cost", "timeout", "retries", "skip_if_unavailable",
+     "exclude", "includepkgs", "module_hotfixes", "keepalive", "throttle", "bandwidth",
+     "countme", "ip_resolve", "failovermethod", "enablegroups", "fastestmirror"]
+)  # fmt: skip
+
+
+def _as_settings(
+    context: Context, given: Arguments, name: str, others: list[str] | None = None
+) -> Entry:
     """A repository whose key is a URL: ``repository`` needs its fingerprint, ``edit`` does not."""
     file = (given.text("file") or name).removesuffix(".repo")
     settings: dict[str, Any] = {"name": given.required("description")}
@@ -149,7 +210,18 @@ def _as_settings(context: Context, given: Arguments, name: str) -> Entry:
             settings[word] = (
                 int(flag) if isinstance(flag, bool) else "{{ " + f"{inner} | int" + " }}"
             )
-    context.check("dnf reads the key from the URL; a `repository` with its fingerprint is safer")
+    for word in others or []:
+        if word not in _SAFE:
+            raise NotConvertible(f"the parameter {word}")
+        if word in settings:
+            continue
+        shown = given.text(word)
+        if shown is not None:
+            settings[word] = {"True": "1", "False": "0"}.get(shown, shown)
+    if "gpgkey" in settings:
+        context.check(
+            "dnf reads the key from the URL; a `repository` with its fingerprint is safer"
+        )
     path = f"/etc/yum.repos.d/{file}.repo"
     return Entry("edit", path, {"settings": {name: settings}, "create": True})
 
@@ -185,12 +257,24 @@ def _of_yum(given: Arguments) -> dict[str, Any]:
 def apt_key(context: Context, given: Arguments) -> list[Entry]:
     """A key that apt trusts for all repositories."""
     context.as_root()
-    given.refuse("keyserver", "data", "file", "keyring")
     given.refuse("validate_certs", unless=(True,))
-    given.ignore("id")
-    url = given.required("url")
     if state_of(given) != "present":
         raise NotConvertible("the removal of a key")
+    number, ring = given.text("id"), given.text("keyring")
+    own = {"owner": "root", "group": "root", "mode": "0644"}
+    if given.raw("data") is not None:
+        path = f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.asc"
+        context.check("an armored key is expected")
+        return [Entry("file", path, {"content": given.required("data"), **own})]
+    if given.raw("file") is not None:
+        source = given.required("file")
+        path = f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.asc"
+        context.check("an armored key is expected")
+        return [Entry("file", path, {"source": source, **own})]
+    server = given.text("keyserver")
+    if server is not None:
+        return [_from_server(context, server, number, ring)]
+    url = given.required("url")
     if "{{" in url:
         name = slug(re.sub(r"\{\{.*?\}\}", "", url)) or slug(context.task.name)
     else:
@@ -199,8 +283,22 @@ def apt_key(context: Context, given: Arguments) -> list[Entry]:
         "the key is a file of trusted.gpg.d, which apt trusts for all repositories, too; "
         "an armored key is expected"
     )
-    path = f"/etc/apt/trusted.gpg.d/{name}.asc"
+    path = ring or f"/etc/apt/trusted.gpg.d/{name}.asc"
     return [Entry("download", path, {"url": url, "owner": "root", "group": "root", "mode": "0644"})]
+
+
+def _from_server(context: Context, server: str, number: str | None, ring: str | None) -> Entry:
+    """A key of a key server, by gpg."""
+    if number is None:
+        raise NotConvertible("a key server without the id of the key")
+    path = ring or f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.gpg"
+    command = (
+        f"gpg --batch --no-default-keyring --keyring gnupg-ring:{path} "
+        f"--keyserver {server} --recv-keys {number} && chmod 0644 {path}"
+    )
+    context.check("gpg does this; the key is a file that apt trusts for all repositories")
+    properties = {"command": command, "provider": "shell", "creates": path}
+    return Entry("exec", context.unique(context.title(f"get the key {number}")), properties)
 
 
 @maps("rpm_key")

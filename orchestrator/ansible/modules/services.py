@@ -57,7 +57,7 @@ _VERBS = "{'restarted': 'restart', 'reloaded': 'reload-or-restart'}"
 def _restarts(given: Arguments) -> bool:
     """Whether a variable can only tell to restart or to reload."""
     known = given.sample("state")
-    if known.open or known.kinds or not known.values:
+    if not known.values:
         return False
     return all(one in ("restarted", "reloaded") for one in known.values)
 

@@ -86,7 +86,8 @@ def test_changes_of_tasks_are_subscriptions(tmp_path: Path) -> None:
         """,
     )
     assert 'refresh_only: true\n            subscribe: ["file#/etc/a"]' in text
-    assert result.records[2].outcome == "not converted"
+    assert result.records[2].outcome == "check"
+    assert "ccm keeps it so on each push" in text
 
 
 def test_stat_is_a_condition_on_the_host(tmp_path: Path) -> None:

@@ -28,15 +28,18 @@ def test_a_fact_of_its_own_earlier_value(tmp_path: Path) -> None:
 
 
 def test_a_template_before_and_after_a_fact(tmp_path: Path) -> None:
-    """One file of a template cannot read two values of a name: the second task is kept."""
+    """One file of a template cannot read two values of a name: it is written twice."""
     task = "- template: {src: t.j2, dest: /t%d, owner: root, group: root, mode: '0644'}\n"
-    result, _ = convert_tasks(
+    result, text = convert_tasks(
         tmp_path,
         task % 1 + "- set_fact: {a: '{{ a + 1 }}'}\n" + task % 2,
         defaults__main="a: 1\n",
         templates__t_DOT_j2="{{ a }}\n",
     )
-    assert [one.outcome for one in result.records] == ["converted", "converted", "not converted"]
+    assert [one.outcome for one in result.records] == ["converted"] * 3
+    assert "template('role/templates/t.j2')" in text
+    assert "template('role/templates/t-2.j2', a=Data.a_set)" in text
+    check_valid(tmp_path / "site")
 
 
 def test_facts_of_loops(tmp_path: Path) -> None:

@@ -127,7 +127,6 @@ KEPT = {
     "variable": "command: echo $HOME",
     "async": "command: a\n  async: 10\n  poll: 0",
     "missing file": "copy: {src: nothing.txt, dest: /a}",
-    "password": "user: {name: a, password: x, update_password: on_create}",
 }
 
 

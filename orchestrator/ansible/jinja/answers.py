@@ -1,0 +1,78 @@
+"""Members of results as what the host answers: ``rc``, ``stat.exists``, ``json`` (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.trees import members, parse_expression, tree_of
+
+
+def one_result(register: Register, scope: Scope, index: int) -> Register:
+    """What the loop of a reading task found for one element that is written out."""
+    element = register.loop.elements[index]
+    assert register.look_up_of is not None
+    variables = {**scope.task_vars, register.loop.variable: element}
+    return Register(
+        f"{register.name}_{index + 1}", register.look_up_of.kind, register.task_name,  # type: ignore[attr-defined]  # a Question
+        register.look_up_of(scope.having(task_vars=variables)), position=register.position,
+        certain=register.certain, element=tree_of(element),
+    )  # fmt: skip
+
+
+def found_answer(name: str, keys: list[Any]) -> nodes.Expr | None:
+    """``files`` and ``matched`` of what ``find`` has found."""
+    lines = f"Asked.{name}.stdout.splitlines()"
+    if keys == ["matched"]:
+        return parse_expression(f"{lines} | length")
+    if keys[0] != "files":
+        return None
+    body = f"[{{% for one in {lines} %}}{{{{ {{'path': one}} | to_json }}}},{{% endfor %}}]"
+    made = nodes.Call(nodes.Name("template", "load"), [nodes.Const(body)], [], None, None)
+    return members(nodes.Filter(made, "from_yaml", [], [], None, None), keys[1:])
+
+
+def page_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
+    text = nodes.Getattr(answer, "stdout", "load")
+    if keys[0] == "json":
+        return members(nodes.Filter(text, "from_json", [], [], None, None), keys[1:])
+    if keys == ["content"]:
+        return text
+    if keys == ["status"]:
+        worked = nodes.Compare(
+            nodes.Getattr(answer, "exit_code", "load"), [nodes.Operand("eq", nodes.Const(0))]
+        )
+        return nodes.CondExpr(worked, nodes.Const(200), nodes.Const(0))
+    return None
+
+
+def command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
+    def stripped(word: str) -> nodes.Expr:
+        text = nodes.Getattr(answer, word, "load")
+        return nodes.Call(
+            nodes.Getattr(text, "rstrip", "load"), [nodes.Const("\r\n")], [], None, None
+        )
+
+    first, rest = keys[0], keys[1:]
+    if first == "rc" and not rest:
+        return nodes.Getattr(answer, "exit_code", "load")
+    if first in ("stdout", "stderr"):
+        return members(stripped(str(first)), rest)
+    if first in ("stdout_lines", "stderr_lines"):
+        lines = nodes.Getattr(stripped(str(first)[:6]), "splitlines", "load")
+        return members(nodes.Call(lines, [], [], None, None), rest)
+    return None
+
+
+def stat_answer(answer: nodes.Expr, key: str) -> nodes.Expr | None:
+    kinds = {"isdir": "directory", "isreg": "file", "islnk": "symlink"}
+    if key == "exists":
+        return nodes.Getattr(answer, "exists", "load")
+    if key in kinds:
+        kind = nodes.Getattr(answer, "kind", "load")
+        return nodes.Compare(kind, [nodes.Operand("eq", nodes.Const(kinds[key]))])
+    words = {"mode": "mode", "pw_name": "owner", "gr_name": "group", "size": "size",
+             "lnk_source": "target"}  # fmt: skip
+    return nodes.Getattr(answer, words[key], "load") if key in words else None

@@ -1,0 +1,94 @@
+"""``find`` and ``tempfile`` (controller)."""
+
+from __future__ import annotations
+
+import re
+
+from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.by_program import shell, words
+from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.output.entries import Entry, slug
+from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.tasks import Task
+
+_KINDS = {"file": "-type f", "directory": "-type d", "link": "-type l", "any": ""}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+def _listed(given: Arguments, *names: str) -> list[str]:
+    found = given.texts(*names)
+    if found is None:
+        return []
+    return found if isinstance(found, list) else [found]
+
+
+def found_files(given: Arguments) -> str:
+    """A command that lists what the module finds, a path on each line. NotConvertible."""
+    given.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
+                 unless=(False, True))  # fmt: skip
+    given.refuse("age_stamp", unless=("mtime",))
+    given.ignore("get_checksum", "checksum_algorithm")
+    paths = " ".join(shell_word(one) for one in _listed(given, "paths", "path", "name"))
+    kind = given.literal("file_type", default="file")
+    if kind not in _KINDS or not paths:
+        raise NotConvertible(f"find of the type {kind}")
+    depth = given.text("depth")
+    if not given.flag("recurse", default=False):
+        depth = "1"
+    sign = "-regex" if given.flag("use_regex", default=False) else "-name"
+    start = ".*/" if sign == "-regex" else ""
+    patterns = [one for one in _listed(given, "patterns", "pattern") if one != "*"]
+    names = [f"{sign} {shell_word(start + one.lstrip('^'))}" for one in patterns]
+    either = f"\\( {' -o '.join(names)} \\)" if len(names) > 1 else "".join(names)
+    excluded = [f"! {sign} {shell_word(one)}" for one in _listed(given, "excludes", "exclude")]
+    hidden = "" if given.flag("hidden", default=False) else '! -name ".*"'
+    line = words(
+        "find", "-L" if given.flag("follow", default=False) else "", paths, "-mindepth 1",
+        f"-maxdepth {depth}" if depth else "", _KINDS[kind], either, *excluded, hidden,
+        _age(given), _size(given),
+    )  # fmt: skip
+    return shell(f"{line} 2>/dev/null || true")
+
+
+def _age(given: Arguments) -> str:
+    value = given.text("age")
+    if value is None:
+        return ""
+    match = re.fullmatch(r"(-?)(\d+)([smhdw]?)", value)
+    if match is None:
+        raise NotConvertible(f"the age {value}")
+    minutes = int(match.group(2)) * _UNITS[match.group(3) or "s"] // 60
+    return f"-mmin {'-' if match.group(1) else '+'}{minutes}"
+
+
+def _size(given: Arguments) -> str:
+    value = given.text("size")
+    if value is None:
+        return ""
+    match = re.fullmatch(r"(-?)(\d+)([bkmgt]?)", value.lower())
+    if match is None:
+        raise NotConvertible(f"the size {value}")
+    number = int(match.group(2)) * _SIZES[match.group(3)]
+    return f"-size -{number + 1}c" if match.group(1) else f"-size +{max(number - 1, 0)}c"
+
+
+def temporary_path(task: Task) -> str:
+    """The path that stands for a temporary file, the same on each push."""
+    return f"/var/tmp/ccm-{slug(str(task.keywords.get('register') or task.name))}"
+
+
+@maps("tempfile")
+def tempfile(context: Context, given: Arguments) -> list[Entry]:
+    """A file or directory for a while, under a fixed name."""
+    state = given.literal("state", default="file")
+    given.ignore("path", "prefix", "suffix")
+    if state not in ("file", "directory"):
+        raise NotConvertible(f"state {state}")
+    path = temporary_path(context.task)
+    context.files.temporary.add(path)
+    context.check(f"its path is {path}, in the original another one on each run")
+    line = f"install -d -m 0700 {path}"
+    if state == "file":
+        line = f"install -m 0600 /dev/null {path}"
+    return [Entry("exec", context.unique(context.title(f"make {path}")), {"command": line})]

@@ -1,0 +1,169 @@
+"""Conditions on results, changes, other hosts, elements that omit, and the environment."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks
+
+TESTED = {
+    "until": (
+        "until: r.stdout.find('ready') != -1\n  retries: 5\n  delay: 2",
+        "grep -qF -- ready",
+    ),
+    "failed": (
+        "failed_when: r.rc != 0 and 'exists' not in r.stderr",
+        "[ $rc -ne 0 ] && ! { printf",
+    ),
+    "number": ("failed_when: r.stdout | int > 3", '[ "$out" -gt 3 ]'),
+    "list": ("failed_when: [r.rc > 1, r.stdout == 'a']", '[ $rc -gt 1 ] && [ "$out" = a ]'),
+}
+
+
+@pytest.mark.parametrize("name", TESTED)
+def test_a_condition_on_the_result_of_a_command(tmp_path: Path, name: str) -> None:
+    """``until`` and ``failed_when`` are tests of what the command has printed."""
+    keywords, expected = TESTED[name]
+    result, text = convert_tasks(
+        tmp_path, f"- shell: check it\n  register: r\n  {keywords}\n", defaults__main="a: 1\n"
+    )
+    assert result.records[0].outcome == "converted"
+    assert "out=$({ check it; }" in text
+    assert expected in text.replace("\\\\", "\\").replace('\\"', '"')
+    check_valid(tmp_path / "site")
+
+
+def test_a_change_or_a_condition(tmp_path: Path) -> None:
+    """``a or b.changed`` is a guard beside a subscription."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: x, dest: /etc/a, owner: root, group: root, mode: "0600"}
+          register: conf
+        - stat: {path: /srv/db}
+          register: db
+        - command: make it
+          when: force or conf.changed or not db.stat.exists
+        """,
+        defaults__main="force: false\n",
+    )
+    assert "'x' if Data.force else ''" in text.replace("''", "'").replace("''", "''") or (
+        "''x'' if Data.force else" in text
+    )
+    assert "! test -e /srv/db" in text
+    assert 'subscribe: ["file#/etc/a"]' in text
+    check_valid(tmp_path / "site")
+
+
+def test_states_after_a_change(tmp_path: Path) -> None:
+    """What is removed after a change is removed then only; what is set is kept so, and marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - package: {name: app}
+          notify: [clean, configure]
+        """,
+        handlers__main="""
+        - name: clean
+          file: {path: /var/cache/app, state: absent}
+        - name: configure
+          copy: {content: x, dest: /etc/app, owner: root, group: root, mode: "0644"}
+        """,
+    )
+    assert "command: rm -rf /var/cache/app\n            refresh_only: true" in text
+    assert [one.outcome for one in result.records] == ["converted", "converted", "check"]
+    check_valid(tmp_path / "site")
+
+
+def test_a_handler_of_a_file(tmp_path: Path) -> None:
+    """The tasks of a file that a handler includes follow the same changes."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- package: {name: app}\n  notify: again\n",
+        handlers__main="- name: again\n  include_tasks: more.yml\n",
+        handlers__more="- name: stop\n  command: app stop\n- command: app start\n",
+    )
+    assert text.count('subscribe: ["package#app"]') == 2
+    check_valid(tmp_path / "site")
+
+
+def test_delegation_to_one_host(tmp_path: Path) -> None:
+    """What is done once on the first host of a group has a condition for it."""
+    result, site = convert(
+        tmp_path,
+        {
+            "hosts": "[db]\ndb1\n[web]\nweb1\n",
+            "site.yml": "- hosts: all\n  tasks:\n    - command: migrate\n      run_once: true\n"
+            "      delegate_to: \"{{ groups['db'][0] }}\"\n"
+            "    - command: here\n      delegate_to: '{{ inventory_hostname }}'\n",
+        },
+    )
+    assert "if: Host.name == Groups['db'][0]" in (site / "site.yaml").read_text()
+    assert [one.outcome for one in result.records] == ["check", "converted"]
+    check_valid(site, "-i", str(site / "hosts.yaml"))
+
+
+def test_an_environment_that_a_variable_holds(tmp_path: Path) -> None:
+    """A map of variables is passed on to commands; an empty one needs nothing."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: a
+          environment: "{{ proxy }}"
+        - package: {name: x}
+          environment: "{{ nothing }}"
+        """,
+        defaults__main="proxy: {http_proxy: p}\nnothing: {}\n",
+    )
+    assert "for name, value in (Data.proxy).items()" in text
+    assert result.records[1].outcome == "converted"
+    check_valid(tmp_path / "site")
+
+
+def test_elements_with_many_optional_properties(tmp_path: Path) -> None:
+    """Beyond four properties, elements that have one are refused before the first change."""
+    names = ("uid", "home", "shell", "comment", "group", "password")
+    result, text = convert_tasks(
+        tmp_path,
+        "- user:\n    name: '{{ item.name }}'\n"
+        + "".join(f"    {one}: '{{{{ item.{one} | default(omit) }}}}'\n" for one in names)
+        + "  loop: '{{ people }}'\n",
+        defaults__main="people: []\n",
+    )
+    assert result.records[0].outcome == "check"
+    assert "selectattr('password', 'defined') | list) == []" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_tree_of_templates(tmp_path: Path) -> None:
+    """``with_filetree`` is one resource for each file and directory."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: "/{{ item.path }}", state: directory, owner: a, group: a, mode: "0755"}
+          with_community.general.filetree: ../templates
+          when: item.state == 'directory'
+        - template: src="{{ item.src }}" dest="/{{ item.path }}" owner=a group=a mode=0644
+          with_community.general.filetree: ../templates
+          when: item.state == 'file'
+        """,
+        templates__etc__app="x\n",
+    )
+    assert "- /etc:" in text or "- /etc__app:" in text
+    check_valid(tmp_path / "site")
+
+
+def test_statements_in_a_value(tmp_path: Path) -> None:
+    """A text with statements that an expression reads is the text of a template."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - command: use {{ item }}
+          loop: "{{ keys | from_json }}"
+          vars:
+            keys: "{% if small %}{{ ['a'] | to_json }}{% else %}{{ ['b'] | to_json }}{% endif %}"
+        """,
+        defaults__main="small: true\n",
+    )
+    assert "from_json" in text
+    check_valid(tmp_path / "site")

@@ -1,0 +1,130 @@
+"""Package files, repositories, passwords, modes and searches."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+MARKED = {
+    "deb": ("apt: {deb: /tmp/a.deb}", "apt-get install -y /tmp/a.deb"),
+    "deb of a URL": ("apt: {deb: 'https://e.example/a.deb'}", "url: https://e.example/a.deb"),
+    "rpm": ("yum: {name: 'https://e.example/a.rpm'}", "yum install -y https://e.example/a.rpm"),
+    "options": ("apt: {name: a, force: true}", "force: True is not passed on"),
+    "ppa": ("apt_repository: {repo: 'ppa:a/b'}", "add-apt-repository -y ppa:a/b"),
+    "line": (
+        "apt_repository: {repo: '{{ line }}', filename: a}",
+        "{{ Data.line }}",
+    ),
+    "settings of dnf": (
+        "yum_repository: {name: a, description: A, baseurl: 'https://e.example', proxy: p}",
+        "proxy: p",
+    ),
+    "key server": (
+        "apt_key: {keyserver: k.example, id: ABCD}",
+        "--keyserver k.example --recv-keys ABCD",
+    ),
+    "password once": (
+        "user: {name: a, password: '$6$x', update_password: on_create}",
+        "chpasswd -e",
+    ),
+    "answer": (
+        "debconf: {name: '{{ item.p }}', question: '{{ item.q }}', vtype: string, value: x}\n"
+        "  loop: '{{ answers }}'",
+        "debconf-set-selections",
+    ),
+    "temporary": ("tempfile: {state: directory}\n  register: place", "/var/tmp/ccm-place"),
+    "home": ("file: {path: ~/.kube, state: directory, owner: a, group: a, mode: '0700'}",
+             "- /root/.kube:"),
+    "template of the user": (
+        "template: {src: '{{ mine }}', dest: /a, owner: a, group: a, mode: '0644'}",
+        "{{ template(Data.mine) }}",
+    ),
+    "file of the user": (
+        "copy: {src: '{{ mine }}', dest: /a, owner: a, group: a, mode: '0644'}",
+        'source: "{{ Data.mine }}"',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_what_is_done_another_way_is_marked(tmp_path: Path, name: str) -> None:
+    """The resource does the same; where it differs, its comment says so."""
+    task, expected = MARKED[name]
+    result, text = convert_tasks(
+        tmp_path, f"- {task}\n", defaults__main="answers: []\nline: deb http://x y\n"
+    )
+    exact = name in ("deb", "line", "settings of dnf")
+    assert result.records[0].outcome == ("converted" if exact else "check")
+    assert expected in text
+    check_valid(tmp_path / "site")
+
+
+EXACT = {
+    "bits": (
+        "file: {path: /a, mode: 'go-w,u+x'}",
+        "find /a -maxdepth 0 ! -perm /g+w,o+w -perm -u+x",
+    ),
+    "special": ("file: {path: /a, state: directory, owner: a, group: a, mode: 'u=rwX,g=rwXs,o='}",
+                'mode: "2770"'),
+    "owner of all": ("file: {path: /a, state: directory, owner: a, recurse: true}",
+                     "chown -R a /a"),
+    "cleaning": ("apt: {autoremove: true}", "apt-get -y autoremove"),
+    "cache": ("apt: {name: a, update_cache: true, cache_valid_time: '{{ seconds }}'}",
+              'update_cache: "{{ Data.seconds }}s"'),
+    "age": ("user: {name: a, password_expire_max: 90}", "chage -M 90 a"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_what_is_done_the_same_way(tmp_path: Path, name: str) -> None:
+    """Modes of bits, owners of all that is in a directory, and cleaning."""
+    task, expected = EXACT[name]
+    result, text = convert_tasks(tmp_path, f"- {task}\n", defaults__main="seconds: 60\n")
+    assert result.records[0].outcome != "not converted"
+    assert expected in text
+    check_valid(tmp_path / "site")
+
+
+def test_files_that_are_found(tmp_path: Path) -> None:
+    """``find`` is a look-up, and a loop over its files one over the lines of its answer."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - find: {paths: /etc/cron.d, patterns: '*.bak,*.old', age: 2d}
+          register: old
+        - file: {path: "{{ item.path }}", state: absent}
+          loop: "{{ old.files }}"
+        - command: many
+          when: old.matched > 3
+        """,
+    )
+    assert "not converted" not in [one.outcome for one in result.records]
+    assert "-mindepth 1 -maxdepth 1 -type f" in text
+    assert "-mmin +2880" in text
+    assert "Asked.old.stdout.splitlines() | length > 3" in text
+    check_valid(tmp_path / "site")
+
+
+def test_versions_of_packages_whose_names_are_values(tmp_path: Path) -> None:
+    """``ansible_facts.packages[NAME]`` is a look-up of the package."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - package_facts: {}
+        - command: new
+          when: ansible_facts.packages[name][0].version is version('9', '>=')
+        """,
+        defaults__main="name: bind9\n",
+    )
+    assert 'package: "{{ Data.name }}"' in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_loop_over_a_bare_name(tmp_path: Path) -> None:
+    """``with_items: name``, as Ansible 1 wrote it, is the variable of this name."""
+    _, text = convert_tasks(
+        tmp_path, "- group: name={{item}}\n  with_items: teams\n", defaults__main="teams: [a, b]\n"
+    )
+    assert "foreach: Data.teams" in text
+    check_valid(tmp_path / "site")
