@@ -149,7 +149,7 @@ class Accounts(ports.Accounts):
         gid = self._primary(name, uid, wanted.get("group"), system)
         shell = str(wanted.get("shell") or self._rules.get("SHELL"))
         comment = str(wanted.get("comment") or "")
-        day = wanted.get("expires")
+        day = None if system else wanted.get("expires")  # useradd ignores that of a system user
         user = User(
             name,
             uid,

@@ -182,6 +182,9 @@ class ProgramsTest(UserTest):
         self.assertEqual(words[0][words[0].index("-e") + 1], "22279")
         words = self.ran("new", **new)
         self.assertEqual(words[0][words[0].index("-e") + 1], "")
+        made, expired = self.ran("new", expires="2030-12-31", system=True, **new)
+        self.assertEqual(made[made.index("-e") + 1], "")  # useradd ignores it for a system user
+        self.assertEqual(expired, ["usermod", "-e", "22279", "new"])
         self.assertEqual(
             self.ran("anna", expires="2030-12-31"), [["usermod", "-e", "22279", "anna"]]
         )
