@@ -9,7 +9,7 @@ also ``Unknowable``, if the result is unknown before the push.
 from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
 
 from remote_runtime.host.file_ports import LARGEST, OURS, FileReader, Files, Node
-from remote_runtime.host.kernel_ports import Kernel, KernelReader
+from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
 from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from remote_runtime.host.downloads import DownloadReader, Downloads
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
-    from remote_runtime.host.reboots import RebootReader, Reboots
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.process.commands import Result
     from remote_runtime.units.status import Status
@@ -299,7 +298,7 @@ class HostReader(object):
         return conditions
 
     @property
-    def reboots(self) -> "RebootReader":
+    def reboots(self) -> RebootReader:
         """The reboot of this run."""
         reboots: RebootReader = self.parts("reboots")
         return reboots
@@ -368,7 +367,7 @@ class Host(HostReader):
         return conditions
 
     @property
-    def reboots(self) -> "Reboots":
+    def reboots(self) -> Reboots:
         """The reboot of this run."""
         reboots: Reboots = self.parts("reboots")
         return reboots

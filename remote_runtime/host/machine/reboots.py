@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, List, Optional
 
 from remote_runtime.cancellation import Cancelled, HostRebooting
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import reboots
+from remote_runtime.host import kernel_ports
 from remote_runtime.system.process.processes import boot
 from remote_runtime.text import duration
 
@@ -25,7 +25,7 @@ class Planned(object):
         self.by = ""
 
 
-class RebootReader(reboots.RebootReader):
+class RebootReader(kernel_ports.RebootReader):
     """Knows what of the run came before its reboot."""
 
     def __init__(self, context: "Context") -> None:
@@ -70,7 +70,7 @@ class RebootReader(reboots.RebootReader):
         )
 
 
-class Reboots(RebootReader, reboots.Reboots):
+class Reboots(RebootReader, kernel_ports.Reboots):
     """Asks the system to reboot, and waits for that to end this run."""
 
     def reboot(self, timeout: str) -> None:

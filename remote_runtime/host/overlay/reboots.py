@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
-from remote_runtime.host import reboots
+from remote_runtime.host import kernel_ports
 from remote_runtime.host.machine.reboots import Planned, RebootReader
 from remote_runtime.host.overlay.post_reboot import Aftermath
 from remote_runtime.host.overlay.record import Record
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 
-class Reboots(RebootReader, reboots.Reboots):
+class Reboots(RebootReader, kernel_ports.Reboots):
     """Records that what a boot makes anew is unknown."""
 
     def __init__(self, context: "Context", record: Record) -> None:
