@@ -1,15 +1,17 @@
-"""Caches of a scratch user in which the image of the runtime stands, built once (2 s)."""
+"""Caches of a scratch user in which the image of the runtime stands, built once for all processes.
+
+They get that of the user who runs the tests, which ``scripts/test`` makes while one waits for types
+to be checked.
+"""
 
 import atexit
 import functools
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
-_REPOSITORY = Path(__file__).resolve().parents[1]
+from orchestrator.image import builder, image_cache
 
 
 def fill(directory: Path) -> Path:
@@ -23,7 +25,26 @@ def fill(directory: Path) -> Path:
 def _filled() -> Path:
     directory = Path(tempfile.mkdtemp(prefix="ccm-test-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    environment = {**os.environ, "PYTHONPATH": str(_REPOSITORY), "XDG_CACHE_HOME": str(directory)}
-    program = "import gc; gc.disable(); from orchestrator.image.builder import build; build()"
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+    parts: dict[str, bytes] = {}
+
+    def load(name: str) -> bytes | None:
+        found = real(name)
+        if found is not None:
+            parts[name] = found
+        return found
+
+    def save(contents: dict[str, bytes]) -> None:
+        real_save(contents)
+        parts.update(contents)
+
+    real, real_save = image_cache.load, image_cache.save
+    with (
+        mock.patch.object(image_cache, "load", load),
+        mock.patch.object(image_cache, "save", save),
+    ):
+        image = builder.build()
+        assert image.archive
+        assert image.code
+    with mock.patch.dict("os.environ", XDG_CACHE_HOME=str(directory)):
+        image_cache.save(parts)
     return directory

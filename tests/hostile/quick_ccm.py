@@ -3,10 +3,14 @@
 Nothing but these constants differs, so what a lost link leads to is the same, only sooner.
 """
 
+import atexit
+import functools
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from tests.push.command import REPOSITORY, Ccm
@@ -21,7 +25,18 @@ _CONSTANTS = {
 
 def quick_ccm(scratch: Path) -> Ccm:
     """The command line of such a copy, with its state and caches in a scratch directory."""
-    copy = scratch / "ccm"
+    copy, filled = _copied()
+    cache = scratch / "quick-cache"
+    shutil.copytree(filled, cache)
+    return Ccm(scratch, {"PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(cache)})
+
+
+@functools.cache
+def _copied() -> tuple[Path, Path]:
+    """The copy, and caches in which its image of the runtime stands; made once."""
+    scratch = Path(tempfile.mkdtemp(prefix="ccm-test-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    copy, cache = scratch / "ccm", scratch / "cache"
     for name in _DIRECTORIES:
         shutil.copytree(REPOSITORY / name, copy / name, ignore=shutil.ignore_patterns("*.pyc"))
     for name, constants in _CONSTANTS.items():
@@ -31,9 +46,7 @@ def quick_ccm(scratch: Path) -> Ccm:
             text, count = re.subn(rf"(?m)^{constant} = [\d.]+", f"{constant} = {seconds}", text)
             assert count == 1, f"{name} has no {constant}"
         path.write_text(text, encoding="utf-8")
-    cache = scratch / "quick-cache"
-    environment = {"PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(cache)}
-    made = Ccm(scratch, environment)
-    program = "from orchestrator.image.builder import build; build()"
-    subprocess.run([sys.executable, "-c", program], env=made.environment, check=True, cwd=scratch)
-    return made
+    environment = {**os.environ, "PYTHONPATH": str(copy), "XDG_CACHE_HOME": str(cache)}
+    program = "import gc; gc.disable(); from orchestrator.image.builder import build; build()"
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, cwd=scratch)
+    return copy, cache

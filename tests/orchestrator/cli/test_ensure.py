@@ -15,6 +15,7 @@ from orchestrator.cli.spelling import command_line
 from orchestrator.manifest.types import Type, load_type, type_names
 from orchestrator.project.settings import KEPT
 from remote_runtime.errors import CcmError, InputError
+from tests import caches
 from tests.orchestrator.cli.starts import hosts, imported, site
 
 OWNED = ["--owner", "root", "--group", "root", "--mode", "0644"]
@@ -296,7 +297,8 @@ print(*sorted(rooms), file=sys.stderr)
 
 def test_no_report_and_no_transport_compiles_patterns_when_it_is_loaded(tmp_path: Path) -> None:
     """Most runs need few of them, and each takes as long as loading a small module."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    cache = str(caches.fill(tmp_path / "cache"))
+    environment = {**os.environ, "XDG_CACHE_HOME": cache, "XDG_STATE_HOME": str(tmp_path)}
     words = ["push", "-i", str(hosts(tmp_path)), str(site(tmp_path))]
     done = subprocess.run(
         [sys.executable, "-c", COMPILES, *words],

@@ -13,6 +13,7 @@ import pytest
 from orchestrator.image import builder, image_cache
 from orchestrator.image.program import bootstrap_text
 from remote_runtime import bootstrap
+from tests import caches
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def image(tmp_path_factory: pytest.TempPathFactory) -> builder.Image:
     """One that tests look into; made once, as it takes seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CACHE_HOME", str(caches.fill(tmp_path_factory.mktemp("home") / "cache")))
         made = builder.build()
         assert made.archive
         assert made.code
