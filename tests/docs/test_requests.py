@@ -20,6 +20,8 @@ from tests.docs.scene import CHILD, Scene, statuses
 TYPES = DOCS / "reference" / "resources"
 IN_A_SCENE = ("archive", "download", "git", "scaffold")
 """Types whose examples need a server or a directory of templates."""
+SHORT = ("package", "service")
+"""Types that are tried on a host in the short form; it holds that all stand for the manifests."""
 DOWNLOADED = [
     *blocks(TYPES / "archive.md", "yaml"),
     *blocks(TYPES / "download.md", "yaml"),
@@ -84,7 +86,17 @@ def test_a_request_stands_for_its_resource(page: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("page", TYPE_PAGES, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=page.stem,
+            marks=pytest.mark.long if on_a_host(page) and page.stem not in SHORT else (),
+        )
+        for page in TYPE_PAGES
+    ],
+)
 def test_a_request_does_what_it_says(page: Path, scene: Scene) -> None:
     """It changes its resource once, if its type does; asked again, it finds that one stable."""
     scene.write(example(page, "yaml"))
