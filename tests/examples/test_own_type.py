@@ -104,6 +104,7 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
     assert target.statuses(push(target, "ensure: absent")) == {f"cronjob#{NAME}": "stable"}
 
 
+@pytest.mark.long("ssh")
 def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) -> None:
     """File, line and traceback are those of the type, and its resource has failed."""
     module = tmp_path / "types" / "cronjob" / "resource.py"
@@ -132,6 +133,7 @@ def test_it_cannot_end_the_run(local: Target, tmp_path: Path) -> None:
     assert local.event(done, "exec#true")["status"] == "changed"
 
 
+@pytest.mark.long("ssh")
 def test_a_verify_looks_at_the_jobs_of_a_site(target: Target) -> None:
     """``verify.py`` of the type finds the job as desired, and says what is there instead."""
     assert push(target, JOB).code == 0

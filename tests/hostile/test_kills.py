@@ -11,6 +11,7 @@ def test_a_kill_of_the_runtime_at_any_call() -> None:
 
 
 @pytest.mark.parametrize("victim", ["controller SIGKILL", "runtime SIGKILL", "sshd SIGKILL"])
+@pytest.mark.long("sshd SIGKILL")
 def test_a_kill_of_a_push(victim: str) -> None:
     """Whoever of a push is killed, nothing goes on, and the same push again mends all."""
     found = kills.run(seconds=0, seed=7, choose=lambda one: one == victim)

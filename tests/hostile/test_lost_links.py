@@ -4,6 +4,7 @@ from tests.hostile import lost_links
 
 
 @pytest.mark.parametrize("way", ["restored", "killed at first command"])
+@pytest.mark.long("killed at first command")
 def test_no_report_contradicts_the_host(way: str) -> None:
     """Right after a lost link and after the next contact no form of the report says what the host
     contradicts; after the contact nothing is unknown."""

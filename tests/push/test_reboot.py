@@ -91,6 +91,7 @@ def test_a_push_goes_on_behind_the_reboot(target: Target, machine: Host) -> None
 
 
 @pytest.mark.parametrize("user", ["deploy", "alice"])
+@pytest.mark.long("deploy")
 def test_a_user_with_sudo(rebooting: Lab, machine: Host, tmp_path: Path, user: str) -> None:
     """Who becomes root reboots the host and is root behind that, with a password or without one,
     which is asked for and kept nowhere."""

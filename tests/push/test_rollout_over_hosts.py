@@ -185,6 +185,7 @@ def _lost(ccm: Ccm) -> bool:
     return any('"unreachable"' in file.read_text(encoding="utf-8") for file in files)
 
 
+@pytest.mark.long  # test_rollout.py holds it on this machine
 def test_two_at_once_on_a_machine(fleet: Fleet) -> None:
     """By the hosts' own clock never more than two of a machine run side by side, and those of the
     other machines do not wait for them."""
@@ -220,6 +221,7 @@ def test_a_gate_lets_no_host_through_before_it_has_answered(fleet: Fleet, tmp_pa
     assert min(notes[number][0] for number in (2, 3, 4, 5)) > answered
 
 
+@pytest.mark.long  # test_rollout.py holds it on this machine
 def test_a_canary_that_fails_stops_its_cluster_and_no_other(fleet: Fleet) -> None:
     """Of three clusters of 20 one has a canary that fails: nobody else of it is touched, all of the
     others are, each behind its own canary; the rest is what goes on once that is mended."""

@@ -173,6 +173,7 @@ def test_github(directory: Path) -> None:
     assert "this-machine is managed with ccm" in forge.motd.read_text()
 
 
+@pytest.mark.long
 def test_gitlab(directory: Path) -> None:
     """The same for merge requests; a plan that nobody approved is not pushed."""
     forge = Forge(directory, "gitlab")

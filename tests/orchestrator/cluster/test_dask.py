@@ -196,6 +196,7 @@ ccm:
 MISSING = "Hosts.h2.facts.host.info.os"
 
 
+@pytest.mark.long
 def test_workers_gather_the_facts_of_other_hosts(scene: Scene) -> None:
     """Facts of hosts that are not selected come by the workers of their sites, before the first
     change, and are kept; a host that no worker can ask refuses the hosts that read its facts."""
@@ -219,6 +220,7 @@ def test_workers_gather_the_facts_of_other_hosts(scene: Scene) -> None:
         assert kept.name.startswith("h3-")
 
 
+@pytest.mark.long
 def test_a_worker_opens_no_more_files_than_its_hosts_need(scene: Scene) -> None:
     """A hard limit that is narrow is wide enough for a few; who gives too many is told of it."""
     with cluster_of(scene, 1) as cluster:
@@ -231,6 +233,7 @@ def test_a_worker_opens_no_more_files_than_its_hosts_need(scene: Scene) -> None:
         assert "allows 80; use --forks 3 or less" in done.stdout
 
 
+@pytest.mark.long
 def test_a_mistake_in_the_site_names_its_place_here(scene: Scene) -> None:
     """What fails on a worker is told with the paths of the controller."""
     text = SITE.replace("Environ.COLOUR", "lookup('data.missing')")

@@ -69,6 +69,7 @@ def _expect_harmless(scene: Scene, cluster: DaskCluster, attack: str) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.long("type", "event", "error")
 def test_a_worker_runs_nothing_in_the_controller(
     shared: tuple[Scene, DaskCluster], attack: str
 ) -> None:

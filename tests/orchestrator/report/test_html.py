@@ -235,7 +235,7 @@ def tab_stops(browser: Chrome) -> int:
     return sum(element.is_displayed() for element in browser.find_elements(By.CSS_SELECTOR, wanted))
 
 
-@pytest.mark.long("1280")
+@pytest.mark.long("1280", "1920")
 @pytest.mark.parametrize("width", [400, 1280, 1920])
 def test_a_large_fleet_fits_any_window(browser: Chrome, tmp_path: Path, width: int) -> None:
     """The page of 500 hosts never scrolls sideways, and Tab comes to its end in 60 presses."""

@@ -34,6 +34,7 @@ def opened(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Chrome:
     return browser
 
 
+@pytest.mark.long("1280")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280, 1920])
 def test_no_rule_is_broken(opened: Chrome, width: int, scheme: str) -> None:

@@ -12,7 +12,7 @@ from tests.remote_runtime.host.random_cases import APPEND_ONLY, IMMUTABLE, Case,
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 
-SHORT, LONG = 200, 100_000  # cases of up to 12 steps
+SHORT, LONG = 100, 100_000  # cases of up to 12 steps
 
 
 def expect_no_difference(first: int, count: int) -> None:

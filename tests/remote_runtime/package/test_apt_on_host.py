@@ -51,6 +51,7 @@ def test_each_version_in_turn_and_then_none(debian: Host) -> None:
         assert (again["failed"], again["changed"]) == (False, False), again
 
 
+@pytest.mark.long
 def test_noop_says_what_the_push_then_does(debian: Host) -> None:
     """A preview changes nothing, is certain, and words each step as documented."""
     for ensure, message in (

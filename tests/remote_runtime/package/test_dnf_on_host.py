@@ -99,6 +99,7 @@ def test_each_version_in_turn_and_then_none(rpms: Host) -> None:
         assert (again["failed"], again["changed"]) == (False, False), again
 
 
+@pytest.mark.long
 def test_epoch_and_caret(rpms: Host) -> None:
     """An epoch beats the version, a caret is newer than the release that it follows."""
     for name, ensure, version in (
@@ -115,6 +116,7 @@ def test_epoch_and_caret(rpms: Host) -> None:
         assert not one(rpms, name, ensure=ensure)["changed"]
 
 
+@pytest.mark.long
 def test_noop_says_what_the_push_then_does(rpms: Host) -> None:
     """A preview changes nothing, is certain, and words each step as documented."""
     name = "ccm-hello"

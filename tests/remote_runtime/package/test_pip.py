@@ -8,6 +8,8 @@ import tempfile
 import unittest
 from typing import Any, List
 
+import pytest
+
 from remote_runtime.resources.package.environments import pip_calls
 from remote_runtime.resources.package.resource import Resource
 from remote_runtime.system.process.commands import Result
@@ -294,6 +296,7 @@ class RealPip(DirectoryTest):
             "options": ["--no-index", "--find-links=" + self.path("wheels")],
         }
 
+    @pytest.mark.long  # tests/push/test_package_environments.py holds it on a host
     def test_from_nothing_to_nothing(self) -> None:
         """An environment is made, filled, found, changed and emptied, each as foretold."""
         first = (("my_app", dict(self.given, ensure="1.0")), ("helper", self.given))
