@@ -39,7 +39,7 @@ def test_variants_are_left_out_by_a_part_of_their_name(
         "def pytest_collection_modifyitems(config, items):\n    leave_out(config, items)\n"
     )
     root = str(Path(long_form.__file__).parents[1])
-    environ = {**os.environ, long_form.VARIABLE: long, "PYTHONPATH": root}
+    environ = {**os.environ, long_form.VARIABLE: long, "PYTHONPATH": root, "PYTEST_ADDOPTS": ""}
     words = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
     done = subprocess.run(words, cwd=tmp_path, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
