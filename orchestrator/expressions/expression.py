@@ -163,10 +163,29 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
     if isinstance(value, list | tuple | range):
         _count(len(value), left, expression)
         return [_as_json(entry, expression, left) for entry in value]
+    from jinja2 import Undefined  # what gave such a value has loaded it
+
+    if isinstance(value, Undefined):
+        return _missing(value, expression)
     message = f"{expression.source}: gives a {kind.__name__}, not text, a number, a list or a map"
     if kind.__name__ == "generator":
         message += "; add |list to it"
     raise EvaluationError(message, expression.where)
+
+
+def _missing(value: Any, expression: Expression) -> str:
+    """What stands for a missing path in a list or a map; EvaluationError where it is not empty."""
+    from jinja2 import TemplateError
+
+    from orchestrator.language.sandbox import Empty
+
+    if isinstance(value, Empty):
+        return ""
+    try:
+        value._fail_with_undefined_error()
+    except TemplateError as error:
+        raise EvaluationError(f"{expression.source}: {error.message}", expression.where) from error
+    return ""
 
 
 def _count(entries: int, left: list[int], expression: Expression) -> None:

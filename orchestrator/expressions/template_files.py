@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions.template import Template
 from orchestrator.expressions.template_calls import BLOCKS, JINJA, TemplateCall
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
-from remote_runtime.errors import InputError
+from orchestrator.language.names import TEMPLATE_FUNCTIONS
+from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.language.jinja import LoadedTemplate
+    from orchestrator.language.jinja.checks import LiteralCall
 
 TEXT = "template()"
 """What positions call a template that the manifest spells out."""
@@ -39,21 +42,27 @@ def inline_template(
     return Template.parse_file(source, name, lenient, added)
 
 
-def check_call(directory: Directory, call: TemplateCall, added: Iterable[str]) -> None:
+def check_call(
+    directory: Directory, call: TemplateCall, added: Iterable[str], spares_missing: bool = False
+) -> None:
     """Check a literal call without a host; InputError, EvaluationError for an unreadable file.
 
-    ``added`` are names besides those of every scope and of the call.
+    ``added`` are names besides those of every scope and of the call. ``spares_missing``: files that
+    the template itself calls may be missing.
     """
-    names = (*added, *call.names)
+    _check(directory, call, (*added, *call.names), spares_missing, set())
+
+
+def _check(
+    directory: Directory, call: TemplateCall, names: tuple[str, ...], spares: bool, seen: set[Any]
+) -> None:
+    """``seen`` are the calls that were checked, with their names."""
+    seen.add((call, frozenset(names)))
     if call.is_jet:
         if call.is_file:
-            from orchestrator.language.jet import Delimiters, library_of
-
-            text = directory.read(call.text, literal=True)
-            library_of(directory, Delimiters()).parse(text, call.text, added=names)
+            _jet_file(directory, call, names)
         return  # a text was checked together with its expression
-    name = call.text if call.is_file else TEXT
-    source = directory.read(call.text, literal=True) if call.is_file else call.text
+    source, name = _source(directory, call)
     if any(sign in source for sign in JINJA):
         try:
             loaded = loaded_template(directory, source, name, False)
@@ -62,11 +71,52 @@ def check_call(directory: Directory, call: TemplateCall, added: Iterable[str]) -
                 raise
         else:
             loaded.check(names)
+            _check_calls(directory, loaded, names, spares, seen)
             return
     try:
         Template.parse_file(source, name, False, names)
     except EvaluationError as error:
         raise error.__cause__ or error from error
+
+
+def _check_calls(
+    directory: Directory,
+    loaded: LoadedTemplate,
+    names: tuple[str, ...],
+    spares: bool,
+    seen: set[Any],
+) -> None:
+    """Check the literal calls in a template and in those that its tags name; InputError."""
+    problems: list[Problem] = []
+    for part in loaded.reached:
+        for found in part.facets.calls:
+            below = _below(found)
+            added = (*names, *found.names)
+            try:
+                if below is None:
+                    _read_literal(directory, found)
+                elif (below, frozenset(added)) not in seen:
+                    _check(directory, below, added, spares, seen)
+            except InputError as error:
+                problems += error.problems
+            except EvaluationError as error:
+                if found.sure and not spares:
+                    problem = part.problem(error.message, "check the path", found.offset)
+                    problems.append(loaded.led_to(part, problem))
+    if problems:
+        raise InputError(problems)
+
+
+def _below(found: LiteralCall) -> TemplateCall | None:
+    """The call of another template that a template has; None for one that reads a file."""
+    is_template = found.function in TEMPLATE_FUNCTIONS
+    return TemplateCall(found.function, found.text, found.names) if is_template else None
+
+
+def _read_literal(directory: Directory, found: LiteralCall) -> None:
+    """Read a file that stands beside the manifest; EvaluationError. Others are the target's."""
+    if not found.text.startswith("/"):
+        directory.read(found.text, literal=True)
 
 
 def texts_of_call(directory: Directory, call: TemplateCall) -> Iterator[str]:
@@ -81,19 +131,48 @@ def templates_of_call(
 
     The arguments are those of ``check_call``. EvaluationError, InputError.
     """
+    yield from _templates(directory, call, (*added, *call.names), {call})
+
+
+def _templates(
+    directory: Directory, call: TemplateCall, names: tuple[str, ...], seen: set[TemplateCall]
+) -> Iterator[tuple[str, str]]:
+    """``seen`` are the calls whose templates were given."""
     if call.is_jet:
         if call.is_file:
-            from orchestrator.language.jet import Delimiters, library_of
-
-            text = directory.read(call.text, literal=True)
-            library = library_of(directory, Delimiters())
-            found = library.parse(text, call.text, added=(*added, *call.names))
-            yield from ((part.name, part.text) for part in found.reached)
+            reached = _jet_file(directory, call, names)
+            yield from ((part.name, part.text) for part in reached)
         return
-    source = directory.read(call.text, literal=True) if call.is_file else call.text
-    name = call.text if call.is_file else TEXT
-    if any(sign in source for sign in BLOCKS):
-        reached = loaded_template(directory, source, name, False).reached
-        yield from ((part.name, part.text) for part in reached)
-    else:
+    source, name = _source(directory, call)
+    try:
+        loaded = loaded_template(directory, source, name, False) if "{" in source else None
+    except InputError:
+        if any(sign in source for sign in BLOCKS):
+            raise
+        loaded = None
+    if loaded is None:
         yield name, source
+        return
+    for part in loaded.reached:
+        yield part.name, part.text
+        for found in part.facets.calls:
+            below = _below(found)
+            if below is not None and below not in seen:
+                seen.add(below)
+                with suppress(EvaluationError, InputError):  # which ``check_call`` reports
+                    yield from _templates(directory, below, (*names, *found.names), seen)
+
+
+def _source(directory: Directory, call: TemplateCall) -> tuple[str, str]:
+    """The text of a template and what positions call it; EvaluationError."""
+    if call.is_file:
+        return directory.read(call.text, literal=True), call.text
+    return call.text, TEXT
+
+
+def _jet_file(directory: Directory, call: TemplateCall, names: tuple[str, ...]) -> Any:
+    """The Jet templates that a call of a file can run; EvaluationError, InputError."""
+    from orchestrator.language.jet import Delimiters, library_of
+
+    text = directory.read(call.text, literal=True)
+    return library_of(directory, Delimiters()).parse(text, call.text, added=names).reached

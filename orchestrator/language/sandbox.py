@@ -189,8 +189,8 @@ class _Chained(StrictUndefined):
         return self
 
 
-class Missing(_Chained):
-    """What is not there; using it is an error in the words of manifests, not of Python."""
+class _Named(Undefined):
+    """Says in the words of manifests, not of Python, what is not there."""
 
     @property
     def _undefined_message(self) -> str:
@@ -201,6 +201,35 @@ class Missing(_Chained):
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         likely = nearest(str(name), names)
         return f"there is no {name!r}" + (f", did you mean {likely!r}?" if likely else "")
+
+
+class Missing(_Named, _Chained):
+    """What is not there, where using it is an error."""
+
+
+class Empty(_Named, ChainableUndefined):
+    """What is not there, where it is the empty text, which texts and lists of texts accept."""
+
+    def __add__(self, other: Any) -> Any:
+        return "" + other if isinstance(other, str) else self._of_text(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return other + "" if isinstance(other, str) else self._of_text(other)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ChainableUndefined) or (isinstance(other, str) and not other)
+
+    def __hash__(self) -> int:
+        return hash("")
+
+    def __int__(self) -> int:
+        raise ValueError(self._undefined_message)  # which the filters int and float heed
+
+    __float__ = __int__
+
+    def _of_text(self, other: Any) -> Any:
+        """The empty text beside another one; UndefinedError beside anything else."""
+        return "" if isinstance(other, Empty) else self._fail_with_undefined_error()
 
 
 class UnknownFacts(_Chained):
@@ -267,7 +296,7 @@ def _bounded(function: Any, check: Any) -> Any:
 @cache
 def sandbox(lenient: bool) -> Sandbox:
     """The environment where undefined is an error, or the lenient one where it is empty."""
-    return Sandbox(ChainableUndefined if lenient else Missing)
+    return Sandbox(Empty if lenient else Missing)
 
 
 def _text_of(value: Any) -> str:

@@ -78,7 +78,12 @@ def _text(node: Mapping, key: str, problems: list[Problem]) -> Scalar | None:
         return value
     if isinstance(value, Scalar) and value.kind == "str" and value.text.strip():
         return value
-    what = "is missing" if value is None else f"must be text, not {value.describe()}"
+    if value is None:
+        what = "is missing"
+    elif isinstance(value, Scalar) and value.kind == "str":
+        what = "is empty"
+    else:
+        what = f"must be text, not {value.describe()}"
     where = (value or node).position
     problems.append(Problem(f"{KEY}: {key} {what}", where, _FORM, "input.type"))
     return None

@@ -98,7 +98,7 @@ def parse_bare(
     try:
         locator = Locator(node)
         return Expression.parse(
-            node.text,
+            node.text.lower() if node.kind == "bool" else node.text,
             node.position,
             extra=extra,
             locate=lambda offset: locator(node.text[offset:], offset),

@@ -23,6 +23,9 @@ from remote_runtime.text.nearest import nearest
 _OPTIONAL_TESTS = ("defined", "undefined")
 _OPTIONAL_FILTERS = ("default", "d", "mandatory")
 _SPECIAL = ("caller", "kwargs", "loop", "self", "super", "varargs")
+_CALLED = ("template", "jet", "file", "readFile")
+_PERHAPS = (nodes.If, nodes.For, nodes.Macro, nodes.CondExpr, nodes.And, nodes.Or)
+"""What may leave out a part of itself."""
 _REFERENCES = (nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)
 
 
@@ -32,6 +35,17 @@ class Reference(NamedTuple):
     path: str | None
     offset: int
     optional: bool
+
+
+class LiteralCall(NamedTuple):
+    """A call of ``template()``, ``jet()`` or ``file()`` with one literal text and the ``names`` of
+    its keywords. ``sure``: each run of the template calls it."""
+
+    function: str
+    text: str
+    names: tuple[str, ...]
+    offset: int
+    sure: bool
 
 
 class Facets(NamedTuple):
@@ -46,6 +60,7 @@ class Facets(NamedTuple):
     optional: frozenset[str]
     references: tuple[Reference, ...]
     literals: frozenset[str]
+    calls: tuple[LiteralCall, ...]
 
 
 def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Found]:
@@ -71,12 +86,14 @@ def facets(tree: nodes.Template) -> Facets:
     for name in tree.find_all(nodes.Name):
         if name.name in unset:
             free[name.name] = min(free.get(name.name, name.lineno - 1), name.lineno - 1)
+    introduced = frozenset(_introduced(tree))
     return Facets(
         free=free,
-        introduced=frozenset(_introduced(tree)),
+        introduced=introduced,
         optional=frozenset(_optional(tree)),
         references=tuple(_references(tree)),
         literals=frozenset(n.value for n in tree.find_all(nodes.Const) if isinstance(n.value, str)),
+        calls=tuple(call for call in _calls(tree) if call.function not in introduced),
     )
 
 
@@ -107,6 +124,16 @@ def _optional(tree: nodes.Template) -> Iterator[str]:
         for node in tree.find_all(kind):
             if node.name in names and isinstance(node.node, nodes.Name):
                 yield node.node.name
+
+
+def _calls(node: nodes.Node, sure: bool = True) -> Iterator[LiteralCall]:
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and len(node.args) == 1:
+        text = node.args[0].value if isinstance(node.args[0], nodes.Const) else None
+        if node.node.name in _CALLED and isinstance(text, str):
+            names = tuple(word.key for word in node.kwargs)
+            yield LiteralCall(node.node.name, text, names, node.lineno - 1, sure)
+    for below in node.iter_child_nodes():
+        yield from _calls(below, sure and not isinstance(node, _PERHAPS))
 
 
 def _references(tree: nodes.Template) -> Iterator[Reference]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from threading import RLock
 from typing import Any
 
-from jinja2 import ChainableUndefined, TemplateNotFound, TemplateSyntaxError
+from jinja2 import TemplateNotFound, TemplateSyntaxError
 
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
@@ -23,7 +23,7 @@ from orchestrator.language.jinja.header import KNOWN as HEADER_KEYS
 from orchestrator.language.jinja.header import headed
 from orchestrator.language.names import FUNCTIONS, TEMPLATE_FUNCTIONS, TEMPLATE_VARIABLES
 from orchestrator.language.positions import Positions
-from orchestrator.language.sandbox import Missing
+from orchestrator.language.sandbox import Empty, Missing
 from remote_runtime.errors import InputError, Position, Problem
 
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
@@ -120,7 +120,7 @@ class Library:
         self._loaded: dict[tuple[str, str], LoadedTemplate] = {}
         self._found: dict[str, LoadedTemplate] = {}
         self._outside: dict[str, Directory] = {}
-        undefined = ChainableUndefined if lenient else Missing
+        undefined = Empty if lenient else Missing
         self._undefined = undefined
         self._settings = settings
         self.sandbox = WholeSandbox(undefined, settings, self._named, self._join)

@@ -195,6 +195,7 @@ def _report(
         elif complaint.wants_text and scalar is not None:
             as_text = str(scalar.value) == scalar.text
             read = scalar.describe() if as_text else repr(scalar.value)
+            read = "a boolean" if scalar.kind == "bool" else read
             message = f"{_name(path)} must be text, but YAML reads {scalar.text} as {read}"
             refusal = _refusal_of_quoted(declared, path, scalar.text)
             hint = refusal or f'quote it: "{scalar.text}"'
@@ -308,7 +309,7 @@ def not_a_loop(declared: Declared, expression: Expression, value: object) -> Pro
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
     message = f"{declared.id}: foreach must give a list or a map, {source} gives {given}"
-    return Problem(message, expression.where, "such as data.users", "template.foreach")
+    return Problem(message, expression.where, "such as Data.users", "template.foreach")
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -316,7 +317,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -> Expression | None:
-    if not isinstance(node, Scalar) or node.kind != "str":
+    if not isinstance(node, Scalar) or node.kind not in ("str", "bool"):
         return None
     if not declared.is_literal_text(node.text):
         message = f"{declared.id}: control must be literal in the template: {node.text}"

@@ -148,11 +148,13 @@ class Part:
         directory = self.site.directory
         added = LOOP_VARIABLES if declared.foreach is not None else ()
         for expression in expressions_in(declared.values[key]):
+            is_spared = bool(declared.control) or expression.chooses()
+            is_spared = is_spared and key in declared.type.deferred
             try:
                 for path in expression.controller_files():
                     directory.read(path, literal=True)
                 for call in expression.template_calls():
-                    check_call(directory, call, added)
+                    check_call(directory, call, added, is_spared)
                     syntax = _JET if call.is_jet else _JINJA
                     for name, text in templates_of_call(directory, call, added):
                         self._note_secrets(text, name)
@@ -161,8 +163,7 @@ class Part:
             except InputError as error:
                 self.problems += [_placed(problem, expression) for problem in error.problems]
             except EvaluationError as error:
-                spared = declared.control or expression.chooses()
-                if spared and key in declared.type.deferred:
+                if is_spared:
                     continue
                 text = f"{declared.id}: {key}: {error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))

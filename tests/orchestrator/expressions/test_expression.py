@@ -231,6 +231,42 @@ def test_missing_is_empty_only_where_that_is_asked_for() -> None:
     assert evaluate("Facts.nope.deeper", lenient=True) == ""
 
 
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("Facts.nope + 'x'", "x"),
+        ("'x' + Facts.nope", "x"),
+        ("Facts.nope + Facts.nope", ""),
+        ("Facts.nope == ''", True),
+        ("Facts.nope != ''", False),
+        ("Facts.nope in ['', 'x']", True),
+        ("Facts.nope | int", 0),
+        ("Facts.nope | float", 0.0),
+        ("[Facts.nope, {'a': Facts.nope.b}]", ["", {"a": ""}]),
+        ("['', Facts.nope] | unique | list", [""]),
+        ("Facts.nope | default('x')", "x"),
+        ("Facts.nope is defined", False),
+    ],
+)
+def test_what_is_empty_is_an_empty_text_wherever_a_text_may_be(source: str, value: Any) -> None:
+    """A missing path of a lenient expression acts as the empty text."""
+    assert evaluate(source, lenient=True) == value
+
+
+@pytest.mark.parametrize("source", ["[Facts.nope]", "{'a': Facts.nope.b}"])
+def test_a_missing_path_in_a_list_or_a_map_is_told_by_its_name(source: str) -> None:
+    """The error names what is missing, not a class of ccm."""
+    with pytest.raises(EvaluationError, match="there is no 'nope'"):
+        evaluate(source)
+
+
+@pytest.mark.parametrize("source", ["Facts.nope + 1", "Facts.nope < 1", "Facts.nope.split(',')"])
+def test_what_an_empty_text_cannot_do_is_told_by_the_missing_name(source: str) -> None:
+    """The error is that the path is missing."""
+    with pytest.raises(EvaluationError, match="there is no 'nope'"):
+        evaluate(source, lenient=True)
+
+
 def test_a_fact_nested_without_end_is_an_error() -> None:
     """A host cannot end the controller's run with the depth of its facts."""
     deep: list[Any] = []

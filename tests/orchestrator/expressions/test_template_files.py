@@ -60,3 +60,36 @@ def test_the_texts_of_a_call(tmp_path: Path) -> None:
     }
     assert set(found["a.j2"]) == {"a{% include 'b.j2' %}", "b"}
     assert (found["c"], found["d.jet"], found["{{ x }}"]) == (["{{ 1 }}"], ["d"], ["{{ x }}"])
+
+
+def test_templates_that_a_template_calls_are_checked(tmp_path: Path) -> None:
+    """A literal call in a template is checked like one in the manifest, with its own names."""
+    fill(
+        tmp_path,
+        {
+            "a.j2": "{{ template('b.j2', port=1) }}{{ jet('c.jet') }}{{ template('a.j2') }}",
+            "b.j2": "{{ port }}\n{{ nope }}",
+            "c.jet": "[[ if ]]",
+            "d.j2": "{% include 'e.j2' %}",
+            "e.j2": "\n{{ template('gone.j2') }}{{ file('away') }}",
+            "f.j2": "{% if Data.x %}{{ template('gone.j2') }}{{ file('away') }}{% endif %}",
+        },
+    )
+    told = _told(tmp_path, "a.j2")
+    assert "b.j2:2:4: 'nope' is not a name" in told
+    assert "c.jet:1:" in told
+    assert "port" not in told
+    told = _told(tmp_path, "d.j2")
+    assert "e.j2:2:12: cannot read" in told
+    assert "gone.j2: No such file" in told
+    assert "away: No such file" in told
+    for name in ("f.j2", "d.j2"):
+        call = TemplateCall("template", name, ())
+        check_call(Directory(tmp_path), call, (), spares_missing=name == "d.j2")
+
+
+def test_the_texts_of_a_call_hold_those_of_calls_in_it(tmp_path: Path) -> None:
+    """A template that a template calls belongs to it, also where both call each other."""
+    fill(tmp_path, {"a.j2": "a{{ template('b.j2') }}", "b.j2": "b{{ template('a.j2') }}"})
+    texts = list(texts_of_call(Directory(tmp_path), TemplateCall("template", "a.j2", ())))
+    assert texts == ["a{{ template('b.j2') }}", "b{{ template('a.j2') }}"]

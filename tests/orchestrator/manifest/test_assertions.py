@@ -78,6 +78,7 @@ def test_a_condition_that_cannot_be_told_refuses_too(
         ("[x]", "an entry of assert must be a map with 'that' and 'message', not "),
         ("[{that: true}]", "3:12: assert: message is missing"),
         ("[{message: m}]", "assert: that is missing"),
+        ("[{that: true, message: ''}]", "assert: message is empty"),
         ("[{that: true, msg: m, message: m}]", "an entry of assert has no key 'msg'"),
         ("[{that: '{{ x }}', message: m}]", "braces are not allowed here"),
         ("[{that: nope, message: m}]", "nope"),

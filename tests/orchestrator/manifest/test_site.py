@@ -125,7 +125,7 @@ def test_a_mistake_says_what_was_expected(tmp_path: Path, text: str, line: int, 
     [
         ("mode: 644", 'YAML reads 644 as a number (quote it: "644")'),
         ("owner: 0", 'quote it: "0"'),
-        ("content: true", 'quote it: "true"'),
+        ("content: true", 'YAML reads true as a boolean (quote it: "true")'),
     ],
 )
 def test_a_number_where_text_belongs_must_be_quoted(tmp_path: Path, value: str, words: str) -> None:
