@@ -236,7 +236,11 @@ class Builder:
             message = f"duplicate key {text!r}, first in line {first}"
             self._report(key, message, "remove or rename one", "input.duplicate_key")
         elif text == "<<" and key.plain:
-            self._merges.setdefault(id(mapping), []).append((key, value))
+            merges = self._merges.setdefault(id(mapping), [])
+            if merges and self._notes_readings:  # YAML 1.1's readers take several
+                message = f"duplicate key '<<', first in line {merges[0][0].line}"
+                self._report(key, message, "write <<: [*a, *b]", "input.duplicate_key")
+            merges.append((key, value))
         elif key.kind == "null" and key.plain:
             self._refuse_key(key)
         else:

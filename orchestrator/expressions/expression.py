@@ -11,6 +11,7 @@ from orchestrator.expressions.plain import Runnable, plain_program
 from orchestrator.expressions.scope import Scope
 from orchestrator.expressions.template_calls import TemplateCall
 from orchestrator.language.errors import EvaluationError, NeedFileError
+from orchestrator.language.names import VIEWS
 from remote_runtime.errors import CcmError, InputError, Position, Problem
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
     if isinstance(value, dict):
         _count(len(value), left, expression)
         return {str(key): _as_json(entry, expression, left) for key, entry in value.items()}
-    if isinstance(value, list | tuple | range):
+    if isinstance(value, (list, tuple, range, *VIEWS)):
         _count(len(value), left, expression)
         return [_as_json(entry, expression, left) for entry in value]
     from jinja2 import Undefined  # what gave such a value has loaded it

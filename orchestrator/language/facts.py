@@ -20,6 +20,15 @@ class Facts(dict[str, Any]):
         super().__init__(facts)
         self.unavailable = {k: v for k, v in unavailable.items() if k not in facts}
 
+    def copied(self) -> Facts:
+        """A copy down to the last value, which refuses what this one does."""
+        import copy
+
+        made = self.__class__.__new__(self.__class__)
+        made.__dict__.update(self.__dict__)
+        dict.update(made, copy.deepcopy(dict(dict.items(self))))
+        return made
+
     def __missing__(self, key: str) -> NoReturn:
         self.refuse(key)
         raise KeyError(key)

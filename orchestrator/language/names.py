@@ -14,6 +14,9 @@ LOOP_VARIABLES = ("item", "index", "key")
 TEMPLATE_VARIABLES = ("facts", "data", "environ", *VARIABLES)
 """In whole templates, small letters do as well for some."""
 
+VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+"""What the methods of a map give, which is a list in any result."""
+
 Names = Callable[[frozenset[str]], Mapping[str, Any]]
 """Gives the variables and functions of one host to a text that spells out certain texts: a path
 among those is the user's own, any other may come from a host."""

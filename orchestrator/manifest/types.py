@@ -97,8 +97,13 @@ class PropertyType:
         cached.
         """
         kind = value.__class__
-        if kind is str and self._any_text:
-            return []
+        if kind is str:
+            if self.blob and self._any_text:
+                return []  # the content of a file
+            if "\0" in value:
+                return [Complaint((), f"{self.name} must not contain a NUL character")]
+            if self._any_text:
+                return []
         if kind is dict or kind is list:
             return self._against(value, self.name)
         found = self._known.get((kind, value))

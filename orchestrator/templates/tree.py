@@ -102,6 +102,7 @@ class Tree:
         except InputError as error:
             problems += [problem for problem in error.problems if problem not in problems]
             return
+        problems += self._engine.unset(compiled)
         for named, where in self._engine.rendered(compiled):
             try:
                 below = below_directory(named)

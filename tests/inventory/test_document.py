@@ -166,6 +166,7 @@ def test_comments_above_a_key() -> None:
         ("a: !!int x", "f:1:4", "cannot be read as int", "quote"),
         ("a: " + "9" * 5000, "f:1:4", "cannot be read as int", "quote"),
         ("a: {<<: 1}", "f:1:9", "<< takes a map", "alias"),
+        ("a: {<<: {b: 1}, <<: {c: 1}}", "f:1:17", "duplicate key '<<'", "<<: [*a, *b]"),
         ("[" * 200, "f:1:101", "nested deeper", ""),
     ],
 )

@@ -26,6 +26,7 @@ from jinja2.utils import Cycler, Joiner
 
 from orchestrator.language import bounds, kinds
 from orchestrator.language.errors import EvaluationError
+from orchestrator.language.names import VIEWS
 from orchestrator.language.positions import Positions
 from orchestrator.language.sandbox import Generator, Sandbox, bounded_filter
 
@@ -224,6 +225,8 @@ def as_output(value: Any) -> str:
         raise ValueError(f"{value} is not a finite number")
     if value is None or kind in (bool, int, float):
         return kinds.as_text(value)
+    if isinstance(value, VIEWS):
+        value = list(value)
     if not isinstance(value, dict | list | tuple | range):
         hint = "; add |list to it" if kind.__name__ == "generator" else ""
         raise ValueError(f"{kinds.kind(value)} is not text, a number, a list or a map{hint}")

@@ -38,5 +38,5 @@ def make_engine(
     if name == "jinja":
         from orchestrator.templates.engines.jinja import JinjaEngine
 
-        return JinjaEngine(delimiters, directory, prefix)
+        return JinjaEngine(delimiters, directory, prefix, added)
     raise InputError([Problem(f"there is no engine {name!r}, only {', '.join(ENGINES)}")])

@@ -59,6 +59,10 @@ class Engine(Protocol):
         """The mistakes of a template that only others run, as far as they show in it alone."""
         ...
 
+    def unset(self, compiled: Compiled) -> list[Problem]:
+        """The names that a template of a file uses and nothing sets, unless compiling told them."""
+        ...
+
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """The literal paths that a template passes to ``render()``, if they are known."""
         ...
@@ -77,6 +81,10 @@ class Alone(ABC):
             self.compile(path, text)
         except InputError as error:
             return error.problems
+        return []
+
+    def unset(self, compiled: Compiled) -> list[Problem]:
+        """See ``Engine``."""
         return []
 
 

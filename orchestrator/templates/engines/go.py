@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.facts import Facts
 from orchestrator.language.names import FUNCTIONS, added_names, template_variables
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from orchestrator.templates.engines.base import (
@@ -210,8 +209,7 @@ def _root(turn: Turn) -> dict[str, Any]:
     """The initial dot. Sprig can change maps, so each rendering has its own copies."""
     if "root" not in turn.kept:
         given = dict(turn.names(frozenset()))
-        facts = given["Facts"]
-        given["Facts"] = Facts(copy.deepcopy(dict(dict.items(facts))), facts.unavailable)
+        given["Facts"] = given["Facts"].copied()
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
         given["Asked"] = given["Asked"].copied()
         given["Environ"] = given["Environ"].told_to(given["Environ"].heard)

@@ -52,6 +52,10 @@ class JetEngine:
         name = self._prefix + path
         return jet.Template(text, path, name=name, number=0).read(self._delimiters, TREE_FUNCTIONS)
 
+    def unset(self, compiled: Compiled) -> list[Problem]:
+        """See ``Engine``: compiling told them."""
+        return []
+
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """See ``Engine``."""
         assert isinstance(compiled, JetTemplate)

@@ -9,28 +9,33 @@ from orchestrator.language.files import Directory
 from orchestrator.language.jinja import Library, LoadedTemplate, render
 from orchestrator.language.jinja.environment import Settings
 from orchestrator.templates.engines.base import TREE_FUNCTIONS, Alone, Compiled, Turn
-from remote_runtime.errors import Position
+from remote_runtime.errors import InputError, Position, Problem
 
 
 class JinjaTemplate:
     """One compiled template."""
 
     def __init__(self, template: LoadedTemplate) -> None:
-        self._template = template
+        self.template = template
 
     def render(self, turn: Turn, context: Sequence[Any]) -> str:
         """See ``Compiled``: a map given to ``render()`` adds names."""
         functions = {name: getattr(turn, name) for name in TREE_FUNCTIONS}
         more = context[0] if context and isinstance(context[0], Mapping) else {}
-        return render(self._template, turn.names, functions, more)
+        return render(self.template, turn.names, functions, more)
 
 
 class JinjaEngine(Alone):
     """Paths in ``include``, ``import`` and ``extends`` are relative to the directory."""
 
     def __init__(
-        self, delimiters: tuple[str, str] | None, directory: Directory, prefix: str
+        self,
+        delimiters: tuple[str, str] | None,
+        directory: Directory,
+        prefix: str,
+        added: tuple[str, ...] = (),
     ) -> None:
+        self._added = added
         settings = Settings(delimiters, lstrip_blocks=True)
         self._library = Library(
             directory, settings=settings, functions=TREE_FUNCTIONS, prefix=prefix, relative=False
@@ -40,6 +45,15 @@ class JinjaEngine(Alone):
     def compile(self, path: str, text: str) -> JinjaTemplate:
         """See ``Engine``."""
         return JinjaTemplate(self._library.parse(text, path))
+
+    def unset(self, compiled: Compiled) -> list[Problem]:
+        """See ``Engine``."""
+        assert isinstance(compiled, JinjaTemplate)
+        try:
+            compiled.template.check(self._added)
+        except InputError as error:
+            return error.problems
+        return []
 
     def rendered(self, compiled: Compiled) -> Iterable[tuple[str, Position]]:
         """See ``Engine``: what ``render()`` is given shows when it is called."""

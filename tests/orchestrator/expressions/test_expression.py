@@ -225,6 +225,14 @@ def test_a_path_may_be_made_behind_its_first_dot(source: str, value: str) -> Non
     assert evaluate(source, data={"name": "web1", "none": "name"}) == value
 
 
+def test_what_the_methods_of_a_map_give_is_a_list() -> None:
+    """Keys, values and items of a map are lists in a result, also within others."""
+    data = {"m": {"a": 1, "b": 2}}
+    assert evaluate("Data.m.keys()", data=data) == ["a", "b"]
+    assert evaluate("Data.m.items()", data=data) == [["a", 1], ["b", 2]]
+    assert evaluate("[Data.m.values()]", data=data) == [[1, 2]]
+
+
 def test_missing_is_empty_only_where_that_is_asked_for() -> None:
     """A lenient expression gives the empty text for what is not there."""
     assert evaluate("lookup('facts.nope')", lenient=True) == ""

@@ -112,6 +112,12 @@ ccm:
         ("- exec:\n    - a: {cwd: \"{{ lokup('data.x') }}\"}", 2, "did you mean lookup?"),
         ("- exec:\n    - a: {path: \"{{ file('/etc/p') }}\"}", 2, "cannot read file("),
         ("- exec:\n    - a: {environment: '${ x'}", 2, "is not closed"),
+        ('- exec:\n    - a: {cwd: "/a\\0"}', 2, "cwd must not contain a NUL character"),
+        (
+            '- file:\n    - /a: {owner: "r\\0", group: r, mode: "1"}',
+            2,
+            "owner must not contain a NUL",
+        ),
     ],
 )
 def test_a_mistake_says_what_was_expected(tmp_path: Path, text: str, line: int, words: str) -> None:

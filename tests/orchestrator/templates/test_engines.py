@@ -9,6 +9,9 @@ import pytest
 
 from orchestrator.expressions import EvaluationError
 from orchestrator.expressions.environ import Environ
+from orchestrator.language.errors import FactsUnavailableError
+from orchestrator.language.facts import Facts
+from orchestrator.planning.site.check import UnknownFacts
 from orchestrator.registration.key_value import KeyValueLookup
 from orchestrator.templates.engines import go
 from tests.orchestrator.language.jet.fakes import DATA, host
@@ -92,6 +95,23 @@ def test_values_of_buckets(tmp_path: Path, engine: str, call: str) -> None:
     computed = re.sub("[\"']CCM[\"']", ".Host.name" if engine == "go" else "Host.name", call)
     with pytest.raises(EvaluationError, match="only a literal one is read"):
         list(tree(tmp_path / "bad", {"a": computed}, engine=engine).render(scope.names))
+
+
+@pytest.mark.parametrize(
+    ("engine", "template"),
+    [
+        pytest.param("go", "{{ .facts.host.info.os }}", marks=needs_gotpl),
+        pytest.param("go", "{{ range .facts }}{{ end }}", marks=needs_gotpl),
+        pytest.param("go", "{{ if .facts.nope }}{{ end }}", marks=needs_gotpl),
+        ("jet", "[[ facts.host.info.os ]]"),
+        ("jinja", "{{ facts.host.info.os }}"),
+    ],
+)
+def test_facts_of_a_host_that_is_not_contacted(tmp_path: Path, engine: str, template: str) -> None:
+    """In every engine they are not known; they are not missing."""
+    scope = host(tmp_path)._replace(facts=UnknownFacts(Facts({}, {})))
+    with pytest.raises(FactsUnavailableError, match="no host is contacted"):
+        tree(tmp_path / "t", {"a": template}, engine=engine).render(scope.names)
 
 
 @needs_gotpl
@@ -249,7 +269,8 @@ def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
         ("\n{{ data.nope }}", "t/a:2:4", "there is no 'nope'"),
         ("\n\n{% if %}", "t/a:3:7", "Expected an expression"),
         ("\n{{ data.name | nofilter }}", "t/a:2:16", "nofilter"),
-        ("\n{{ unknown }}", "t/a:2:4", "'unknown' is undefined"),
+        ("\n{{ unknown }}", "t/a:2:4", "'unknown' is not a name or function"),
+        ("\n{% if false %}{{ item }}{% endif %}", "t/a:2:18", "'item' is not a name or function"),
         ("{{ data.name.__class__ }}", "t/a:1:4", "unsafe"),
         ("{{ 'x' * 10 ** 9 }}", "t/a:1:4", "at most"),
         (
@@ -266,7 +287,8 @@ def test_jinja(template: str, expected: str, tmp_path: Path) -> None:
 )
 def test_jinja_mistakes(template: str, place: str, message: str, tmp_path: Path) -> None:
     """A mistake carries file, line and column of the template, and what it costs is bounded."""
-    static = message in ("Expected an expression", "nofilter") or template in (
+    names = ("'unknown' is not a name or function", "'item' is not a name or function")
+    static = message in ("Expected an expression", "nofilter", *names) or template in (
         "\n{% include 'nope' %}",
         "\n{% include '../x' %}",
     )
