@@ -50,73 +50,67 @@ def check_call(
     ``added`` are names besides those of every scope and of the call. ``spares_missing``: files that
     the template itself calls may be missing.
     """
-    _check(directory, call, (*added, *call.names), spares_missing, set())
+    _Check(directory, spares_missing).call(call, (*added, *call.names))
 
 
-def _check(
-    directory: Directory, call: TemplateCall, names: tuple[str, ...], spares: bool, seen: set[Any]
-) -> None:
-    """``seen`` are the calls that were checked, with their names."""
-    seen.add((call, frozenset(names)))
-    if call.is_jet:
-        if call.is_file:
-            _jet_file(directory, call, names)
-        return  # a text was checked together with its expression
-    source, name = _source(directory, call)
-    if any(sign in source for sign in JINJA):
-        try:
-            loaded = loaded_template(directory, source, name, False)
-        except InputError:
-            if any(sign in source for sign in BLOCKS):
-                raise
-        else:
-            loaded.check(names)
-            _check_calls(directory, loaded, names, spares, seen)
+class _Check:
+    """The check of a call with all literal calls in its templates."""
+
+    def __init__(self, directory: Directory, spares_missing: bool) -> None:
+        self._directory = directory
+        self._spares_missing = spares_missing
+        self._seen: set[tuple[TemplateCall, frozenset[str]]] = set()
+
+    def call(self, call: TemplateCall, names: tuple[str, ...]) -> None:
+        """See ``check_call``; each call is checked once with the same names."""
+        if (call, frozenset(names)) in self._seen:
             return
-    try:
-        Template.parse_file(source, name, False, names)
-    except EvaluationError as error:
-        raise error.__cause__ or error from error
-
-
-def _check_calls(
-    directory: Directory,
-    loaded: LoadedTemplate,
-    names: tuple[str, ...],
-    spares: bool,
-    seen: set[Any],
-) -> None:
-    """Check the literal calls in a template and in those that its tags name; InputError."""
-    problems: list[Problem] = []
-    for part in loaded.reached:
-        for found in part.facets.calls:
-            below = _below(found)
-            added = (*names, *found.names)
+        self._seen.add((call, frozenset(names)))
+        if call.is_jet:
+            if call.is_file:
+                _jet_file(self._directory, call, names)
+            return  # a text was checked together with its expression
+        source, name = _source(self._directory, call)
+        if any(sign in source for sign in JINJA):
             try:
-                if below is None:
-                    _read_literal(directory, found)
-                elif (below, frozenset(added)) not in seen:
-                    _check(directory, below, added, spares, seen)
-            except InputError as error:
-                problems += error.problems
-            except EvaluationError as error:
-                if found.sure and not spares:
-                    problem = part.problem(error.message, "check the path", found.offset)
-                    problems.append(loaded.led_to(part, problem))
-    if problems:
-        raise InputError(problems)
+                loaded = loaded_template(self._directory, source, name, False)
+            except InputError:
+                if any(sign in source for sign in BLOCKS):
+                    raise
+            else:
+                loaded.check(names)
+                self._calls(loaded, names)
+                return
+        try:
+            Template.parse_file(source, name, False, names)
+        except EvaluationError as error:
+            raise error.__cause__ or error from error
+
+    def _calls(self, loaded: LoadedTemplate, names: tuple[str, ...]) -> None:
+        """Check the literal calls in a template and in those that its tags name; InputError."""
+        problems: list[Problem] = []
+        for part in loaded.reached:
+            for found in part.facets.calls:
+                below = _below(found)
+                try:
+                    if below is not None:
+                        self.call(below, (*names, *found.names))
+                    elif not found.text.startswith("/"):  # else it is the target's
+                        self._directory.read(found.text, literal=True)
+                except InputError as error:
+                    problems += error.problems
+                except EvaluationError as error:
+                    if found.sure and not self._spares_missing:
+                        problem = part.problem(error.message, "check the path", found.offset)
+                        problems.append(loaded.led_to(part, problem))
+        if problems:
+            raise InputError(problems)
 
 
 def _below(found: LiteralCall) -> TemplateCall | None:
     """The call of another template that a template has; None for one that reads a file."""
     is_template = found.function in TEMPLATE_FUNCTIONS
     return TemplateCall(found.function, found.text, found.names) if is_template else None
-
-
-def _read_literal(directory: Directory, found: LiteralCall) -> None:
-    """Read a file that stands beside the manifest; EvaluationError. Others are the target's."""
-    if not found.text.startswith("/"):
-        directory.read(found.text, literal=True)
 
 
 def texts_of_call(directory: Directory, call: TemplateCall) -> Iterator[str]:

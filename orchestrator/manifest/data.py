@@ -116,6 +116,11 @@ class DataSource:
         self._read_hierarchy(root.get("hierarchy"))
         self.annotations: list[Annotation] = read_annotations(root.get("data"), problems, warnings)
         self._warn_of_data(warnings)
+        for node in self._nodes.values():
+            for one in read_annotations(node, [], []):
+                message = f"@{one.word} has no effect in an override"
+                hint = "write it above the same key under data"
+                warnings.append(Problem(message, one.where, hint, "input.annotation"))
         if remote:
             warnings += [one for node in self._maps for one in _templates_in(node)]
 

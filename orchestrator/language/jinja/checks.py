@@ -131,7 +131,8 @@ def _calls(node: nodes.Node, sure: bool = True) -> Iterator[LiteralCall]:
         text = node.args[0].value if isinstance(node.args[0], nodes.Const) else None
         if node.node.name in _CALLED and isinstance(text, str):
             names = tuple(word.key for word in node.kwargs)
-            yield LiteralCall(node.node.name, text, names, node.lineno - 1, sure)
+            name = node.node.name
+            yield LiteralCall(name, text, names=names, offset=node.lineno - 1, sure=sure)
     for below in node.iter_child_nodes():
         yield from _calls(below, sure and not isinstance(node, _PERHAPS))
 

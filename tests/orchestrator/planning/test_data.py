@@ -222,6 +222,16 @@ def test_an_unknown_annotation_is_a_warning(tmp_path: Path) -> None:
     ]
 
 
+def test_an_annotation_of_an_override_is_a_warning(tmp_path: Path) -> None:
+    """Only those under data count, so that a secret is not taken for masked."""
+    head = "data: {a: x}\noverrides:\n  default:\n    # @secret\n    a: y\n"
+    site = planner(tmp_path, head + RESOURCES).site
+    assert [str(w) for w in site.warnings] == [
+        f"{tmp_path}/site.yaml:5:5: @secret has no effect in an override "
+        "(write it above the same key under data)"
+    ]
+
+
 def test_an_annotation_in_each_entry_of_a_list_is_one(tmp_path: Path) -> None:
     """It covers all entries: what it refuses is told once, and the data is gone through once."""
     entry = "    - name: ''  # @require\n      token: sesame-{}  # @secret\n"
