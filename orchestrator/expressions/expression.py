@@ -161,7 +161,9 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
     if isinstance(value, dict):
         _count(len(value), left, expression)
         return {str(key): _as_json(entry, expression, left) for key, entry in value.items()}
-    if isinstance(value, (list, tuple, range, *VIEWS)):
+    if isinstance(value, VIEWS):
+        value = list(value)
+    if isinstance(value, list | tuple | range):
         _count(len(value), left, expression)
         return [_as_json(entry, expression, left) for entry in value]
     from jinja2 import Undefined  # what gave such a value has loaded it

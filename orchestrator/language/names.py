@@ -14,7 +14,7 @@ LOOP_VARIABLES = ("item", "index", "key")
 TEMPLATE_VARIABLES = ("facts", "data", "environ", *VARIABLES)
 """In whole templates, small letters do as well for some."""
 
-VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
 """What the methods of a map give, which is a list in any result."""
 
 Names = Callable[[frozenset[str]], Mapping[str, Any]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, wraps
 from math import isfinite
-from typing import Any
+from typing import Any, NoReturn
 
 from jinja2 import ChainableUndefined, StrictUndefined, Template, Undefined, nodes
 from jinja2.compiler import CodeGenerator, Frame
@@ -222,10 +222,10 @@ class Empty(_Named, ChainableUndefined):
     def __hash__(self) -> int:
         return hash("")
 
-    def __int__(self) -> int:
+    def _no_number(self, *_: Any, **__: Any) -> NoReturn:
         raise ValueError(self._undefined_message)  # which the filters int and float heed
 
-    __float__ = __int__
+    __int__ = __float__ = _no_number
 
     def _of_text(self, other: Any) -> Any:
         """The empty text beside another one; UndefinedError beside anything else."""

@@ -58,8 +58,9 @@ class _Row(NamedTuple):
             alias = self.declared.values.get("alias")
             return Named(self.declared, "", alias if isinstance(alias, str) else None, self.place)
         name, alias = (item.name, item.alias or None) if item else (None, None)
+        opens = self.opens or (item is None and self.declared.type.applies)
         return Named(
-            self.declared, name, alias=alias, place=self.place, opens=self.opens, begin=self.begin
+            self.declared, name, alias=alias, place=self.place, opens=opens, begin=self.begin
         )
 
     @property

@@ -236,3 +236,21 @@ def test_resources_that_a_template_makes_of_facts(tmp_path: Path) -> None:
     (tmp_path / "made.jet").write_text("")
     assert check(tmp_path, GENERATED).told == "1 host has no resources"
     assert check(tmp_path, GENERATED, "web", "db").told == "2 hosts have no resources"
+
+
+@pytest.mark.parametrize(
+    "apply",
+    [
+        "'{{ Facts.host.info.os }}.yaml': {}",
+        "'as {{ item }}': {manifest: linux.yaml, foreach: '[Facts.host.info.os]'}",
+        "'as {{ item }}': {manifest: '{{ item }}.yaml', foreach: '[Facts.host.info.os]'}",
+    ],
+)
+def test_a_requirement_may_stand_in_a_child_that_needs_facts(tmp_path: Path, apply: str) -> None:
+    """Which resources the child has is not known, so a name may be one of them."""
+    (tmp_path / "linux.yaml").write_text("ccm: {resources: [{exec: [{inner: {}}]}]}\n")
+    after = "{exec: [{last: {require: ['exec#inner'], subscribe: ['exec#inner']}}]}"
+    text = f"ccm: {{resources: [{{apply: [{{{apply}}}]}}, {after}]}}\n"
+    assert check(tmp_path, text).problems == []
+    (problem, _) = check(tmp_path, text.replace(f"{{apply: [{{{apply}}}]}}, ", "")).problems
+    assert "which is not in this run" in problem.message
