@@ -63,7 +63,7 @@ def _scope(grid: Grid) -> dict[str, Any]:
     results = sorted(grid.results.values(), key=lambda result: ORDER.index(result.outcome))
     return {
         "version": VERSION,
-        "told": sections_of(grid),
+        "sections": sections_of(grid),
         "results": results,
         "in_trouble": {result.host: result.outcome for result in results if result.outcome != "ok"},
         "letters": LETTERS,

@@ -33,7 +33,6 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
         return Page("unreadable.html", title, {"run": run})
     hosts, at, problem = _hosts(studio, run, parameters)
     grid = grid_of(studio, run, hosts)
-    told = json.loads(run["sections"])
     live = run["id"] if run["state"] == "running" else None
     results = {row["name"]: row["outcome"] for row in hosts}
     return Page(
@@ -41,13 +40,14 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
         title,
         {
             "run": run,
-            "told": told,
+            "sections": json.loads(run["sections"]),
             "letters": LETTERS,
             "marks": MARKS,
             "matrix": Matrix(grid, MOST_CELLS),
             "timeline": Timeline(grid),
             "width": WIDTH,
             "in_trouble": {n: o for n, o in results.items() if o not in ("ok", "changed")},
+            "unverified": {row["name"]: row["unverified"] for row in hosts if row["unverified"]},
             "pager": at,
             "problem": problem,
             "fates": FATES,

@@ -20,6 +20,7 @@ from orchestrator.studio.web.sessions import (
     is_same,
 )
 from orchestrator.studio.web.users import UserFile
+from remote_runtime.errors import UsageError
 
 LONGEST_NAME = 64  # characters
 BY_ITSELF = "x-studio-news"
@@ -94,7 +95,14 @@ class Access:
             self._audit.write("login refused", user=name, address=address)
             text = f"Too many failed logins. Try again in {int(wait) + 1} seconds."
             return self.login_page(problem=text)._replace(status=429)
-        found = await self._check(fields)
+        try:
+            found = await self._check(fields)
+        except UsageError as error:
+            self._audit.write("login failed", user=name, address=address, problem=error.message)
+            text = (
+                "Nobody can log in now: the file of users cannot be used. The audit log says why."
+            )
+            return self.login_page(problem=text, name=name)._replace(status=503)
         if found is None:
             self._failures.add(address)
             self._audit.write("login failed", user=name, address=address)

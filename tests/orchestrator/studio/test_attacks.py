@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from orchestrator.fleet import events as happening
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
@@ -291,7 +292,9 @@ def _hostile(state: Path) -> None:
     """A run in which each text that a host, a file or a user controls is hostile."""
 
     def fill(kept: Kept) -> None:
-        """Every kind of report."""
+        """Every kind of report, and a plan."""
+        pairs = ((f"file#{BAD}", (f"file#{BAD}2",)),)
+        kept.plan(happening.HostPlanned("web1", (f"file#{BAD}", f"file#{BAD}2"), pairs, pairs))
         check = [{"name": BAD, "status": "WARNING", "tries": 1, "output": BAD}]
         change = [{"what": BAD, "from": BAD, "to": BAD, "diff": f"--- {BAD}\n+{BAD}\n"}]
         kept.event("web1", BAD, "failed", error=[BAD, BAD], output=BAD, place=BAD)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -77,7 +78,9 @@ def log_in(browser: Chrome, served: Served) -> None:
 
 
 def _wait(browser: Chrome, condition: Callable[[Chrome], object]) -> None:
-    WebDriverWait(browser, PATIENCE).until(condition)
+    """Until a condition holds, on a page whose elements may be exchanged meanwhile."""
+    moved = [StaleElementReferenceException, NoSuchElementException]
+    WebDriverWait(browser, PATIENCE, ignored_exceptions=moved).until(condition)
 
 
 def complaints(browser: Chrome) -> list[str]:

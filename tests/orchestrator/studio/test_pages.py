@@ -251,6 +251,8 @@ def test_a_host_that_verify_finds_wrong_is_in_trouble(state: Path, site: Site) -
         browser, "/"
     )
     assert 'title="verify: 1 failed">v</span>' in browser.get("/").text
+    run = browser.get("/runs/20260922T133640Z-ddddddd").text
+    assert 'title="verify: 1 failed">v</b>' in run
 
 
 def test_the_index_says_why_it_is_not_up_to_date(site: Site) -> None:

@@ -112,6 +112,17 @@ def test_a_user_logs_in_with_name_and_password(state: Path, users: Path) -> None
     site.close()
 
 
+def test_a_file_that_becomes_unusable_lets_nobody_in(state: Path, users: Path) -> None:
+    """The page says so, the audit log says why."""
+    site = Site(state, auth=users)
+    users.chmod(0o644)
+    response = site.browser.post("/login", data={"name": "alice", "password": PASSWORD})
+    assert response.status_code == 503
+    assert "the file of users cannot be used" in response.text
+    assert "accessible to other users" in (state / "studio" / "audit.jsonl").read_text()
+    site.close()
+
+
 def test_with_tls_the_cookie_is_secure(state: Path, users: Path) -> None:
     """It is never sent without encryption, and browsers are told to use TLS."""
     site = Site(state, auth=users, tls=("cert", "key"))
