@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -19,8 +19,10 @@ from orchestrator.studio.web.sessions import (
     Sessions,
     is_same,
 )
-from orchestrator.studio.web.users import UserFile
 from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.studio.web.users import UserFile
 
 LONGEST_NAME = 64  # characters
 BY_ITSELF = "x-studio-news"

@@ -18,7 +18,6 @@ from orchestrator.studio.web.app import StudioApp
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.guard import Guard
 from orchestrator.studio.web.server import listen, serve
-from orchestrator.studio.web.users import UserFile
 from remote_runtime.errors import UsageError
 
 
@@ -83,9 +82,12 @@ class StudioParts(NamedTuple):
 
 def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> StudioParts:
     """The studio behind a port, whose index is not yet kept up to date. UsageError."""
-    users = UserFile(options.auth) if options.auth else None
-    if users is not None:
-        users.users()
+    users = None
+    if options.auth:
+        from orchestrator.studio.web.users import UserFile  # argon2 takes its time to load
+
+        users = UserFile(options.auth)
+        users.users()  # reports an unusable file now
     hosts = FleetHosts(options.inventory, options.state)
     keeper = IndexKeeper(options.state, hosts.names)
     audit = AuditLog(keeper.path.parent)

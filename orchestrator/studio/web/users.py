@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import threading
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,8 +26,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
 _turns = threading.BoundedSemaphore(_HASHING_AT_ONCE)
 _hasher = argon2.PasswordHasher()
-# Of a random password: an unknown user costs the time of a known one.
-_NOBODY = _hasher.hash(os.urandom(16).hex())
 
 
 class User(NamedTuple):
@@ -35,6 +34,12 @@ class User(NamedTuple):
     name: str
     role: str
     hashed: str
+
+
+@cache
+def _nobody() -> str:
+    """The hash of a random password: an unknown user costs the time of a known one."""
+    return _hasher.hash(os.urandom(16).hex())
 
 
 class UserFile:
@@ -78,7 +83,7 @@ class UserFile:
         user = self.users().get(name)
         try:
             with _turns:
-                _hasher.verify(user.hashed if user else _NOBODY, password)
+                _hasher.verify(user.hashed if user else _nobody(), password)
         except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
             return None
         return user
