@@ -73,7 +73,8 @@ def adhoc_site(
         type_, name, nodes=known_properties(type_, properties, problems), problems=problems
     )
     site = _site([declared], directory, types.needed_by(type_), problems)
-    site.warnings += warnings(declared)
+    if not declared.faulty:
+        site.warnings += warnings(declared)
     site.earlier = earlier
     known = site.earlier_names() if declared.require or declared.subscribe else None
     problems += check_names([named(declared)], earlier=known)
@@ -99,7 +100,8 @@ def observed_site(
             declared.values["provider"] = declared.raw["provider"] = provider
         found = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
         if not found:
-            found = [(text, "") for key, text in type_.check(name.text, {}) if key == "name"]
+            about = type_.hint_for("name")
+            found = [(text, about) for key, text in type_.check(name.text, {}) if key == "name"]
         for text, hint in found:
             problems.append(Problem(f"{declared.id}: {text}", name.position, hint))
         if provider and provider not in type_.providers:

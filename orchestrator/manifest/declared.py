@@ -42,11 +42,13 @@ class Declared:
     ``values`` holds the properties under their documented names, plain or with templates, ``raw``
     the same as plain data, ``nodes`` their positions. Shared by all hosts and never changed after
     loading. ``inherited`` are the properties from defaults. ``written``: the resource was
-    generated, and these are the properties that the user wrote.
+    generated, and these are the properties that the user wrote. ``faulty``: a check found a mistake,
+    so its values may have any form.
     """
 
     __slots__ = (
         "control",
+        "faulty",
         "foreach",
         "inherited",
         "name",
@@ -82,6 +84,7 @@ class Declared:
         self.subscribe: tuple[str, ...] = ()
         self.tags: tuple[str, ...] = ()
         self.sensitive = False
+        self.faulty = False
         self.templated: tuple[str, ...] = ()
         self.written: str | None = None
         self.inherited = inherited

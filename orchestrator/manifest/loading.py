@@ -210,13 +210,14 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         reader = ResourceReader(problems, types=site.types, defaults=site.defaults)
         reader.read(resources)
         site.resources = reader.resources
-        site.warnings += [doubt for declared in site.resources for doubt in warnings(declared)]
+        sound = [declared for declared in site.resources if not declared.faulty]
+        site.warnings += [doubt for declared in sound for doubt in warnings(declared)]
         site.warnings += [
             warning
-            for declared in site.resources
+            for declared in sound
             for warning in script_warnings(declared, site.directory.path)
         ]
-        site.warnings += contradictions(site.resources)
+        site.warnings += contradictions(sound)
     elif "resources_jet_file" not in ccm:
         hint = "add 'resources:' with at least one resource"
         problems.append(Problem("ccm has no resources", ccm.position, hint))

@@ -66,7 +66,8 @@ class ResourceReader:
                 self._single(type_, key, value)
             else:
                 message = f"{key.text} must be a list of named resources or a map with a name"
-                self._report(value, f"{message}, not {value.describe()}", "")
+                hint = f"write '- NAME: {{...}}' below {key.text}"
+                self._report(value, f"{message}, not {value.describe()}", hint)
 
     def _single(self, type_: Type, key: Scalar, mapping: Mapping) -> None:
         name = mapping.get("name")
@@ -99,7 +100,7 @@ class ResourceReader:
         if not isinstance(node, Mapping) or not node.entries:
             one = with_article(type_.name)
             message = f"{one} must be written as '- NAME: {{...}}', not {node.describe()}"
-            hint = f"write '- {node.text}: {{}}'" if isinstance(node, Scalar) else ""
+            hint = f"write '- {node.text}: {{}}'" if isinstance(node, Scalar) else "begin one with '-'"
             self._report(node, message, hint)
             return []
         found = []
@@ -114,7 +115,8 @@ class ResourceReader:
                 found.append((key, {}))
             elif not number:
                 message = f"the properties of {type_.name}#{key.text} must be a map"
-                self._report(value, f"{message}, not {value.describe()}", "")
+                hint = "write 'PROPERTY: VALUE' below the name"
+                self._report(value, f"{message}, not {value.describe()}", hint)
         return found
 
     def _declare(
@@ -123,7 +125,8 @@ class ResourceReader:
         if not isinstance(name, Scalar) or name.kind == "null" or not name.text:
             empty = isinstance(name, Scalar) and name.kind == "str"
             must = "must not be empty" if empty else f"must be text, not {name.describe()}"
-            self._report(name, f"the name of {with_article(type_.name)} {must}", "")
+            hint = type_.hint_for("name")
+            self._report(name, f"the name of {with_article(type_.name)} {must}", hint)
             return
         self.resources.append(
             declare(

@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import schemas
-from orchestrator.manifest.checks.schema_errors import Against, Complaint
+from orchestrator.manifest.checks.schema_errors import (
+    Against,
+    Complaint,
+    summary,
+    whole_number,
+)
 from orchestrator.support.recurring import Recurring
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
@@ -61,6 +66,8 @@ class PropertyType:
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
         self._against = Against({"$defs": definitions, **schema})
         self._any_text = _allows_any_text(schema)
+        kinds = schema.get("type", ())
+        self.whole = "integer" in kinds and "number" not in kinds
         self._known: dict[tuple[type, Any], list[Complaint]] = {}
         self._met = Recurring(_PLACES)
 
@@ -109,6 +116,8 @@ class PropertyType:
         found = self._known.get((kind, value))
         if found is None:
             found = self._against(value, self.name)
+            if not found and self.whole and kind is float:
+                found = [whole_number(self.name, value)]  # for JSON Schema, 1.0 is an integer
             # Text for one host alone, such as a file with its name in it, never repeats.
             short = kind is not str or len(value) <= 256
             if short and len(self._known) < _REMEMBERED and self._met.again((kind, value)):
@@ -188,6 +197,14 @@ class Type:
             contents=self.contents,
             own=self.own,
         )
+
+    def hint_for(self, key: str) -> str:
+        """What a property is for, in one sentence, as the hint of a problem without another one.
+        ``name`` is the name of a resource.
+        """
+        kind = self._name if key == "name" else self.properties.get(key)
+        about = summary(str(kind.schema.get("description", ""))) if kind else ""
+        return about or f"see 'ccm docs {self.name}'"
 
     def name_complaints(self, name: Any) -> list[Complaint]:
         """The problems of a resource's name by the pattern of the type."""

@@ -18,6 +18,8 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
     is uncertain: 1.10 and 0644 arrive as 1.1 and 420.
     """
     kind = declared.type.properties[key]
+    if kind.whole and isinstance(value, float) and value.is_integer():
+        value = int(value)  # as of Facts.x / 2
     found = kind.complaints(value)
     if not found:
         return value, []
@@ -81,7 +83,7 @@ def check_final(
 def check_name(declared: Declared, name: Any) -> list[Problem]:
     """The problems of a rendered name."""
     return [
-        _problem(declared, "", message=c.message, hint=c.hint)
+        _problem(declared, "", message=c.message, hint=c.hint or declared.type.hint_for("name"))
         for c in declared.type.name_complaints(name)
     ]
 
@@ -98,5 +100,6 @@ def _problem(
     """``path``: the position in the property; ``within`` only says what of it may be secret."""
     if declared.hides(key, path or within):
         message, hint = f"{key} has a value that is not allowed (masked)", ""
+    hint = hint or declared.type.hint_for(key)
     where = declared.where((key, *path) if key else ())
     return Problem(f"{declared.id}: {message}", where, hint, "plan")

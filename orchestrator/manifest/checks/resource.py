@@ -65,6 +65,7 @@ def declare(
     properties override ``defaults``.
     """
     whole = {**(defaults or {}), **nodes}
+    before = len(problems)
     declared = Declared(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
     ensure = whole.get("ensure")
     idle = declared.idle(ensure[1].value if ensure and isinstance(ensure[1], Scalar) else None)
@@ -91,6 +92,7 @@ def declare(
     declared.templated = tuple(k for k, v in declared.values.items() if is_templated(v))
     _check(declared, problems)
     _take_over(declared, problems)
+    declared.faulty = len(problems) > before
     return declared
 
 
@@ -147,7 +149,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     type_ = declared.type
     before = len(problems)
     if isinstance(declared.name, str):
-        _report(declared, (), type_.name_complaints(declared.name), problems)
+        _report(declared, (), type_.name_complaints(declared.name), problems, "name")
     for key, value in declared.values.items():
         kind = type_.properties[key]
         if key in declared.templated:
@@ -170,7 +172,8 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
             text = message if key in ("", "name") else f"{key}: {message}"
             if declared.hides(key, ()):
                 text = f"{key} has a value that is not allowed (masked)"
-            problems.append(Problem(f"{declared.id}: {text}", declared.where((key,))))
+            where, hint = declared.where((key,)), type_.hint_for(key)
+            problems.append(Problem(f"{declared.id}: {text}", where, hint))
 
 
 def _report(
@@ -178,7 +181,9 @@ def _report(
     prefix: tuple[str | int, ...],
     found: list[Complaint],
     problems: list[Problem],
+    about: str = "",
 ) -> None:
+    """Add the problems of the complaints; ``about`` is what those without a path concern."""
     for complaint in found:
         path = (*prefix, *complaint.path)
         message, hint, kind = complaint.message, complaint.hint, "input"
@@ -188,6 +193,7 @@ def _report(
             continue
         if path and declared.hides(str(path[0]), path[1:]):
             message = f"{_name(path)} has a value that is not allowed (masked)"
+            hint = ""  # the one of the complaint may show the value
             if complaint.wants_text:
                 message, hint = f"{_name(path)} must be text (masked)", "quote it"
         elif kind_of_text := _not_a_boolean(scalar):
@@ -201,6 +207,7 @@ def _report(
             hint = refusal or f'quote it: "{scalar.text}"'
             kind = "input" if refusal else "input.quote"
         missing = "" if path else complaint.missing
+        hint = hint or declared.type.hint_for(str(path[0]) if path else missing or about)
         text = f"{declared.id}: {message}"
         problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
 

@@ -33,6 +33,8 @@ _LIMITS = {
     "maxProperties": "must have at most {} keys",
     "multipleOf": "must be a multiple of {}",
 }
+_LONGEST_HINT = 160
+_WORD = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./=-]{0,59}")
 _ONE_OF_THEM = "give exactly one of them"
 _REQUIRED = r"'(.*)' is a required property\Z"
 
@@ -107,8 +109,8 @@ def show(value: Any) -> str:
 
 
 def with_article(noun: str) -> str:
-    """The word with its article: ``an exec``, ``a file``."""
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+    """The word with its article: ``an exec``, ``a file``, ``a user``."""
+    return f"{'an' if noun[:1] in 'aeiou' and noun[:3] != 'use' else 'a'} {noun}"
 
 
 def kind_of(value: Any) -> str:
@@ -119,18 +121,31 @@ def kind_of(value: Any) -> str:
     return _KINDS["null" if value is None else "array" if isinstance(value, list) else "object"]
 
 
+def summary(description: str) -> str:
+    """The first sentence of a description, as a hint; "" if it is long."""
+    first = re.split(r"\.(?:\s+(?=[A-Z])|$)", description.replace("`", ""), maxsplit=1)[0]
+    return first if len(first) <= _LONGEST_HINT else ""
+
+
+def whole_number(name: str, value: float) -> Complaint:
+    """The problem of a float where only an integer is valid, such as 1.0 or 1e3."""
+    message = f"{name} must be a whole number, not a number ({show(value)})"
+    return Complaint((), message, f"write {int(value)}")
+
+
 def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     wanted, value, schema = error.validator_value, error.instance, error.schema
     description = schema.get("description", "") if isinstance(schema, dict) else ""
     if keyword == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_KINDS[kind] for kind in kinds)
-        hint = "quote it" if _wants_text(wanted, value) else ""
+        hint = "quote it" if _wants_text(wanted, value) else _other_form(kinds, value)
         return f"{subject} must be {words}, not {kind_of(value)} ({show(value)})", hint
     if keyword == "enum":
         known = [str(entry) for entry in wanted]
         likely = nearest(str(value), known)
-        hint = f"did you mean {likely}?" if likely else ""
+        usual = f"the default is {schema['default']}" if "default" in schema else ""
+        hint = f"did you mean {likely}?" if likely else usual
         return f"{subject} must be one of {', '.join(known)}, not {show(value)}", hint
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
@@ -139,6 +154,21 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword in _LIMITS:
         return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
     return f"{subject} {show(value)} is not allowed", description
+
+
+def _other_form(kinds: list[str], value: Any) -> str:
+    """How to write a value of another kind that can only mean one thing; otherwise ""."""
+    if value is None:
+        return "write a value, or leave the property out"
+    if not isinstance(value, str):
+        return ""
+    if "boolean" in kinds and value in ("true", "false"):
+        return f"write {value} without quotes"
+    if "integer" in kinds and re.fullmatch(r"[0-9]{1,10}(_[0-9]{3})*", value):
+        return f"write {value.replace('_', '')} without quotes"
+    if kinds == ["array"] and _WORD.fullmatch(value):
+        return f"write [{value}]"
+    return ""
 
 
 def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:

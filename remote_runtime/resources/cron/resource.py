@@ -52,10 +52,11 @@ class Resource(StateType):
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         file = jobs.file_name(name)
+        found = schedules.warnings(properties)
         if file == name or properties.get("crontab"):
-            return []
+            return found
         text = "cron ignores files with this name, so the job is in %s/%s" % (DIRECTORY, file)
-        return [("name", text, "use letters, digits, _ and -")]
+        return [("name", text, "use letters, digits, _ and -"), *found]
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:

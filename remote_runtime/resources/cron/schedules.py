@@ -123,3 +123,23 @@ def _values(field: str, text: str) -> List[int]:
             high = _number(field, last) or 0 if last else low
         found += range(low, high + 1, int(step or 1))
     return found
+
+
+def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
+    """(property, message, hint) for a step that is longer than its field: cron begins anew with
+    each hour, day or year.
+    """
+    whole = properties.get("schedule")
+    words = [str(properties.get(field, "*")) for field in FIELDS]
+    if whole is not None:
+        words = str(whole).split()
+    found = []
+    for field, text in zip(FIELDS, words):
+        for part in text.split(","):
+            span, _, step = part.partition("/")
+            if span == "*" and _is_number(step) and int(step) > _RANGES[field][1]:
+                key = field if whole is None else "schedule"
+                low = _RANGES[field][0]
+                hint = "write %d, or use a timer with on_unit_active" % low
+                found.append((key, "%r is the same as %d" % (part, low), hint))
+    return found

@@ -1,8 +1,8 @@
 """The group type: a group of users and its number (target)."""
 
-from typing import Any, Mapping, Optional
+from typing import Any, List, Mapping, Optional, Tuple
 
-from remote_runtime.base import AccountStateType, Diff, Unknowable
+from remote_runtime.base import AccountStateType, Diff, Properties, Unknowable
 from remote_runtime.host.ports import Host, HostReader
 
 
@@ -10,6 +10,15 @@ class Resource(AccountStateType):
     """One group."""
 
     account = "group"
+
+    @classmethod
+    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        given = properties.get
+        if name != "root" or given("force"):
+            return []
+        if given("ensure") == "absent":
+            return [("name", "the group root cannot be removed")]
+        return [("gid", "the gid of root is 0")] if given("gid") not in (None, 0) else []
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         gid = host.accounts.gid(self.name)

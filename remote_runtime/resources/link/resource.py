@@ -1,9 +1,17 @@
 """The link type: a symlink and the text that it holds (target; ``check`` on both sides)."""
 
+import posixpath
 from typing import Any, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, PathStateType, Properties
 from remote_runtime.host.ports import Host, HostReader
+
+
+def _end(name: str, target: str) -> str:
+    """The path that a link leads to, as far as its text alone says so; a part may be a link."""
+    if not target or ".." in target.split("/"):
+        return ""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
 
 
 class Resource(PathStateType):
@@ -11,8 +19,11 @@ class Resource(PathStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        itself = properties.get("target") == name
-        wrong = [("target", "the link would lead to itself")] if itself else []
+        wrong = []
+        if name == "/":
+            wrong.append(("name", "the root directory cannot be a link"))
+        if _end(name, str(properties.get("target") or "")) == name:
+            wrong.append(("target", "the link would lead to itself"))
         return super().check(name, properties) + wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:

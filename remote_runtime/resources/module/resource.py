@@ -20,6 +20,8 @@ class Resource(StateType):
         words = str(properties.get("options") or "x=1").split()
         bad = [word for word in words if not word.partition("=")[0].replace("_", "a").isalnum()]
         wrong = [("options", "options are words such as numdummies=2, not %r" % w) for w in bad[:1]]
+        if str(properties.get("options") or "").endswith("\\"):
+            wrong.append(("options", "a backslash at the end would join the next line"))
         if properties.get("blacklist") and properties.get("ensure") != "absent":
             wrong.append(("blacklist", "blacklist requires ensure: absent"))
         return wrong

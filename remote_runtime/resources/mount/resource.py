@@ -17,9 +17,33 @@ NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
 
 AUTOMOUNT = "x-systemd.automount"
 FIELDS = ("device", "type", "options", "dump", "pass")
+_TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL", "ID")
+_ON_DISKS = ("ext2", "ext3", "ext4", "xfs", "vfat", "exfat", "ntfs", "ntfs3", "f2fs", "iso9660")
+_BINDING = ("bind", "rbind")
 _GONE = ("absent", "unmounted")
 _MOST = 16  # file systems on top of each other
 _MOST_LINKS = 40  # on one path, as the kernel has it
+
+
+def _of_device(device: str, kind: str) -> List[str]:
+    """What is wrong with the first field of an entry."""
+    tag, mark, rest = device.partition("=")
+    if tag in _TAGS and mark and not rest.strip('"'):
+        return ["%s names no device" % device]
+    if kind in _ON_DISKS and device and not (device.startswith("/") or (tag in _TAGS and mark)):
+        return ["%r is not a path such as /dev/sdb1, and has no tag such as UUID=" % device]
+    return []
+
+
+def _of_options(options: str) -> List[str]:
+    """What is wrong with the fourth field of an entry."""
+    if options and "" in options.split(","):
+        return ["an option is empty"]
+    words = fstab.words_of(options)
+    for word, opposite in fstab.NEGATED.items():
+        if word in words and opposite in words:
+            return ["%s and %s exclude each other" % (word, opposite)]
+    return []
 
 
 class Resource(StateType):
@@ -45,6 +69,11 @@ class Resource(StateType):
         device, options = str(given("device") or ""), str(given("options") or "")
         if not device and given("type") != SWAP and ensure != "unmounted":
             wrong.append(("", "it needs device"))
+        wrong += [("device", message) for message in _of_device(device, str(given("type") or ""))]
+        wrong += [("options", message) for message in _of_options(options)]
+        if given("type") in _BINDING:
+            text = "%s is an option: write options: %s, and leave type out" % ((given("type"),) * 2)
+            wrong.append(("type", text))
         if device and fstab.is_binding(options) and not device.startswith("/"):
             wrong.append(("device", "the directory of a bind mount must be absolute"))
         if given("type") == SWAP and fstab.is_binding(options):

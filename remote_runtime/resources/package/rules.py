@@ -72,6 +72,9 @@ def _check_source(source: object, checksum: object) -> List[Tuple[str, str]]:
         if checksum is None:
             found.append(("checksum", "a source that is a URL requires its checksum"))
         return found
+    if re.match("[A-Za-z][A-Za-z0-9+.-]*://", source):
+        text = "only http and https can be downloaded, not %s" % source.partition(":")[0]
+        return found + [("source", text)]
     if not source.endswith((".deb", ".rpm")):
         found.append(("source", "%r is not the name of a .deb or .rpm file" % source))
     if checksum is not None and not source.startswith("/"):

@@ -14,10 +14,6 @@ from remote_runtime.resources.repository import conflicts, deb822, keys, places,
 
 MODE = 0o644
 _PRIVATE = 0o600  # of a file with a password
-_ONLY = {
-    "dnf": ("mirrorlist", "metalink", "priority", "repo_gpgcheck", "username", "password"),
-    "apt": ("suites", "components", "types", "architectures"),
-}
 
 
 class Key(NamedTuple):
@@ -65,7 +61,7 @@ class Resource(StateType):
         if self.ensure == "absent" or not self.properties:
             return ""
         other = "dnf" if self.provider == "apt" else "apt"
-        strange = [key for key in _ONLY[other] if key in self.properties]
+        strange = [key for key in rules.ONLY[other] if key in self.properties]
         if strange:
             return "%s is a property for %s; this host uses %s" % (strange[0], other, self.provider)
         if self.provider == "apt" and not (self.properties.get("suites") and self._has_url()):

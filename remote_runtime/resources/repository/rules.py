@@ -13,6 +13,12 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:\S+\Z")
 _DOWNLOADS = ("http://", "https://")
 _DIGITS = re.compile(r"(?:[0-9A-F]{40}|[0-9A-F]{64})\Z")
 
+ONLY = {
+    "dnf": ("mirrorlist", "metalink", "priority", "repo_gpgcheck", "username", "password"),
+    "apt": ("suites", "components", "types", "architectures"),
+}
+"""The properties that one provider alone has."""
+
 Wrong = Tuple[str, str]
 
 
@@ -153,6 +159,12 @@ def _more(properties: Mapping[str, Any]) -> Iterator[Wrong]:
         own = deb822.OWN.get(key) or repo_file.OWN.get(key)
         if own:
             yield "options", "%s has a property of its own: %s" % (key, own)
+    if properties.get("password") and not properties.get("username"):
+        yield "password", "password requires username"
+    own = properties.get("provider")
+    for key in (one for name, keys_ in ONLY.items() if name != own for one in keys_):
+        if own in ONLY and properties.get(key) is not None:
+            yield key, "%s has no meaning with provider: %s" % (key, properties["provider"])
 
 
 def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:

@@ -78,7 +78,7 @@ def calendar_problem(expression: str) -> str:
     problem = _of_date(date) or _of_time(time)
     if problem:
         return "%r: %s" % (expression, problem)
-    if date and not days and _never(date):
+    if date and _never(date):
         return "%r: no month of it has such a day, so the job never runs" % expression
     return _rest(expression, left)
 

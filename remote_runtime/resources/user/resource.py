@@ -1,5 +1,6 @@
 """The user type: an account, its groups and its home (target; ``check`` on both sides)."""
 
+import re
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import AccountStateType, Diff, Properties
@@ -10,6 +11,8 @@ from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.system.account_files import NEVER, date_of, day_of
 
 KEPT = ("uid", "group", "comment", "home", "shell", "password", "locked", "expires")
+_HASH = re.compile(r"\*|\$[A-Za-z0-9-]+\$.*\$.|_[./0-9A-Za-z]{19}\Z|[./0-9A-Za-z]{13}\Z")
+"""What may stand for a hash in /etc/shadow: ``*`` for none, the forms of crypt(3), that of DES."""
 KEY = ".ssh/id_ed25519"
 # The private half gets its name last: with it, both are there.
 _GENERATE = (
@@ -31,6 +34,11 @@ class Resource(AccountStateType):
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
             wrong.append(("name", "the user root cannot be removed"))
+        if name == "root" and given("uid") not in (None, 0) and not given("force"):
+            wrong.append(("uid", "the uid of root is 0"))
+        for key in ("home", "shell"):
+            if {".", ".."} & set(str(given(key) or "").split("/")):
+                wrong.append((key, "the path has a part . or .."))
         group = given("group") or ""
         if group.isdigit() and group.strip("0123456789"):
             wrong.append(("group", "the number of a group must have only the digits 0 to 9"))
@@ -45,6 +53,14 @@ class Resource(AccountStateType):
         except ValueError:
             wrong.append(("expires", "expires must be a date such as 2030-12-31, or never"))
         return wrong
+
+    @classmethod
+    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        password = properties.get("password")
+        if not isinstance(password, str) or "{{" in password or _HASH.match(password):
+            return []
+        message = "the password is not a hash, so nobody can log in with it"
+        return [("name", message, "create the hash, for example with openssl passwd -6")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         user = host.accounts.user(self.name)

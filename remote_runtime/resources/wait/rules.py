@@ -1,5 +1,6 @@
 """What a wait may say beyond its schema (both sides)."""
 
+import re
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.text import duration
@@ -14,6 +15,7 @@ _BELONGS = {
     "environment": "command",
     "user": "command",
 }
+_HOST = re.compile(r"[^\s/\x00-\x1f\x7f]+\Z")
 _SHORTEST = 0.1  # seconds between two looks
 
 Found = List[Tuple[str, str]]
@@ -55,13 +57,17 @@ def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Found:
 
 def _condition(properties: Dict[str, Any]) -> Found:
     found: Found = []
-    url, path = properties.get("url"), properties.get("file")
+    url, path, host = properties.get("url"), properties.get("file"), properties.get("host")
+    if isinstance(host, str) and not _HOST.match(host):
+        found.append(("host", "%r is not the name or the address of a host" % host))
     if isinstance(url, str):
         scheme, _, rest = url.partition("://")
         if scheme not in ("http", "https") or not rest.strip("/"):
             found.append(("url", "a URL must begin with http:// or https:// and name a server"))
     if isinstance(path, str) and not path.startswith("/"):
         found.append(("file", "%r is not an absolute path" % path))
+    elif isinstance(path, str) and not path.isprintable():
+        found.append(("file", "the path holds a control character"))
     if properties.get("provider", "posix") == "posix":
         found += of_words("command", properties.get("command"))
     return found
