@@ -159,8 +159,12 @@ class OverlayFiles(ReadOnly, Files):
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
     def real(self, path: str) -> str:
-        found = self._walked(path, True)
-        return found.path if found.laid else self._host.real(path)
+        found = self._find(path, True)
+        if not found.laid:
+            return self._host.real(path)
+        if found.links or os.geteuid() != 0:
+            self._walk.require_end(path, "inspect")
+        return found.path
 
     def directory(self, path: str) -> "Directory":
         return self._host.directory(path)

@@ -14,7 +14,14 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.planned_nodes import UNTOLD, Node
 from remote_runtime.system.errno_messages import failure
-from remote_runtime.system.walk import MOST_LINKS, Link, is_shared, of_another, planted
+from remote_runtime.system.walk import (
+    MOST_LINKS,
+    Link,
+    is_shared,
+    leads_nowhere,
+    of_another,
+    planted,
+)
 
 
 class PlannedPath(NamedTuple):
@@ -68,6 +75,24 @@ class PlannedWalk(object):
         except OSError as error:
             raise failure(doing, path, error) from error
 
+    def require_end(self, path: str, doing: str) -> None:
+        """``ResourceError`` where the machine would refuse the path without links of this one, see
+        ``Files.real``."""
+        try:
+            place = self._place(path, follow=True)
+            try:
+                there = self._look(place.directory, place.name)
+            except FileNotFoundError:
+                if place.by is None:
+                    return
+                nothing = os.path.join(place.directory.path, place.name)
+                _admit(place.by, place.directory._replace(path=nothing))
+                raise leads_nowhere(place.by, nothing) from None
+            if place.by is not None:
+                _admit(place.by, there)
+        except OSError as error:
+            raise failure(doing, path, error) from error
+
     def directory_of(self, path: str) -> PlannedPath:
         """The directory that a path without links is in."""
         return self._walk(self._root(), os.path.dirname(path))
@@ -78,7 +103,10 @@ class PlannedWalk(object):
         place = _Place(self._walk(self._root(), above), name or ".")
         self._links = 0
         while follow:
-            there = self._look(place.directory, place.name)
+            try:
+                there = self._look(place.directory, place.name)
+            except FileNotFoundError:
+                break  # the end need not be there
             if there.kind != "symlink":
                 break
             place = self._behind(place, there)

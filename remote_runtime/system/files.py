@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, O
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.errno_messages import failure, many_names
-from remote_runtime.system.walk import READ, Directory, Place, Walker, clock, stamp
+from remote_runtime.system.walk import (
+    READ,
+    Directory,
+    Place,
+    Walker,
+    clock,
+    leads_nowhere,
+    stamp,
+)
 
 if TYPE_CHECKING:
     from remote_runtime.system.preconditions import Preconditions
@@ -101,11 +109,14 @@ class Files(object):
     def real(self, path: str) -> str:
         """The path without links, those at its end followed; its end need not exist.
 
-        ``ResourceError`` where a link of another user leads to what is not that user's.
+        ``ResourceError`` where a link of another user leads to what is not that user's, or to
+        nothing.
         """
         try:
             place = self.walker.place(path, follow=True)
             place.admit(_found(place))
+            if place.by is not None and not _is_there(place):
+                raise leads_nowhere(place.by, place.path)
             return place.path
         except OSError as error:
             raise failure("inspect", path, error) from error
@@ -529,6 +540,15 @@ def _found(place: Place) -> os.stat_result:
         return os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
     except FileNotFoundError:
         return place.directory.found
+
+
+def _is_there(place: Place) -> bool:
+    """Whether something is at a place, if only a symlink."""
+    try:
+        os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _rename_back(place: Place, old: Place) -> None:

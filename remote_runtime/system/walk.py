@@ -398,6 +398,19 @@ def planted(link: Link, target: str, directory: str, owner: int) -> ResourceErro
     )
 
 
+def leads_nowhere(link: Link, target: str) -> ResourceError:
+    """The error for a link of another user that leads to nothing: what would be made there would
+    not be that user's.
+    """
+    whose = user(link.owner)
+    return ResourceError(
+        "refusing to follow symlink %s: owned by %s, leads to %s, which does not exist"
+        % (link.path, whose, target),
+        kind=LINK,
+        hint="find out why %s created it; if it is correct, use the target path instead" % whose,
+    )
+
+
 def of_another(link: Link, target: str, owner: int) -> ResourceError:
     """The error for a link of another user that leads to what is not that user's."""
     whose = user(link.owner)

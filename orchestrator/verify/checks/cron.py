@@ -1,4 +1,4 @@
-"""cron: the line of a job as crontab and grep find it (controller)."""
+"""cron: the line of a job in the file that cron itself reads (controller)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 DIRECTORY = "/etc/cron.d"
 _FIELDS = ("minute", "hour", "day", "month", "weekday")
 _NO_CRONTAB = "no crontab for"
+SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
+_SPOOL = """\
+for spool in %s; do
+    test -d "$spool" || continue
+    test -x "$spool" -a -r "$spool" || exit 3
+    test ! -f "$spool/"%s || cat "$spool/"%s || exit
+    echo looked
+    exit
+done
+exit 3"""
+_NOT_READABLE = 3
 _SETTING = re.compile(r"[A-Za-z_]\w*\s*=")
 
 
@@ -67,10 +78,13 @@ def _of_file(host: Host, subject: Subject) -> list[str]:
 
 
 def _of_crontab(host: Host, subject: Subject) -> list[str]:
-    """The job in the crontab of the user, or "none"."""
-    asked = host.run("crontab -u %s -l", subject.text("user") or "root")
-    if asked.rc and _NO_CRONTAB in asked.stderr:
-        return ["none"]
+    """The job in the crontab of the user, or "none". Without root only ``crontab`` may read it."""
+    user = subject.text("user") or "root"
+    asked = host.run(_SPOOL % (" ".join(SPOOLS), "%s", "%s"), user, user)
+    if asked.rc == _NOT_READABLE:
+        asked = host.run("crontab -u %s -l", user)
+        if asked.rc and _NO_CRONTAB in asked.stderr:
+            return ["none"]
     if asked.rc or not (asked.stdout or asked.stderr):
         raise RuntimeError(asked.stderr.strip() or "crontab listed nothing")
     lines = str(asked.stdout).splitlines()

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 DIRECTORY = "/etc/systemd/system"
 _RUNNING = ("active", "reloading", "refreshing")
 _STOPPED = ("inactive", "failed", "maintenance")  # neither on its way up nor on its way down
-# Links say more of these by now, and of a service from /etc/init.d its runlevels do.
-_ASKED = ("enabled", "disabled", "generated")
+_NO_FILE = ("", "not-found")  # what is-enabled says of a unit without a file
 # Enabling and disabling do nothing to these, so they satisfy either.
 _EITHER = ("static", "indirect", "generated", "transient")
 _ENABLED = ("enabled", "alias", *_EITHER)
@@ -140,18 +139,18 @@ def _own_name(host: Host, user: str, name: str) -> str:
 
 
 def _state(host: Host, user: str, name: str) -> str:
-    state = _property(host, user, name, "ActiveState")
+    """The state by ``is-active``; the type itself reads what ``show`` lists."""
     unknown = _property(host, user, name, "LoadState") == "not-found"
+    state = _systemctl(host, user, "is-active", "--", name).strip()
     return "no such unit" if unknown and state in _STOPPED else state or "no state"
 
 
 def _at_boot(host: Host, user: str, name: str) -> str:
-    """The state of the unit's file; of one that is loaded systemd shows what it was when it was."""
-    shown = _property(host, user, name, "UnitFileState") or "neither"
-    if shown not in _ASKED:
-        return shown
+    """The state of the unit's file by ``is-enabled``, which looks at the links; ``show`` lists what
+    was there when the unit was loaded.
+    """
     said = _systemctl(host, user, "is-enabled", "--", name).split()
-    return said[-1] if said else shown
+    return "neither" if "".join(said[-1:]) in _NO_FILE else said[-1]
 
 
 def _property(host: Host, user: str, name: str, key: str) -> str:

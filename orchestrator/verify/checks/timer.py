@@ -96,7 +96,11 @@ def _shown(host: Host, unit: str, key: str) -> str:
 
 
 def _state(host: Host, timer: str) -> str:
-    return "running" if _shown(host, timer, "ActiveState") == "active" else "not running"
+    asked = host.run("systemctl is-active -- %s", timer)
+    said = str(asked.stdout).strip()
+    if not said:
+        raise RuntimeError(asked.stderr.strip() or f"systemctl says nothing of {timer}")
+    return "running" if said == "active" else "not running"
 
 
 def _at_boot(host: Host, timer: str) -> str:

@@ -1,16 +1,54 @@
-"""wait: what was waited for is so still, as the runtime looks at it (controller)."""
+"""wait: what was waited for is so still (controller).
+
+Files and ports are looked at anew. A request for a URL and a command are the user's own: they are
+made as in a push, with their secrets.
+"""
 
 from __future__ import annotations
 
-from orchestrator.verify.expectation import Expectation
+from typing import TYPE_CHECKING
+
+from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.paths import kind
 from orchestrator.verify.subject import Subject
 from orchestrator.verify.user_commands import nothing_to_do
+
+if TYPE_CHECKING:
+    from testinfra.host import Host
+
+_MET, _NOT_MET = "met", "not met"
+_CONNECT = """\
+set -- %s %s
+if command -v bash >/dev/null; then
+    timeout 10 bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$@"
+elif command -v nc >/dev/null; then
+    nc -z -w 10 "$@"
+else
+    echo 'neither bash nor nc is there to connect' >&2
+    exit 127
+fi && echo open || echo closed"""
 
 
 def expectations(subject: Subject) -> list[Expectation]:
     """One look, by the host itself."""
+    absent = subject.get("ensure", "present") == "absent"
+    expected, instead = (_NOT_MET, _MET) if absent else (_MET, _NOT_MET)
+    if subject.get("file") is not None:
+        return [equal("condition", expected, lambda host: _file(host, subject.text("file")))]
+    if subject.get("port") is not None:
+        return [equal("condition", expected, lambda host: _port(host, subject))]
     ensure = str(subject.get("ensure", "present"))
-    expected, instead = ("met", "not met")
-    if ensure == "absent":
-        expected, instead = instead, expected
     return [nothing_to_do("condition", expected, instead, ensure=ensure)]
+
+
+def _file(host: Host, path: str) -> str:
+    return _NOT_MET if kind(host, path, follow=True) == "nothing" else _MET
+
+
+def _port(host: Host, subject: Subject) -> str:
+    asked = host.run(_CONNECT, subject.text("host") or "127.0.0.1", subject.text("port"))
+    words = {"open": _MET, "closed": _NOT_MET}
+    said = str(asked.stdout).strip()
+    if said not in words:
+        raise RuntimeError(asked.stderr.strip() or f"connecting exited with {asked.rc}")
+    return words[said]

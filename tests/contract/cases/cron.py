@@ -15,9 +15,10 @@ ON_A_HOST = True
 
 CRONTAB = """\
 [ "$1" != -u ] || shift 2
+own=spool/OWNER
 case "$1" in
-    -l) [ -e crontab ] && cat crontab || { echo "no crontab for $2" >&2; exit 1; } ;;
-    -) cat > crontab ;;
+    -l) [ -e $own ] && cat $own || { echo "no crontab for OWNER" >&2; exit 1; } ;;
+    -) cat > $own ;;
 esac
 """
 
@@ -32,9 +33,12 @@ def _directory(world: World) -> Path:
 
 
 def _crontab(world: World) -> Path:
-    world.program("crontab", CRONTAB)
+    world.program("crontab", CRONTAB.replace("OWNER", OWNER))
+    spool = Path(world.path("spool"))
+    spool.mkdir()
+    world.later.enter_context(mock.patch.object(checks, "SPOOLS", (str(spool),)))
     world.later.enter_context(mock.patch.object(resource, "INSTALLERS", ("sh",)))
-    return Path(world.path("crontab"))
+    return spool / OWNER
 
 
 def _changed(path: Path, old: str, new: str) -> Callable[[], object]:

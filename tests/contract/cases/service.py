@@ -45,6 +45,7 @@ case "$1 $3" in
     mask*) touch "units/$unit/masked" ;;
     unmask*) rm -f "units/$unit/masked" ;;
     is-enabled*) boot ;;
+    is-active*) active ;;
     "disable --runtime") rm "units/$unit/enabled-runtime" ;;
     disable*) rm -f "units/$unit/enabled" ;;
 esac

@@ -46,6 +46,7 @@ show() {
 case "$verb" in
     show) while [ "$1" != -- ]; do shift; done; shift; for unit; do show; done ;;
     is-enabled) unit=$last; boot ;;
+    is-active) [ -e "units/$last" ] && echo active || echo inactive ;;
     start) touch "units/$last" ;;
     daemon-reload) reload ;;
     enable) reload; touch "units/$last-enabled" ;;

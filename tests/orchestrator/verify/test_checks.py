@@ -333,8 +333,13 @@ def test_a_package_of_fedora(ensure: str, line: str | None) -> None:
 def unit(active: str, boot: str, load: str = "loaded", now: str = "") -> Script:
     """A unit as systemd shows it; ``now`` is what it says of its file when it looks again."""
     shown = f"LoadState={load}\nActiveState={active}\nUnitFileState={boot}"
-    look = "systemctl is-enabled -- app.service"
-    return Script({"systemctl show app.service": (0, shown), look: (1, f"{now or boot}\n")})
+    return Script(
+        {
+            "systemctl show app.service": (0, shown),
+            "systemctl is-active -- app.service": (0, f"{active}\n"),
+            "systemctl is-enabled -- app.service": (1, f"{now or boot}\n"),
+        }
+    )
 
 
 def test_a_name_that_an_install_section_gives() -> None:
@@ -346,6 +351,7 @@ def test_a_name_that_an_install_section_gives() -> None:
     host = Script({
         "systemctl show other.service": (0, "LoadState=not-found\nActiveState=inactive"),
         "systemctl show app.service": (0, "LoadState=loaded\nActiveState=active"),
+        "systemctl is-active -- app.service": (0, "active\n"),
         look: (0, "/usr/lib/systemd/system/x.service:Alias=no.service\n"
                   "/usr/lib/systemd/system/app.service:Alias=an.service other.service\n"),
     })  # fmt: skip
@@ -426,9 +432,8 @@ def test_a_service_that_there_is_not(ensure: str) -> None:
 
 def test_a_service_whose_name_looks_like_an_option() -> None:
     """The mount of the root is asked for behind the end of the options."""
-    shown = {"LoadState": "loaded", "ActiveState": "active"}
-    asked = "systemctl show --value --property=%s -- -.mount"
-    host = Script({asked % key: (0, value) for key, value in shown.items()})
+    shown = "systemctl show --value --property=LoadState -- -.mount"
+    host = Script({shown: (0, "loaded"), "systemctl is-active -- -.mount": (0, "active\n")})
     assert said(of("service", "-.mount", ensure="running"), host.read_all) == []
 
 

@@ -233,6 +233,25 @@ class LinksOfOthersTest(DirectoryTest):
             self.assertIn("refusing to follow symlink %s" % path, event["error"][0])
         self.assertEqual(os.listdir(self.path("etc")), ["passwd"])
 
+    def test_one_that_leads_to_nothing(self) -> None:
+        """Root makes no file behind it, not even in its owner's directory; the same is predicted
+        while the link is about to become his."""
+        path = self.path("home/link")
+        bob = {"owner": str(BOB), "group": str(BOB), "mode": "0755", "recurse": True}
+        given = item("file", self.path("home"), properties=dict(bob, ensure="directory"))
+        for target in ("none", self.path("etc/none"), self.path("gone/none")):
+            self.link(target)
+            errors = []
+            for planned, noop in ((False, True), (True, True), (True, False), (False, False)):
+                for name in ("home", "home/link") if planned else ():
+                    os.chown(self.path(name), 0, 0, follow_symlinks=False)
+                edit = item("edit", path, properties={"line": "x", "create": True})
+                event = run_items([given, edit] if planned else [edit], noop=noop)[-1]
+                errors.append((event["failed"], event["changes"], event["error"]))
+            self.assertEqual(errors[1:], errors[:-1])
+            self.assertTrue(errors[0][0])
+        self.assertEqual(sorted(os.listdir(self.path("home"))), ["link", "mine"])
+
 
 class _Accounts(object):
     def __init__(self, **users: int) -> None:
