@@ -24,6 +24,7 @@ HELP = "Show the current state of one resource without changing it."
 EXAMPLE = """
 ccm status package nginx
 ccm status file /etc/motd --json
+ccm status package flask --property environment=/srv/venv
 ccm status service nginx -i hosts.yaml -l web
 """
 
@@ -35,6 +36,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "name", metavar="NAME", help="the resource's name, such as the path of a file"
     )
     parser.add_argument("--provider", metavar="NAME", help="use this provider")
+    parser.add_argument(
+        "--property",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a property that says where the resource is, such as environment=/srv/venv of a "
+        "package of pip; repeatable",
+    )
     parser.add_argument(
         "--json", action="store_true", help="write one JSON object per host and line"
     )
@@ -88,10 +97,16 @@ def _site(args: argparse.Namespace, type_: Any, types: Any) -> Any:
     from pathlib import Path
 
     from orchestrator.manifest.adhoc import Argument, observed_site, text_node
+    from orchestrator.planning.options import assignments
 
     name = text_node(args.name, Argument("argument NAME", args.name))
     return observed_site(
-        type_, [name], directory=Path.cwd(), provider=args.provider or "", types=types
+        type_,
+        [name],
+        directory=Path.cwd(),
+        provider=args.provider or "",
+        types=types,
+        properties=assignments("--property", args.property) if args.property else {},
     )
 
 

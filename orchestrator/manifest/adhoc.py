@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from inventory.document import Mapping, Scalar, Source
 from orchestrator.manifest.checks.references import check_names, named
@@ -90,18 +91,27 @@ def observed_site(
     directory: Path,
     provider: str = "",
     types: Types = BUILT_IN,
+    properties: dict[str, Any] | None = None,
 ) -> Site:
-    """A site of resources that are only observed: no property is required; InputError."""
-    problems: list[Problem] = []
+    """A site of resources that are only observed: no property is required; InputError.
+
+    ``properties`` say where a resource is, such as the virtual environment of a package.
+    """
+    given = properties or {}
+    problems = _problems_of_properties(type_, given)
     resources = []
     for name in names:
         declared = Declared(type_, name, {})
         if provider:
             declared.values["provider"] = declared.raw["provider"] = provider
+        declared.values.update(given)
+        declared.raw.update(given)
         found = [(wrong.message, wrong.hint) for wrong in type_.name_complaints(name.text)]
         if not found:
             about = type_.hint_for("name")
-            found = [(text, about) for key, text in type_.check(name.text, {}) if key == "name"]
+            found = [
+                (text, about) for key, text in type_.check(name.text, {**given}) if key == "name"
+            ]
         for text, hint in found:
             problems.append(Problem(f"{declared.id}: {text}", name.position, hint))
         if provider and provider not in type_.providers:
@@ -113,6 +123,23 @@ def observed_site(
     if problems:
         raise InputError(problems)
     return site
+
+
+def _problems_of_properties(type_: Type, given: dict[str, Any]) -> list[Problem]:
+    """The problems of properties that no file has, such as those of ``ccm status``."""
+    found = []
+    for key, value in given.items():
+        kind = type_.properties.get(key)
+        if kind is None or key in ("ensure", "provider"):
+            known = sorted(type_.properties.keys() - {"ensure", "provider"})
+            hint = suggestion(key, known)
+            found.append(Problem(f"{type_.name} has no property {key!r} here", None, hint))
+        else:
+            found += [
+                Problem(complaint.message, None, complaint.hint or type_.hint_for(key))
+                for complaint in kind.complaints(value)
+            ]
+    return found
 
 
 def _site(

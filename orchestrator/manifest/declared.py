@@ -42,8 +42,8 @@ class Declared:
     ``values`` holds the properties under their documented names, plain or with templates, ``raw``
     the same as plain data, ``nodes`` their positions. Shared by all hosts and never changed after
     loading. ``inherited`` are the properties from defaults. ``written``: the resource was
-    generated, and these are the properties that the user wrote. ``faulty``: a check found a mistake,
-    so its values may have any form.
+    generated, and these are the properties that the user wrote. ``faulty``: a check found
+    mistakes, so its values may have any form.
     """
 
     __slots__ = (

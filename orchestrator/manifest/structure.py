@@ -100,7 +100,9 @@ class ResourceReader:
         if not isinstance(node, Mapping) or not node.entries:
             one = with_article(type_.name)
             message = f"{one} must be written as '- NAME: {{...}}', not {node.describe()}"
-            hint = f"write '- {node.text}: {{}}'" if isinstance(node, Scalar) else "begin one with '-'"
+            hint = "begin one with '-'"
+            if isinstance(node, Scalar):
+                hint = f"write '- {node.text}: {{}}'"
             self._report(node, message, hint)
             return []
         found = []

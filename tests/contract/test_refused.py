@@ -1,7 +1,7 @@
 """Bad input of every type is refused with file, line, column and a hint.
 
-``refused/TYPE.txt`` has one entry of a list of resources on each line, with ``^^`` where the mistake
-is, and after it a part of the message. A first line ``defaults:`` applies to all.
+``refused/TYPE.txt`` has one entry of a list of resources on each line, with ``^^`` where the
+mistake is, and after it a part of the message. A first line ``defaults:`` applies to all.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ def cases_of(name: str) -> list[Case]:
         entry, _, fragment = line.rpartition(COMMENT)
         before, _, after = entry.partition(MARK)
         item = f"        - {before}"
-        found.append(
-            Case(f"{head}{item}{after}\n", head.count("\n") + 1, len(item) + 1, fragment)
-        )
+        found.append(Case(f"{head}{item}{after}\n", head.count("\n") + 1, len(item) + 1, fragment))
     return found
 
 

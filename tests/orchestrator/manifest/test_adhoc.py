@@ -91,6 +91,26 @@ def test_looking_asks_for_no_property(tmp_path: Path) -> None:
         observed_site(file, [text_node("/x")], directory=tmp_path, provider="windows")
 
 
+def test_looking_takes_what_says_where(tmp_path: Path) -> None:
+    """A package of an environment is looked at there; a wrong property is refused with its name."""
+    package, flask = known_type("package"), [text_node("flask")]
+
+    def looked_at(**properties: Any) -> Any:
+        """The site for these properties."""
+        return observed_site(package, flask, directory=tmp_path, properties=properties)
+
+    frame = plan_of(looked_at(environment="/srv/venv"), noop=True, status_only=True)
+    assert frame["resources"][0]["properties"] == {"environment": "/srv/venv"}
+    for given, wrong in (
+        ({"enviroment": "/srv/venv"}, r"'enviroment' here \(did you mean environment\?\)"),
+        ({"ensure": "latest"}, "no property 'ensure' here"),
+        ({"environment": "venv"}, r"'venv' is not allowed \(Absolute path"),
+        ({"global": 5}, "global must be true or false"),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            looked_at(**given)
+
+
 def test_an_unknown_type_is_told_with_the_nearest() -> None:
     """A type that there is not is refused."""
     with pytest.raises(InputError, match=r"'fil' \(did you mean file\?\)"):

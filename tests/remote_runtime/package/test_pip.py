@@ -331,6 +331,23 @@ class RealPip(DirectoryTest):
         event = one(events_of(("all", dict(self.given, requirements=wrong))))
         self.assertIn("the index has another file", event["error"][0])
 
+    def test_what_was_withdrawn(self) -> None:
+        """The latest version is one that its index has not withdrawn."""
+        simple = self.path("simple", "my-app")
+        os.makedirs(simple)
+        links = ""
+        for version in ("1.0", "1.1", "1.2"):
+            wheel(simple, "My-App", version)
+            yanked = 'data-yanked="broken"' if version == "1.2" else ""
+            file = "My_App-%s-py3-none-any.whl" % version
+            links += '<a href="%s" %s>%s</a>\n' % (file, yanked, file)
+        self.write("simple/my-app/index.html", ("<!DOCTYPE html>\n" + links).encode())
+        index = "file://" + self.path("simple")
+        given = dict(self.given, options=[], index_url=index, ensure="latest")
+        for noop in (True, False):
+            event = one(events_of(("my-app", given), noop=noop))
+            self.assertEqual((event["error"], event["changes"][0]["to"]), ([], "1.1"))
+
     def test_a_python_without_venv(self) -> None:
         """A Python that cannot make environments is told before, with the package to install."""
         script = b"#!/bin/sh\necho /nonexistent\n"
