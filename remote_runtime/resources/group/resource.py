@@ -13,12 +13,10 @@ class Resource(AccountStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        given = properties.get
-        if name != "root" or given("force"):
+        gid = properties.get("gid")
+        if name != "root" or gid in (None, 0) or properties.get("force"):
             return []
-        if given("ensure") == "absent":
-            return [("name", "the group root cannot be removed")]
-        return [("gid", "the gid of root is 0")] if given("gid") not in (None, 0) else []
+        return [("gid", "the gid of root is 0")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         gid = host.accounts.gid(self.name)
