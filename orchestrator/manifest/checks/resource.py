@@ -149,7 +149,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     type_ = declared.type
     before = len(problems)
     if isinstance(declared.name, str):
-        _report(declared, (), type_.name_complaints(declared.name), problems, "name")
+        _report(declared, (), type_.name_complaints(declared.name), problems, about="name")
     for key, value in declared.values.items():
         kind = type_.properties[key]
         if key in declared.templated:
@@ -181,6 +181,7 @@ def _report(
     prefix: tuple[str | int, ...],
     found: list[Complaint],
     problems: list[Problem],
+    *,
     about: str = "",
 ) -> None:
     """Add the problems of the complaints; ``about`` is what those without a path concern."""
