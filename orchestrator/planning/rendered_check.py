@@ -83,7 +83,7 @@ def check_final(
 def check_name(declared: Declared, name: Any) -> list[Problem]:
     """The problems of a rendered name."""
     return [
-        _problem(declared, "", message=c.message, hint=c.hint or declared.type.hint_for("name"))
+        _problem(declared, "", message=c.message, hint=c.hint)
         for c in declared.type.name_complaints(name)
     ]
 

@@ -149,7 +149,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     type_ = declared.type
     before = len(problems)
     if isinstance(declared.name, str):
-        _report(declared, (), type_.name_complaints(declared.name), problems, about="name")
+        _report(declared, (), type_.name_complaints(declared.name), problems)
     for key, value in declared.values.items():
         kind = type_.properties[key]
         if key in declared.templated:
@@ -181,10 +181,7 @@ def _report(
     prefix: tuple[str | int, ...],
     found: list[Complaint],
     problems: list[Problem],
-    *,
-    about: str = "",
 ) -> None:
-    """Add the problems of the complaints; ``about`` is what those without a path concern."""
     for complaint in found:
         path = (*prefix, *complaint.path)
         message, hint, kind = complaint.message, complaint.hint, "input"
@@ -208,7 +205,7 @@ def _report(
             hint = refusal or f'quote it: "{scalar.text}"'
             kind = "input" if refusal else "input.quote"
         missing = "" if path else complaint.missing
-        hint = hint or declared.type.hint_for(str(path[0]) if path else missing or about)
+        hint = hint or declared.type.hint_for(str(path[0]) if path else missing)
         text = f"{declared.id}: {message}"
         problems.append(Problem(text, declared.where(path), hint=hint, kind=kind, missing=missing))
 
