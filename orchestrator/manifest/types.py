@@ -208,8 +208,8 @@ class Type:
 
     def name_complaints(self, name: Any) -> list[Complaint]:
         """The problems of a resource's name by the pattern of the type."""
-        about = self.hint_for("name")
-        return [one._replace(hint=one.hint or about) for one in self._name.complaints(name)]
+        found = self._name.complaints(name)
+        return [one._replace(hint=one.hint or self.hint_for("name")) for one in found]
 
     def whole_complaints(self, values: Mapping[str, Any]) -> list[Complaint]:
         """The problems of the properties together, such as missing ones."""
