@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+import time
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,24 +106,22 @@ class IndexedRun(NamedTuple):
 def stamp_of(directory: Path) -> str:
     """Changes with the files of a run; "" for a directory that is no run's.
 
-    A symbolic link is never followed: not one to a directory, and not one in it.
+    A symbolic link is never followed: one to a directory is no run, nor is a directory with one.
     """
-    parts = []
+    found: dict[str, str] = {}
     try:
         if not stat.S_ISDIR(os.lstat(directory).st_mode):
             return ""
-        for name in FILES:
-            try:
-                found = os.lstat(directory / name)
-            except FileNotFoundError:
-                parts.append("-")
-                continue
-            if not stat.S_ISREG(found.st_mode):
-                return ""
-            parts.append(f"{found.st_mtime_ns:x}.{found.st_size:x}")
+        with os.scandir(directory) as entries:
+            for entry in entries:
+                if not entry.is_file(follow_symlinks=False):
+                    return ""
+                if entry.name in FILES:
+                    of = entry.stat(follow_symlinks=False)
+                    found[entry.name] = f"{of.st_mtime_ns:x}.{of.st_size:x}"
     except OSError:
         return ""
-    return "" if parts[0] == "-" else " ".join(parts)
+    return " ".join(found.get(name, "-") for name in FILES) if FILES[0] in found else ""
 
 
 class _IndexedSource(SavedRun):
@@ -187,6 +186,7 @@ def read_run(directory: Path) -> IndexedRun:
     grid = Grid(kept, MOST_TEXT, whole=False)
     sections = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
     sections["at_work"] = _at_work(kept, grid) if kept.running else []
+    sections["rollout_now"] = grid.rollout.now(time.time()) if kept.running else ""
     tallies = [result.tally.shown for result in grid.results.values()]
     return IndexedRun(
         run_id=kept.run_id,

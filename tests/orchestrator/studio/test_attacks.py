@@ -230,15 +230,16 @@ def test_symbolic_links_lead_nowhere(site: Site, state: Path, tmp_path: Path) ->
     shutil.copytree(runs / FIRST, outside)
     linked = "20260923T133640Z-aaaaaaa"
     (runs / linked).symlink_to(outside)
-    inner = "20260924T133640Z-aaaaaaa"
-    shutil.copytree(runs / FIRST, runs / inner)
-    (runs / inner / "notices.jsonl").unlink(missing_ok=True)
-    (runs / inner / "notices.jsonl").symlink_to("/etc/passwd")
-    (runs / inner / "hosts.jsonl").unlink()
-    (runs / inner / "hosts.jsonl").symlink_to(outside / "hosts.jsonl")
+    inner = []
+    for number, name in enumerate(("hosts", "notices", "resources", "rollout", "verify", "later")):
+        inner.append(f"2026092{number}T133640Z-bbbbbbb")
+        shutil.copytree(runs / FIRST, runs / inner[-1])
+        file = runs / inner[-1] / f"{name}.jsonl"
+        file.unlink(missing_ok=True)
+        file.symlink_to(outside / "hosts.jsonl")
     site.parts.keeper.forget_pauses()
     site.parts.keeper.refresh()
-    for name in (linked, inner):
+    for name in (linked, *inner):
         assert browser.get(f"/runs/{name}").status_code == 404
     shutil.rmtree(runs / THIRD)
     (runs / THIRD).symlink_to(outside)

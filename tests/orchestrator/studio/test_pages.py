@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.store.fact_cache import FactCache
-from tests.orchestrator.report.runs import Kept
+from tests.orchestrator.report.runs import START, Kept
 from tests.orchestrator.studio.history import (
     FIRST,
     MESSAGE,
@@ -170,13 +171,16 @@ def test_a_search_finds_hosts_resources_runs_and_reports(site: Site, word: str, 
 def test_a_running_run_shows_what_its_hosts_do(site: Site) -> None:
     """Hosts at work by their phase; the page knows of the end when it comes."""
     running = RunningRun("20260922T133640Z-bbbbbbb", "web1", "web2")
+    waves = (("web1",), ("web2",))
+    running.directory.handle(happening.RolloutPlanned(waves, 0, {"waves": "1"}, "ccm go"))
+    running.directory.handle(happening.WaveStarted(1, START))
     running.enter("web1", Phase.RUNNING)
     running.end_host("web2")
     site.parts.keeper.refresh()
     browser = site.log_in()
-    assert "At work Now Hosts Names running 1 web1" in words(
-        browser, "/runs/20260922T133640Z-bbbbbbb"
-    )
+    text = words(browser, "/runs/20260922T133640Z-bbbbbbb")
+    assert "At work wave 1 of 2: 0 of 1 hosts" in text
+    assert "Now Hosts Names running 1 web1" in text
     assert (
         'data-live="20260922T133640Z-bbbbbbb"' in browser.get("/runs/20260922T133640Z-bbbbbbb").text
     )
