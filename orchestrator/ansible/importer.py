@@ -21,7 +21,7 @@ from orchestrator.ansible.output.manifest_text import manifest_text
 from orchestrator.ansible.output.report import document, report_text
 from orchestrator.ansible.problems import bad_input
 from orchestrator.ansible.source.inventories import find_inventories, read_inventory
-from orchestrator.ansible.source.playbooks import Play, is_playbook, read_playbook
+from orchestrator.ansible.source.playbooks import Play, is_playbook, project_root, read_playbook
 from orchestrator.ansible.source.roles import is_role, role_directories
 from remote_runtime.errors import UsageError
 
@@ -99,7 +99,8 @@ def _plays(path: Path) -> tuple[list[Play], Path, str]:
         raise UsageError(
             f"{path} holds no playbook and no role", hint="name a playbook, a role or a project"
         )
-    plays = [play for one in playbooks for play in read_playbook(one)]
+    above = project_root(path)
+    plays = [play for one in playbooks for play in read_playbook(one, root=above)]
     return plays, path, f"From {', '.join(one.name for one in playbooks)}"
 
 

@@ -26,7 +26,7 @@ from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
 from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, Record
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.playbooks import Play
+from orchestrator.ansible.source.playbooks import Play, project_root, within
 from orchestrator.ansible.source.tasks import Block, Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
 
@@ -168,7 +168,8 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
         if not isinstance(name, str) or is_template(name):
             project.notes.append(f"vars_files with a computed name is not converted: {name}")
             continue
-        path = play.path.parent / name
+        what = f"{play.path}:{play.line}: the file of variables {name}"
+        path = within(project_root(base), play.path.parent / name, what)
         try:
             if path.is_file():
                 found.update(read_map(path))

@@ -205,6 +205,8 @@ class _Translator:
             return nodes.Const(scope.role)
         if name.startswith("ansible_"):
             return self._fact(name, keys)
+        if name.startswith("getent_") and (name[7:], "*") in scope.uses.entries:
+            return self._fact(f"ansible_{name}", keys)
         return self._data(name, keys)
 
     def _data(self, name: str, keys: list[Any]) -> Any:
@@ -219,8 +221,10 @@ class _Translator:
 
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
-        if words[0].startswith("getent_") and len(keys) == 2:
-            return self._entry(words[0][7:], str(keys[0]), keys[1])
+        if words[0].startswith("getent_"):
+            if len(keys) == 2 and isinstance(keys[0], str) and isinstance(keys[1], int):
+                return self._entry(words[0][7:], str(keys[0]), keys[1])
+            return members(self._entries(words[0][7:]), keys)
         if words[0] in fact_names.TABLES:
             fact, table = fact_names.TABLES[words[0]]
             if self.scope.no_data:
@@ -244,6 +248,25 @@ class _Translator:
         if text:
             return members(expression(text), list(keys[2:]))
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
+
+    def _entries(self, database: str) -> Any:
+        """All entries of ``getent``, as a map of lists."""
+        uses = self.scope.uses
+        if (database, "*") not in uses.entries or self.scope.no_data:
+            raise NotConvertible(f"the entries of {database}")
+        name = f"all_{database}"
+        uses.asks[name] = {"command": f"getent {database}"}
+        if database == "shadow":
+            uses.asks[name]["sensitive"] = True
+        if not uses.entries[database, "*"][1]:
+            uses.doubts.append(
+                f"Asked.{name} is answered before the first change of a push; "
+                "the original asks at this point"
+            )
+        pair = "{{ line.split(':')[0] | to_json }}: {{ line.split(':')[1:] | to_json }}"
+        body = f"{{ {{% for line in Asked.{name}.stdout.splitlines() %}}{pair}, {{% endfor %}} }}"
+        made = nodes.Call(nodes.Name("template", "load"), [nodes.Const(body)], [], None, None)
+        return nodes.Filter(made, "from_yaml", [], [], None, None)
 
     def _entry(self, database: str, key: str, position: Any) -> Any:
         """A field of an entry of ``getent``; the first one is the key itself."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
 from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -18,19 +19,30 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-def _checksum(given: Arguments, properties: dict[str, Any]) -> None:
+def _checksum(given: Arguments, properties: dict[str, Any]) -> tuple[str, str] | None:
+    """Set the checksum; one of an algorithm that ``download`` lacks is returned."""
     value = given.text("checksum")
     if value is None or value == "":
-        return
+        return None
     match = re.fullmatch(r"(sha256|sha512):\s*(https?://\S+|\{\{.*)", value)
     if match and not match.group(2).startswith("{{"):
         properties["checksum_url"] = match.group(2)
-        return
-    if re.match(r"(md5|sha1|sha224|sha384):", value):
-        raise NotConvertible(f"the algorithm of the checksum {value[:40]}")
+        return None
+    other = re.match(r"(md5|sha1|sha224|sha384):\s*", value)
+    if other is not None:
+        return other.group(1), value[other.end() :]
     if re.search(r"https?://|_url", value):
         raise NotConvertible("a computed address of a file of checksums")
     properties["checksum"] = value
+    return None
+
+
+def _checked(context: Context, path: str, kind: str, value: str) -> Entry:
+    """A test of a checksum that ``download`` does not know, after the file is there."""
+    test = f'echo "{value}  {path}" | {kind}sum --check --quiet'
+    context.check(f"the checksum is tested after the file is in place, by {kind}sum")
+    properties = {"command": f"sh -c {single_quoted(test)}", "timeout": "60s"}
+    return Entry("wait", context.unique(f"checksum of {path}"), properties, changes=False)
 
 
 def _target(context: Context, given: Arguments, url: str) -> str:
@@ -87,14 +99,17 @@ def get_url(context: Context, given: Arguments) -> list[Entry]:
     url = given.required("url")
     path = _target(context, given, url)
     properties: dict[str, Any] = {"url": url}
-    _checksum(given, properties)
+    other = _checksum(given, properties)
     force = given.boolean("force", "thirsty")
     if force is not None and force is not False:
         properties["force"] = force
     _attributes(given, properties)
     if context.task.is_local:
         context.files.on_hosts.add(clean_path(path))
-    return [Entry("download", clean_path(path), properties)]
+    made = [Entry("download", clean_path(path), properties)]
+    if other is not None:
+        made.append(_checked(context, clean_path(path), *other))
+    return made
 
 
 @maps("unarchive")

@@ -290,7 +290,7 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
 
 def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     if "{{" in source:
-        if source.startswith(("/", "{{")) or not (context.files.base / "files").is_dir():
+        if source.startswith(("/", "{{ Data")) or not (context.files.base / "files").is_dir():
             return _beside(context, given, source)
         take_all(context, "files")
         path = target_path(context, given, source)
@@ -426,7 +426,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     files = context.files
     if "{{" in source:
         if not (files.base / "templates").is_dir() or (
-            source.startswith(("/", "{{")) and not _known_relative(context, raw)
+            source.startswith(("/", "{{ Data")) and not _known_relative(context, raw)
         ):
             context.check(
                 "the path starts at this manifest; put a template of ccm there, "

@@ -31,8 +31,29 @@ class Play:
     when: list[Any] = field(default_factory=list)
 
 
-def read_playbook(path: Path, depth: int = 0) -> list[Play]:
-    """The plays of a playbook. InputError."""
+def project_root(path: Path) -> Path:
+    """The directory of the project of a playbook or a directory: its own, or the one above a
+    directory ``playbooks``."""
+    base = path.parent if path.is_file() else path
+    resolved = base.resolve()
+    return resolved.parent if resolved.name in ("playbooks", "plays") else resolved
+
+
+def within(root: Path, path: Path, what: str) -> Path:
+    """A path of the project. InputError where it leads out of it."""
+    try:
+        path.resolve().relative_to(root)
+    except ValueError as error:
+        raise bad_input(
+            f"{what} leads out of the project {root}",
+            hint="import the directory that holds both, or copy the file into the project",
+        ) from error
+    return path
+
+
+def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[Play]:
+    """The plays of a playbook. InputError, also where it imports one outside of its project."""
+    root = root or project_root(path)
     found = read(path)
     if not isinstance(found, list):
         raise bad_input(f"{path}: expected a list of plays", hint="name a playbook or a role")
@@ -47,7 +68,9 @@ def read_playbook(path: Path, depth: int = 0) -> list[Play]:
         if imported is not None:
             if depth > _MOST_NESTED:
                 raise bad_input(f"{path}: playbooks import each other", hint="break the circle")
-            for play in read_playbook(path.parent / str(imported), depth + 1):
+            what = f"{path}:{one.line}: import_playbook {imported}"
+            other = within(root, path.parent / str(imported), what)
+            for play in read_playbook(other, depth + 1, root):
                 play.when = [*listed(one.get("when")), *play.when]
                 play.keywords["vars"] = {**(play.keywords.get("vars") or {}),
                                          **(one.get("vars") or {})}  # fmt: skip

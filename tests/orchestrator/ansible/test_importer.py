@@ -204,7 +204,7 @@ def test_the_result_says_what_was_read(tmp_path: Path) -> None:
     [
         ({"group_vars/all.yml": BOMB}, "aliases stand for too many values"),
         ({"group_vars/all.yml": "a: &a [1, *a]\n"}, "aliases stand for too many values"),
-        ({"site.yml": "- import_playbook: /dev/zero\n"}, "/dev/zero: not a file"),
+        ({"site.yml": "- import_playbook: /dev/zero\n"}, "leads out of the project"),
         ({"hosts": "[web]\nweb[1:999999999]\n"}, "stands for 999,999,999 hosts"),
     ],
 )
@@ -265,3 +265,21 @@ def test_links_and_paths_out_of_the_project_are_not_read(tmp_path: Path) -> None
     import_project(str(role), str(tmp_path / "site"))
     for path in (tmp_path / "site").rglob("*"):
         assert path.is_dir() or "of-the-user" not in path.read_text()
+
+
+OUTSIDE = ["import_playbook: ../other.yml", "hosts: all\n  vars_files: [../x.yml]"]
+
+
+@pytest.mark.parametrize("play", OUTSIDE)
+def test_files_outside_of_the_project_are_refused(tmp_path: Path, play: str) -> None:
+    """A playbook reads nothing above its project, also where the file is there."""
+    write(tmp_path, {"other.yml": "- hosts: all\n", "x.yml": "secret: 1\n"})
+    with pytest.raises(CcmError, match="leads out of the project"):
+        convert(tmp_path, {"site.yml": f"- {play}\n"}, "site.yml")
+
+
+def test_a_directory_of_playbooks_is_a_part_of_its_project(tmp_path: Path) -> None:
+    """``playbooks/`` may read what lies beside it."""
+    files = {"playbooks/site.yml": "- hosts: all\n  vars_files: [../x.yml]\n", "x.yml": "a: 1\n"}
+    result, _ = convert(tmp_path, files, "playbooks/site.yml")
+    assert result.notes == []

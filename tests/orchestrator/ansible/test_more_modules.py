@@ -128,3 +128,46 @@ def test_a_loop_over_a_bare_name(tmp_path: Path) -> None:
     )
     assert "foreach: Data.teams" in text
     check_valid(tmp_path / "site")
+
+
+def test_all_entries_of_a_database(tmp_path: Path) -> None:
+    """``getent`` without a key is a map of what the host answers; shadow is masked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - getent: {database: passwd}
+        - getent: {database: shadow}
+        - set_fact: {roots: "{{ roots | default([]) + [item] }}"}
+          loop: "{{ getent_passwd.keys() | list }}"
+          when: getent_passwd[item][1] | int == 0
+        - command: chage {{ item }}
+          loop: "{{ roots }}"
+          when: getent_shadow[item][0] != '*'
+        """,
+    )
+    assert "not converted" not in [one.outcome for one in result.records]
+    assert "for line in Asked.all_passwd.stdout.splitlines()" in text
+    assert "all_shadow: {command: getent shadow, sensitive: true}" in text
+    check_valid(tmp_path / "site")
+
+
+def test_checksums_of_other_kinds(tmp_path: Path) -> None:
+    """A checksum that ``download`` does not know is tested by a program, and marked."""
+    result, text = convert_tasks(
+        tmp_path, "- get_url: {url: 'https://e.example/a', dest: /a, checksum: 'sha1:abc'}\n"
+    )
+    assert result.records[0].outcome == "check"
+    assert 'echo "abc  /a" | sha1sum --check --quiet' in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_template_that_an_element_names(tmp_path: Path) -> None:
+    """A name that is made of an element is one of the templates of the role."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- template: {src: '{{ item.kind }}.j2', dest: '/{{ item.name }}', owner: a, group: a, "
+        "mode: '0644'}\n  loop: '{{ things }}'\n",
+        defaults__main="things: []\n",
+        templates__a_DOT_j2="x\n",
+    )
+    assert "template('role/templates/' ~ item.kind ~ '.j2'" in text

@@ -116,3 +116,20 @@ def test_what_is_none(directory: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert name in capsys.readouterr().err
         assert list((directory / "site").iterdir()) == []
     assert main(["init", "site", "--ansible", "empty.ini", "--host", "a"]) == 2
+
+
+def test_files_that_may_hold_secrets_are_for_the_user_alone(tmp_path: Path) -> None:
+    """A data file with a password has the mode 0600, others 0644."""
+    source = tmp_path / "inv.ini"
+    source.write_text(
+        "[db]\ndb1\n[db:vars]\ndb_password=hunter2\n[web]\nweb1\n[web:vars]\nport=1\n"
+    )
+    assert main(["init", "--ansible", str(source), "--ci", "none"]) == 0
+    modes = {
+        str(one.relative_to(Path.cwd())): one.stat().st_mode & 0o777
+        for one in Path.cwd().rglob("*.yaml")
+    }
+    secret = [name for name in modes if "hunter2" in Path(name).read_text()]
+    assert secret
+    assert {modes[name] for name in secret} == {0o600}
+    assert modes["site.yaml"] == 0o644
