@@ -11,6 +11,7 @@ from orchestrator.ansible.conversion import handlers, keywords
 from orchestrator.ansible.conversion.builder import Builder
 from orchestrator.ansible.conversion.project import (
     Project,
+    asks_that_are_read,
     file_word,
     parameters,
     role_name,
@@ -146,7 +147,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     builder.flush()
     project.finish(builder, plan)
     _note_missing(project, builder, write_data(builder, plan, project.notes))
-    manifest.asks = dict(builder.scope.uses.asks)
+    manifest.asks = asks_that_are_read(builder)
     project.started = True
 
 

@@ -125,7 +125,7 @@ class Project:
         builder.flush()
         self.finish(builder, plan)
         missing = write_data(builder, plan, self.notes)
-        builder.manifest.asks = dict(builder.scope.uses.asks)
+        builder.manifest.asks = asks_that_are_read(builder)
         return RoleManifest(manifest.path, builder, plan, missing)
 
     def plan_of(self, role: Role | None) -> DataPlan:
@@ -179,10 +179,17 @@ class Project:
             path = path.removeprefix("roles/")
         properties: dict[str, Any] = {}
         inherited = self._inherited(found, variables)
+        renamed = {
+            key: "{{ " + builder.scope.renames[key] + " }}"
+            for key in inherited
+            if builder.scope.renames.get(key, "").startswith("Data.")
+        }
+        inherited = [key for key in inherited if key not in renamed]
         builder.scope.uses.data |= set(inherited)
         if inherited:
             properties["inherit_data"] = inherited
         data = {key: texts.value(one, builder.scope) for key, one in variables.items()}
+        data = {**renamed, **data}
         if data:
             properties["data"] = data
         known = {one.name for one in builder.manifest.entries() if one.type == "apply"}
@@ -235,7 +242,7 @@ class Project:
         inner.pending = {}
         self.finish(inner, DataPlan())
         missing = write_data(inner, DataPlan(), self.notes)
-        manifest.asks = dict(scope.uses.asks)
+        manifest.asks = asks_that_are_read(inner)
         renamed = {
             one: "{{ " + builder.scope.renames[one] + " }}"
             for one in sorted(missing - {name})
@@ -278,6 +285,18 @@ class Project:
             self.texts[prefix + written] = text
         self.records += builder.records
         self.manifests.append(builder.manifest)
+
+
+def asks_that_are_read(builder: Builder) -> dict[str, dict[str, Any]]:
+    """The look-ups whose answers something of the manifest reads."""
+    manifest = builder.manifest
+    text = repr([
+        [(one.name, one.all_properties()) for one in manifest.entries()],
+        [one.value for one in manifest.data.values()], manifest.overrides, manifest.order,
+        manifest.assertions, sorted(builder.files.texts.values()),
+    ])  # fmt: skip
+    read = set(re.findall(r"\bAsked\.(\w+)", text))
+    return {name: one for name, one in builder.scope.uses.asks.items() if name in read}
 
 
 def _title_of(sample: Sample) -> str:

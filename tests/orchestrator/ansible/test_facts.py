@@ -258,3 +258,29 @@ def test_plays_that_end_and_list_of_vars(tmp_path: Path) -> None:
         },
     )
     assert "command: a 1" in (site / "site.yaml").read_text()
+
+
+def test_a_role_gets_the_new_value_of_a_fact(tmp_path: Path) -> None:
+    """A variable of the play that a task sets again reaches the roles that follow."""
+    _, site = convert(
+        tmp_path,
+        {
+            "site.yml": "- hosts: all\n  vars: {places: [a]}\n  pre_tasks:\n"
+            "    - set_fact: {places: \"{{ places + ['b'] }}\"}\n  roles: [one]\n",
+            "roles/one/tasks/main.yml": "- command: use {{ places | join }}\n",
+        },
+    )
+    text = (site / "site.yaml").read_text()
+    assert 'places: "{{ Data.places_set }}"' in text
+    assert "inherit_data" not in text
+    check_valid(site)
+
+
+def test_nothing_is_asked_that_nothing_reads(tmp_path: Path) -> None:
+    """A look-up whose readers are not converted is not in the manifest."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- command: uptime\n  register: r\n  changed_when: false\n"
+        "- command: a\n  delegate_to: other\n  when: \"'x' in r.stdout_lines[0]\"\n",
+    )
+    assert "ask:" not in text
