@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -188,15 +187,12 @@ def _schemas() -> Iterator[tuple[str, str]]:
         yield f".schemas/{name}.schema.json", schema_text(name)
 
 
-_MAY_BE_SECRET = re.compile(
-    r"(?im)!vault|!age|^\s*[\w-]*(?:passw|passphrase|secret|token|api_?key)[\w-]*\s*:"
-)
-
-
 def _write(path: str, text: str) -> str:
     """Create a file that no other user may write, nor read where it may hold secrets, whatever the
     umask. What is said of it, also of one that exists. OSError."""
-    mode = 0o600 if _MAY_BE_SECRET.search(text) else 0o644
+    from orchestrator.secrets.scan import may_hold_secrets
+
+    mode = 0o600 if may_hold_secrets(text) else 0o644
     os.makedirs(os.path.dirname(path) or ".", 0o755, exist_ok=True)
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

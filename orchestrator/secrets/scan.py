@@ -57,6 +57,16 @@ _NAMED = re.compile(
     ["']?\s*(?::=|[:=])\s*(?P<value>"[^"\n]*"|'[^'\n]*'|[^\s#,;}\]]+)"""
 )
 _WORDS = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
+_KEY_OF_SECRET = re.compile(
+    r"(?im)!vault|!age|^\s*[\w-]*(?:passw|passphrase|secret|token|api_?key)[\w-]*\s*:"
+)
+
+
+def may_hold_secrets(text: str) -> bool:
+    """Whether a file of YAML has encrypted values, or keys that are named like secrets."""
+    return _KEY_OF_SECRET.search(text) is not None
+
+
 _MAY_NAME = re.compile(r"(?i)pass|secret|token|key|credential")
 _RUN = re.compile(r"(?i)abcdef|012345")
 _FIELD = re.compile(r"\{[\w.\[\]'\"!:()]*\}|%[sdr]")

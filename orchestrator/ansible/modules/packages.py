@@ -21,6 +21,9 @@ _STATES = {
     "latest": "latest",
 }  # fmt: skip
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~-]*")
+_VERSION_BEHIND = re.compile(
+    r"[-=]\{\{[^}]*\}\}$|\{\{[^}]*[-=]'[^}]*version[^}]*\}\}", re.IGNORECASE
+)
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
@@ -307,6 +310,8 @@ def _named(
     for one in _texts_in(sample):
         split_version(one, manager, templated=True)
     kinds = sample.all_kinds()
+    if manager != "apt" and not _is_whole(name) and _VERSION_BEHIND.search(name):
+        context.check("the name may end in a version, which must be one that dnf knows")
     if kinds == {"text"} and not sample.open:
         return [_entry(texts.text(name, context.scope), "", ensure, common)]
     if "{{" in name and not _is_whole(name):

@@ -171,3 +171,11 @@ def test_a_template_that_an_element_names(tmp_path: Path) -> None:
         templates__a_DOT_j2="x\n",
     )
     assert "template('role/templates/' ~ item.kind ~ '.j2'" in text
+
+
+def test_a_version_behind_a_name(tmp_path: Path) -> None:
+    """A name of dnf that a variable ends is marked, as it may hold a version."""
+    result, _ = convert_tasks(
+        tmp_path, "- yum: {name: 'app-{{ v }}'}\n- yum: {name: 'php{{ v }}'}\n"
+    )
+    assert [one.outcome for one in result.records] == ["check", "converted"]
