@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.expressions import Scope
+from orchestrator.expressions.template import Template
 from orchestrator.language.kinds import as_text
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_complaints
@@ -35,6 +37,22 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
     return value, [
         _problem(declared, key, message=c.message, hint=c.hint, within=c.path) for c in found
     ]
+
+
+def guessed_numbers(declared: Declared, key: str, made: Any, scope: Scope) -> list[Problem]:
+    """A problem for each number with a fraction in a text that must not be guessed at: 1.10 arrives
+    as 1.1. ``made`` is the value before it was rendered; EvaluationError, NeedFileError.
+    """
+    if not (declared.type.properties[key].quoted and isinstance(made, Template)):
+        return []
+    problems = []
+    for expression in made.expressions if len(made.pieces) > 1 else ():
+        value = expression.evaluate(scope)
+        if isinstance(value, float):
+            message = f"{declared.id}: {key} holds {value!r}, a number of uncertain spelling"
+            hint = "quote it where it is set"
+            problems.append(Problem(message, expression.where, hint, "plan"))
+    return problems
 
 
 def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:

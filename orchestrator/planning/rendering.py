@@ -21,7 +21,7 @@ from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.content.blob_references import SOURCE, Travel
 from orchestrator.planning.content.blobs import Blob
 from orchestrator.planning.plan_groups import AlikeResources
-from orchestrator.planning.rendered_check import check_final, check_name, fit
+from orchestrator.planning.rendered_check import check_final, check_name, fit, guessed_numbers
 from remote_runtime.errors import Problem
 
 _NOTHING_LATE: Hashable = (frozenset(), "", False)
@@ -210,11 +210,14 @@ class Rendering:
                 self._now(key)
 
     def _now(self, key: str) -> None:
+        made = self._values[key]
         try:
-            value = render_value(self._values[key], self._scope)
+            value = render_value(made, self._scope)
+            guessed = guessed_numbers(self._declared, key, made, self._scope)
         except (EvaluationError, NeedFileError) as error:
             self._fail(key, error)
             return
+        self.problems += guessed
         self._values[key], problems = fit(self._declared, key, value)
         self.problems += problems
 

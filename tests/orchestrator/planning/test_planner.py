@@ -190,6 +190,18 @@ def test_a_value_is_checked_again_once_it_is_known(
     assert error.kind == ("facts.timeout" if "Facts.cpu" in properties else error.kind)
 
 
+def test_a_version_is_not_guessed_within_a_text_either(tmp_path: Path) -> None:
+    """1.10 arrives as 1.1, so a release after it would name another version; a whole number does
+    not change."""
+    text = """data: {v: 1.10, epoch: 1, quoted: "1.10"}
+ccm: {resources: [{package: [{a: {ensure: "{{ Data.VERSION }}-{{ Data.epoch }}"}}]}]}"""
+    error = refused_host(tmp_path, text.replace("VERSION", "v"))
+    assert "package#a: ensure holds 1.1, a number of uncertain spelling" in str(error)
+    assert "quote it where it is set" in str(error)
+    (item,) = plan(tmp_path, text.replace("VERSION", "quoted")).items
+    assert item.properties["ensure"] == "1.10-1"
+
+
 def test_a_number_from_data_becomes_text_where_only_text_fits(tmp_path: Path) -> None:
     """Numbers are written out at any depth; where the property takes numbers they stay."""
     text = """
