@@ -7,6 +7,7 @@ others test (``tests/orchestrator/cli``, ``tests/docs``, ``Ccm.start``).
 from __future__ import annotations
 
 import atexit
+import ctypes
 import multiprocessing
 import os
 import sys
@@ -18,6 +19,7 @@ from subprocess import TimeoutExpired
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.push.loaded"])
+_MOUNTS = 0x20000
 _AT_THE_START = ("PYTHON", "LANG", "LC_")
 """How the names of variables begin that Python itself reads when it starts."""
 
@@ -41,24 +43,44 @@ def run(
     """
     with tempfile.TemporaryDirectory(prefix="ccm-test-") as place:
         told = (f"{place}/stdout", f"{place}/stderr")
-        process = _FORKS.Process(target=_main, args=(words, dict(environment), directory, told))
+        process = _FORKS.Process(
+            target=_main, args=(os.getpid(), words, dict(environment), directory, told)
+        )
         process.start()
         process.join(seconds)
         if process.is_alive():
             process.kill()
             process.join()
             raise TimeoutExpired(["ccm", *words], seconds)
+        code = process.exitcode
+        assert code is not None
+        assert Path(told[1]).exists(), f"no command was begun; the process ended with {code}"
         stdout, stderr = (Path(path).read_text(encoding="utf-8") for path in told)
-    code = process.exitcode
-    assert code is not None
     process.close()
     return code, stdout, stderr
 
 
+def _enter_mounts(starter: int) -> None:
+    """See the mounts that the process sees which asks: it may have others since the first command
+    (``tests.own_lock``)."""
+    wanted = f"/proc/{starter}/ns/mnt"
+    if not os.path.exists(wanted) or os.readlink(wanted) == os.readlink("/proc/self/ns/mnt"):
+        return
+    handle = os.open(wanted, os.O_RDONLY | os.O_CLOEXEC)
+    if ctypes.CDLL(None, use_errno=True).setns(handle, _MOUNTS):
+        raise OSError(ctypes.get_errno(), "cannot be entered", wanted)
+    os.close(handle)
+
+
 def _main(
-    words: tuple[str, ...], environment: dict[str, str], directory: Path, told: tuple[str, str]
+    starter: int,
+    words: tuple[str, ...],
+    environment: dict[str, str],
+    directory: Path,
+    told: tuple[str, str],
 ) -> None:
     """What a process of its own would have from its start, then the command."""
+    _enter_mounts(starter)
     os.chdir(directory)
     os.environ.clear()
     os.environ.update(environment)
