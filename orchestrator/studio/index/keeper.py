@@ -20,6 +20,7 @@ PAUSE = 1.0  # seconds between two looks
 PAUSE_AFTER_PROBLEM = 10.0  # seconds
 NEWEST = 20  # runs that each look is at; those before hardly ever change
 UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs are read
+UPDATE_SHARE = 20  # times what an update took, until the next one
 WHOLE_LOOK = 30.0  # seconds between two looks at all runs
 SHARE = 4  # a run is read again after this many times what reading it took
 _RUNNING = " running"  # behind the stamp of a run
@@ -123,8 +124,10 @@ class IndexKeeper:
             left -= run_id not in known
             self.progress = Progress(len(stamps) - left, len(stamps))
             if time.monotonic() >= next_update:
+                begin = time.monotonic()
                 self._update()
-                next_update = time.monotonic() + UPDATE
+                now = time.monotonic()
+                next_update = now + max(UPDATE, UPDATE_SHARE * (now - begin))
         if gone or new or not self._is_begun:
             self._update()
             self._is_begun = True

@@ -37,6 +37,7 @@ MOST_BRIEF = 6  # changes in it
 MOST_TROUBLED = 100  # hosts
 FILES = ("run.json", "events.jsonl", "hosts.jsonl", "turns.jsonl", "verify.jsonl", LATER)
 _STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
+_RESULT = re.compile(rb'\{"host": ("(?:[^"\\]|\\.)*")')
 
 Plan = tuple[tuple[str, ...], tuple[tuple[str, str, str], ...]]
 """The resources of a plan in order, and its edges: a resource, the one that it refers to, and how:
@@ -322,7 +323,11 @@ def _result_places(directory: Path) -> dict[str, int]:
     path = directory / "hosts.jsonl"
     if not path.exists():
         return {}
-    return {json.loads(line)["host"]: at for at, line in _lines(path)}
+    found = {}
+    for at, line in _lines(path):
+        begin = _RESULT.match(line)
+        found[json.loads(begin[1]) if begin else json.loads(line)["host"]] = at
+    return found
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
