@@ -95,8 +95,10 @@ class Part:
 
         Files of resources that control or a selection may leave out are needed only when these run.
         """
+        self._check_own()
         for declared in self.site.resources:
             found = self._check_tree(declared) if declared.type.tree else []
+            self._check_conditions(declared)
             if not declared.is_static:  # otherwise its files were opened when it was compiled
                 found += self._unreadable(declared)
                 for key in declared.templated:
@@ -145,28 +147,67 @@ class Part:
         return []
 
     def _check_texts(self, declared: Declared, key: str) -> None:
-        directory = self.site.directory
-        added = LOOP_VARIABLES if declared.foreach is not None else ()
+        deferred = key in declared.type.deferred
         for expression in expressions_in(declared.values[key]):
-            is_spared = bool(declared.control) or expression.chooses()
-            is_spared = is_spared and key in declared.type.deferred
-            try:
-                for path in expression.controller_files():
-                    directory.read(path, literal=True)
-                for call in expression.template_calls():
-                    check_call(directory, call, added, is_spared)
-                    syntax = _JET if call.is_jet else _JINJA
-                    for name, text in templates_of_call(directory, call, added):
-                        self._note_secrets(text, name)
-                        found = self._undeclared(text, name, syntax)
-                        self.problems += [_placed(problem, expression) for problem in found]
-            except InputError as error:
-                self.problems += [_placed(problem, expression) for problem in error.problems]
-            except EvaluationError as error:
-                if is_spared:
-                    continue
-                text = f"{declared.id}: {key}: {error.message}"
+            spared = deferred and (bool(declared.control) or expression.chooses())
+            self._check_calls(expression, f"{declared.id}: {key}: ", _loop(declared), spared)
+
+    def _check_conditions(self, declared: Declared) -> None:
+        """Check what decides whether there is such a resource, and its name."""
+        for expression in expressions_in(declared.name):
+            spared = bool(declared.control) or expression.chooses()
+            self._check_calls(expression, f"{declared.id}: name: ", _loop(declared), spared)
+        for expression in declared.control.expressions() if declared.control else ():
+            spared = expression.chooses()
+            self._check_calls(expression, f"{declared.id}: control: ", _loop(declared), spared)
+        if declared.foreach:
+            spared = declared.foreach.chooses()
+            self._check_calls(declared.foreach, f"{declared.id}: foreach: ", (), spared)
+
+    def _check_own(self) -> None:
+        """Check the templates of data, assertions and look-ups.
+
+        Files that data names are needed only on hosts that have the value.
+        """
+        for expression in self.site.source.expressions():
+            self._check_calls(expression, "", (), True)
+        for assertion in self.site.assertions:
+            for expression in assertion.expressions():
+                self._check_calls(expression, "assert: ", (), expression.chooses())
+        for ask in self.site.asks.values():
+            for expression in ask.expressions():
+                self._check_calls(expression, f"{ask.told}: ", (), expression.chooses())
+
+    def _check_calls(
+        self, expression: Expression, told: str, added: tuple[str, ...], spared: bool
+    ) -> None:
+        """Check the templates and files that an expression names literally.
+
+        ``told`` begins the message about a file that is missing, which ``spared`` allows.
+        """
+        directory = self.site.directory
+        try:
+            for path in expression.controller_files():
+                directory.read(path, literal=True)
+            for call in expression.template_calls():
+                check_call(directory, call, added, spared)
+                syntax = _JET if call.is_jet else _JINJA
+                for name, text in templates_of_call(directory, call, added):
+                    self._note_secrets(text, name)
+                    found = self._undeclared(text, name, syntax)
+                    self.problems += [_placed(problem, expression) for problem in found]
+        except InputError as error:
+            placed = [_placed(problem, expression) for problem in error.problems]
+            self.problems += [one for one in placed if one not in self.problems]
+        except EvaluationError as error:
+            if not spared:
+                text = f"{told}{error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))
+
+
+def _loop(declared: Declared) -> tuple[str, ...]:
+    """The names of an entry that loops."""
+    return LOOP_VARIABLES if declared.foreach is not None else ()
 
 
 class Refusal(NamedTuple):

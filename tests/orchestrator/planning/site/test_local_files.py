@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ..planned import planner
+from ..planned import planner, refused
 
 FILE = "owner: root, group: root, mode: '0644'"
 LITERAL = f"""
@@ -53,3 +53,33 @@ def test_types_of_the_site_may_need_any_file(tmp_path: Path) -> None:
     """What the code of a site's own types reads is not known."""
     (tmp_path / "types").mkdir()
     assert reach(tmp_path, LITERAL) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: {x: CALL}\nccm: {resources: [{exec: [{a: {}}]}]}",
+        "data: {}\noverrides: {o: {x: [CALL]}}\nccm: {resources: [{exec: [{a: {}}]}]}",
+        "ccm: {resources: [{exec: [{CALL: {}}]}]}",
+        "ccm: {resources: [{exec: [{a: {control: {if: BARE}}}]}]}",
+        "ccm: {resources: [{exec: [{a: {control: {command: CALL}}}]}]}",
+        "ccm: {resources: [{exec: [{'{{ item }}': {foreach: BARE}}]}]}",
+        "ccm: {assert: [{that: BARE, message: m}], resources: [{exec: [{a: {}}]}]}",
+        "ccm: {ask: {k: {command: CALL}}, resources: [{exec: [{a: {}}]}]}",
+    ],
+)
+def test_a_template_is_checked_wherever_it_is_named(tmp_path: Path, text: str) -> None:
+    """Its mistakes refuse the run with their position in it."""
+    (tmp_path / "t.j2").write_text("\n{% if %}")
+    text = text.replace("CALL", "\"{{ template('t.j2') }}\"").replace(
+        "BARE", "\"template('t.j2')\""
+    )
+    assert "t.j2:2:7: Expected an expression" in refused(tmp_path, text)
+
+
+def test_a_file_that_only_data_names_may_be_missing(tmp_path: Path) -> None:
+    """Its value may be that of other hosts; a file of a name or a condition may not."""
+    text = "data: {x: \"{{ file('gone') }}\"}\nccm: {resources: [{exec: [{a: {}}]}]}"
+    assert planner(tmp_path, text).site.warnings == []
+    text = "ccm: {resources: [{exec: [{a: {control: {if: \"file('gone') == ''\"}}}]}]}"
+    assert "exec#a: control: cannot read" in refused(tmp_path, text)
