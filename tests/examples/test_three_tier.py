@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.manifest.loading import load_site
 from tests.lab import Host, Lab
 from tests.push.command import REPOSITORY, Ccm, Run
 
@@ -33,6 +34,14 @@ def tallies(done: Run) -> dict[str, dict[str, int]]:
         applies = tally["applies"]
         found[role] = {word: tally[word] - applies[word] for word in ("total", "changed", "failed")}
     return found
+
+
+def test_one_command() -> None:
+    """Types describe the site; only the migration of the database is a command."""
+    directory = REPOSITORY / "examples" / "three-tier"
+    sites = [load_site(path) for path in (directory / "site.yaml", *directory.glob("roles/*.yaml"))]
+    commands = [one.id for site in sites for one in site.resources if one.type.name == "exec"]
+    assert commands == ["exec#migrate"]
 
 
 def test_the_day_of_a_site(ccm: Ccm, lab: Lab, hosts: list[Host], tmp_path: Path) -> None:
