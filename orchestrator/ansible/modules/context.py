@@ -118,6 +118,7 @@ class Context:
     notes: list[str] = field(default_factory=list)
     cache_valid: str = ""  # update_cache of packages
     template_variables: dict[str, Any] = field(default_factory=dict)
+    template_header: str = ""  # a first line of templates that sets how blanks are read
     template_problems: dict[str, str] = field(default_factory=dict)
     requests: dict[str, Any] = field(default_factory=dict)
     loop_list: str = ""

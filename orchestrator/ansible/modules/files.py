@@ -411,8 +411,12 @@ def template(context: Context, given: Arguments) -> list[Entry]:
         "block_start_string", "block_end_string", "comment_start_string", "comment_end_string",
         "variable_start_string", "variable_end_string",
     )  # fmt: skip
-    given.refuse("trim_blocks", unless=(True,))
-    given.refuse("lstrip_blocks", unless=(False,))
+    words = []
+    if given.flag("trim_blocks", default=True) is False:
+        words.append("trim_blocks: False")
+    if given.flag("lstrip_blocks", default=False):
+        words.append("lstrip_blocks: True")
+    context.template_header = f"#jinja2: {', '.join(words)}\n" if words else ""
     source = given.source("src")
     path = target_path(context, given, source)
     found = context.files.find("templates", source)
@@ -496,6 +500,8 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
     written = written or posixpath.join(files.prefix, "templates", name)
     body = read_text(original)
     given = _given_names(context, body)
+    header = "" if body.startswith("#jinja2:") else context.template_header
+    given |= {header} if header else set()
     plain, number = posixpath.splitext(written), 1
     while written in files.texts and given != files.given[written]:
         number += 1  # the same text with other names of variables
@@ -507,7 +513,7 @@ def _take_template(context: Context, name: str, original: Path, written: str = "
     files.take(written, original)
     files.given[written] = given
     result = rewrite(body, _template_scope(context), name)
-    files.texts[written] = result.text
+    files.texts[written] = header + result.text
     for include in result.includes:
         found = files.find("templates", include)
         if found is None:

@@ -179,3 +179,19 @@ def test_a_version_behind_a_name(tmp_path: Path) -> None:
         tmp_path, "- yum: {name: 'app-{{ v }}'}\n- yum: {name: 'php{{ v }}'}\n"
     )
     assert [one.outcome for one in result.records] == ["check", "converted"]
+
+
+def test_blanks_of_templates(tmp_path: Path) -> None:
+    """``lstrip_blocks`` and ``trim_blocks`` are a header of the template."""
+    task = "- template: {src: t.j2, dest: /%s, owner: a, group: a, mode: '0644'%s}\n"
+    result, _ = convert_tasks(
+        tmp_path,
+        task % ("a", "") + task % ("b", ", lstrip_blocks: true, trim_blocks: false"),
+        templates__t_DOT_j2="  {% if true %}\nx\n  {% endif %}\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted"]
+    folder = tmp_path / "site/roles/role/templates"
+    assert not (folder / "t.j2").read_text().startswith("#")
+    first = (folder / "t-2.j2").read_text().split("\n")[0]
+    assert first == "#jinja2: trim_blocks: False, lstrip_blocks: True"
+    check_valid(tmp_path / "site")
