@@ -308,7 +308,8 @@ class Builder(Conversion):
             loop_over(entries, loop, omits, conditions)
             for entry in entries:
                 entry.foreach = self.as_list(task.name or task.module, entry.foreach)
-        context.checks += given.checks + conditions.checks + scope.uses.doubts[doubts:]
+        more = [*given.checks, *conditions.checks, *scope.uses.doubts[doubts:]]
+        context.checks[:] = dict.fromkeys([*context.checks, *more])
         self._finish(task, record, context=context, entries=entries, conditions=conditions)
         for note in given.notes:
             context.note(note)

@@ -186,6 +186,8 @@ def maps(*modules: str) -> Callable[[Mapper], Mapper]:
 
 def clean_path(text: str) -> str:
     """A path as ccm accepts it: without a slash at its end, doubled slashes and dots."""
+    if text.startswith("~"):
+        raise NotConvertible(f"the path {text} in the home directory of a user")
     if "{{" in text or "${" in text:
         return re.sub(r"(?<=.)/+$", "", text)
     if not text.startswith("/"):

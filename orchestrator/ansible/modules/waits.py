@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.modules.arguments import Arguments, expression_of, shell_word
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -83,7 +84,10 @@ def pause(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("uri")
 def uri(context: Context, given: Arguments) -> list[Entry]:
-    """Requests that only read: a condition to wait for."""
+    """Requests that only read: a condition to wait for. Others are sent by curl."""
+    method = str(given.literal("method", default="GET")).upper()
+    if method not in ("GET", "HEAD"):
+        return [_request(context, given, method)]
     given.refuse("method", unless=("GET", "HEAD"))
     given.refuse(
         "body", "dest", "src", "headers", "url_username", "user", "url_password", "password",
@@ -115,6 +119,57 @@ def uri(context: Context, given: Arguments) -> list[Entry]:
     context.check("redirects are not followed, and the request is repeated until the timeout")
     return [Entry("wait", _title(context, f"wait for {properties['url']}"), properties,
                   changes=False)]  # fmt: skip
+
+
+def _request(context: Context, given: Arguments, method: str) -> Entry:
+    """A request that changes something: sent on each push, as the original does on each run."""
+    given.refuse("dest", "src", "client_cert", "client_key", "unix_socket", "removes")
+    given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",
+                 "follow_redirects", "timeout")  # fmt: skip
+    parts = ["curl", "--silent", "--show-error", "--location", f"--request {method}"]
+    if given.flag("validate_certs", default=True) is False:
+        parts.append("--insecure")
+    headers = given.raw("headers") or {}
+    kind = given.literal("body_format", default="raw")
+    if not isinstance(headers, dict) or kind not in ("raw", "json"):
+        raise NotConvertible("headers as a text, or the body of a form")
+    shown = [f"{key}: {texts.text(str(one), given.scope)}" for key, one in headers.items()]
+    if kind == "json" and "content-type" not in {str(one).lower() for one in headers}:
+        shown.append("Content-Type: application/json")
+    parts += [f"--header {shell_word(one)}" for one in shown]
+    environment: list[str] = []
+    user, password = given.text("url_username", "user"), given.text("url_password", "password")
+    if user is not None or password is not None:
+        environment.append(f"CCM_PASSWORD={user or ''}:{password or ''}")
+        parts.append('--user "$CCM_PASSWORD"')
+    body = given.raw("body")
+    if body is not None:
+        environment.append(f"CCM_BODY={_body(given, body, kind)}")
+        parts.append('--data "$CCM_BODY"')
+    codes = given.value("status_code") or [200]
+    listed = codes if isinstance(codes, list) else str(codes).split(",")
+    either = "|".join(str(one).strip() for one in listed)
+    target = shell_word(given.required("url"))
+    command = (
+        f"code=$({' '.join(parts)} --output /dev/null --write-out '%{{http_code}}' {target}); "
+        f'echo "$code"; echo "$code" | grep -qxE \'{either}\''
+    )
+    context.check("curl sends it on each push, as the original does on each run")
+    properties: dict[str, Any] = {"command": command, "provider": "shell"}
+    if environment:
+        properties["environment"] = environment
+    creates = given.text("creates")
+    if creates is not None:
+        properties["creates"] = creates
+    title = context.unique(context.title(f"{method} {given.text('url')}"))
+    return Entry("exec", title, properties, sensitive=bool(environment))
+
+
+def _body(given: Arguments, body: Any, kind: str | None) -> str:
+    if isinstance(body, str) and not (kind == "json" and given.sample("body").all_kinds()
+                                      & {"map", "list"}):  # fmt: skip
+        return texts.text(body, given.scope)
+    return "{{ (" + expression_of(body, given.scope) + ") | to_json }}"
 
 
 def _until(context: Context, properties: dict[str, Any]) -> None:

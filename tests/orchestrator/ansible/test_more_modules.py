@@ -195,3 +195,36 @@ def test_blanks_of_templates(tmp_path: Path) -> None:
     first = (folder / "t-2.j2").read_text().split("\n")[0]
     assert first == "#jinja2: trim_blocks: False, lstrip_blocks: True"
     check_valid(tmp_path / "site")
+
+
+def test_requests_that_change_something(tmp_path: Path) -> None:
+    """``uri`` with POST is sent by curl on each push, its password and body not as arguments."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - uri:
+            url: "http://localhost/api/{{ item.name }}"
+            method: POST
+            user: admin
+            password: "{{ secret }}"
+            body_format: json
+            body: {name: "{{ item.name }}"}
+            status_code: [200, 409]
+          loop: "{{ things }}"
+        """,
+        defaults__main="things: []\nsecret: x\n",
+    )
+    assert result.records[0].outcome == "check"
+    assert "CCM_BODY={{ ({'name': item.name}) | to_json }}" in text
+    assert "CCM_PASSWORD=admin:{{ Data.secret }}" in text
+    assert "grep -qxE ''200|409''" in text
+    assert "sensitive: true" in text
+    check_valid(tmp_path / "site")
+
+
+def test_paths_in_the_home_of_another_user_are_kept(tmp_path: Path) -> None:
+    """``~name`` is not a path of ccm."""
+    result, _ = convert_tasks(
+        tmp_path, "- git: {repo: 'https://e.example/a', dest: '~{{ u }}/a'}\n"
+    )
+    assert result.records[0].outcome == "not converted"
