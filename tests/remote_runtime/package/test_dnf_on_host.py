@@ -15,6 +15,8 @@ from remote_runtime.resources.package.versions import rpm as rpm_version
 from ...lab import Host, Lab, Rpm
 from ..on_host import apply, resource
 
+pytestmark = pytest.mark.begun_first
+
 
 @pytest.fixture(scope="module")
 def rpms(lab: Lab) -> Host:
