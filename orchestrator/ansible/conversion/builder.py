@@ -176,6 +176,8 @@ class Builder(Conversion):
         register = results.loop_of_results(self, task)
         if register is not None:
             return self._over_results(task, record, scope, register)
+        if task.loop is not None and task.loop[0].endswith("first_found"):
+            return self._first_found(task, record, scope)
         loop = read_loop(task, scope, self.files)
         if loop is None:
             return self._alternatives(task, record, scope=scope, omits={})
@@ -189,6 +191,19 @@ class Builder(Conversion):
         if loop.index:
             inner.renames[loop.index] = "index"
         return self._choices(task, record, scope=inner, loop=loop, omits={})
+
+    def _first_found(self, task: Task, record: Record, scope: Scope) -> list[Entry]:
+        """The resources of a task for the first file that there is, which facts may choose."""
+        folder = "templates" if task.module == "template" else "files"
+        found: list[Entry] = []
+        for name, conditions in included_vars.first_files(self, task, folder):
+            when = [*listed(task.keywords.get("when")), *conditions]
+            inner = scope.having(task_vars={**scope.task_vars, "item": name})
+            found += self._variant(
+                task.with_keywords(when=when), record, scope=inner, loop=None, omits={},
+                extra={"item": name},
+            )  # fmt: skip
+        return found
 
     def _over_results(
         self, task: Task, record: Record, scope: Scope, register: Register

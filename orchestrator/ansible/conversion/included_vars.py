@@ -499,12 +499,24 @@ def _test_of(name: str, candidate: Candidate) -> str:
     return " and ".join(tests)
 
 
+def first_files(builder: Conversion, task: Task, folder: str) -> list[tuple[str, list[str]]]:
+    """The files of ``with_first_found``, each with the conditions of Ansible. NotConvertible."""
+    assert task.loop is not None
+    return _first_of(builder, _found_names(task.loop[1]), folder)
+
+
+def _is_there(builder: Conversion, name: str, folder: str) -> bool:
+    if folder == "tasks":
+        return builder.task_file(name) is not None
+    return builder.files.find(folder, name) is not None
+
+
 def _first_of(builder: Conversion, names: list[str], folder: str) -> list[tuple[str, list[str]]]:
     found: list[tuple[str, list[str]]] = []
     earlier: list[str] = []
     for name in names:
         if not is_template(name):
-            if builder.task_file(name) is not None:
+            if _is_there(builder, name, folder):
                 return [*found, (name, [f"not ({one})" for one in earlier])]
             continue
         for one in _candidates(builder, name, folder):

@@ -228,3 +228,27 @@ def test_paths_in_the_home_of_another_user_are_kept(tmp_path: Path) -> None:
         tmp_path, "- git: {repo: 'https://e.example/a', dest: '~{{ u }}/a'}\n"
     )
     assert result.records[0].outcome == "not converted"
+
+
+def test_the_first_file_that_there_is(tmp_path: Path) -> None:
+    """``with_first_found`` of a template: by facts, else the default."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - template: {src: "{{ item }}", dest: /etc/app, owner: a, group: a, mode: "0644"}
+          with_first_found:
+            - "{{ ansible_os_family }}.j2"
+            - missing.j2
+            - default.j2
+        - copy: {src: "{{ item }}", dest: /etc/b, owner: a, group: a, mode: "0644"}
+          with_first_found: [no, b]
+        """,
+        templates__Debian_DOT_j2="d\n",
+        templates__default_DOT_j2="x\n",
+        files__b="y\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted", "converted"]
+    assert "['/etc/app'] if Facts.host.info.platformFamily == 'debian' else []" in text
+    assert "['/etc/app'] if Facts.host.info.platformFamily != 'debian' else []" in text
+    assert "source: role/files/b" in text
+    check_valid(tmp_path / "site")
