@@ -108,7 +108,9 @@ class PropertyType:
             if self.blob and self._any_text:
                 return []  # the content of a file
             if "\0" in value:
-                return [Complaint((), f"{self.name} must not contain a NUL character")]
+                return [
+                    Complaint((), f"{self.name} must not contain a NUL character", "leave it out")
+                ]
             if self._any_text:
                 return []
         if kind is dict or kind is list:

@@ -16,6 +16,7 @@ from orchestrator.manifest.types import type_names
 from remote_runtime.errors import InputError, Problem
 
 REFUSED = Path(__file__).parent / "refused"
+FILES = sorted(REFUSED.glob("*.txt"))
 LEAST = 20
 """Bad inputs that each type must refuse, each with a message of its own."""
 MARK, COMMENT, DEFAULTS = "^^", "  # ", "defaults:"
@@ -56,7 +57,12 @@ def problems_of(case: Case, directory: Path) -> list[Problem]:
     return []
 
 
-@pytest.mark.parametrize("name", type_names())
+def test_every_type_has_bad_inputs() -> None:
+    """Each type of ccm has a file of them."""
+    assert sorted(path.stem for path in FILES) == type_names()
+
+
+@pytest.mark.parametrize("name", [path.stem for path in FILES])
 def test_bad_input_is_refused(name: str, tmp_path: Path) -> None:
     """Each type refuses at least twenty bad inputs, at their positions and with a hint."""
     (tmp_path / "file").write_text("x\n")

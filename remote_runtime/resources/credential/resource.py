@@ -26,9 +26,6 @@ class Resource(StateType):
         path = properties.get("path")
         if isinstance(path, str):
             wrong += [("path", message) for message in rules.of_path(path)]
-        value = properties.get("value")
-        if isinstance(value, str) and "\0" in value:
-            wrong.append(("value", "value must not contain a NUL character"))
         return wrong
 
     @classmethod
