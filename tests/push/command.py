@@ -53,6 +53,7 @@ class Ccm:
 
     def __init__(self, scratch: Path, environment: Mapping[str, str] | None = None) -> None:
         self.scratch = scratch
+        self.forks = True  # False for a process of its own, with its command line and its memory
         self.environment = {
             **{k: v for k, v in os.environ.items() if k not in _NOT_OURS},
             "PYTHONPATH": str(REPOSITORY),
@@ -69,7 +70,7 @@ class Ccm:
 
     def run(self, *arguments: str, stdin: str = "") -> Run:
         """Run any command to its end."""
-        if not stdin and forked.serves(self.environment, REPOSITORY):
+        if self.forks and not stdin and forked.serves(self.environment, REPOSITORY):
             return Run(*forked.run(arguments, self.environment, self.scratch, SECONDS), [])
         done = subprocess.run(
             self.argv(*arguments),

@@ -84,6 +84,7 @@ def measured(target: Target, site: str, *options: str) -> tuple[Run, dict[str, i
         controller=rf".*push .*{re.escape(str(target.ccm.scratch))}/site.yaml",
         target=r"\S*python\S* -I -S -B ",
     )
+    target.ccm.forks = False
     began = time.monotonic()
     with memory.watching():
         done = target.push(site, *options)
