@@ -34,7 +34,7 @@ _LIMITS = {
     "multipleOf": "must be a multiple of {}",
 }
 _LONGEST_HINT = 160
-_WORD = re.compile(r"[A-Za-z0-9/][A-Za-z0-9_./=-]{0,59}")
+_WORD = r"[A-Za-z0-9/][A-Za-z0-9_./=-]{0,59}"
 _ONE_OF_THEM = "give exactly one of them"
 _REQUIRED = r"'(.*)' is a required property\Z"
 
@@ -166,7 +166,7 @@ def _other_form(kinds: list[str], value: Any) -> str:
         return f"write {value} without quotes"
     if "integer" in kinds and re.fullmatch(r"[0-9]{1,10}(_[0-9]{3})*", value):
         return f"write {value.replace('_', '')} without quotes"
-    if kinds == ["array"] and _WORD.fullmatch(value):
+    if kinds == ["array"] and re.fullmatch(_WORD, value):
         return f"write [{value}]"
     return ""
 
