@@ -139,7 +139,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_KINDS[kind] for kind in kinds)
-        hint = "quote it" if _wants_text(wanted, value) else _other_form(kinds, value)
+        hint = "quote it" if _wants_text(wanted, value) else _other_form(kinds, value, schema)
         return f"{subject} must be {words}, not {kind_of(value)} ({show(value)})", hint
     if keyword == "enum":
         known = [str(entry) for entry in wanted]
@@ -156,7 +156,7 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     return f"{subject} {show(value)} is not allowed", description
 
 
-def _other_form(kinds: list[str], value: Any) -> str:
+def _other_form(kinds: list[str], value: Any, schema: Any) -> str:
     """How to write a value of another kind that can only mean one thing; otherwise ""."""
     if value is None:
         return "write a value, or leave the property out"
@@ -166,6 +166,8 @@ def _other_form(kinds: list[str], value: Any) -> str:
         return f"write {value} without quotes"
     if "integer" in kinds and re.fullmatch(r"[0-9]{1,10}(_[0-9]{3})*", value):
         return f"write {value.replace('_', '')} without quotes"
+    if kinds == ["array"] and schema.get("items", {}).get("type") == "integer":
+        return "write a list of whole numbers"
     if kinds == ["array"] and re.fullmatch(_WORD, value):
         return f"write [{value}]"
     return ""

@@ -163,7 +163,8 @@ def test_an_advised_quote_is_accepted(tmp_path: Path) -> None:
     """What the hint says to write is taken, also where another property is wrong."""
     text = "- exec:\n    - a: {timeout: 0, returns: zero, environment: [1, A=b]}"
     hints = [problem.hint for problem in refused_resource(tmp_path, text)]
-    assert hints == ['quote it: "0"', "", "'1' is not KEY=value, with both of them given"]
+    whole = "write a list of whole numbers"
+    assert hints == ['quote it: "0"', whole, "'1' is not KEY=value, with both of them given"]
     load(tmp_path, 'ccm: {resources: [{exec: [{a: {timeout: "0"}}]}]}')
 
 
