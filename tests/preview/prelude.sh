@@ -121,3 +121,30 @@ with zipfile.ZipFile("/srv/wheels/%s-%s-py3-none-any.whl" % (name, version), "w"
     made.writestr(info + "RECORD", "")
 EOF
 }
+# npm_package NAME VERSION [NAME=RANGE]: a package at http://127.0.0.1:8000/, the latest one is the last
+npm_package() {
+    mkdir -p /srv/www/tarballs
+    python3 - "$@" <<'EOF'
+import base64, hashlib, io, json, os, sys, tarfile
+name, version = sys.argv[1:3]
+needs = dict(one.split("=", 1) for one in sys.argv[3:])
+made = io.BytesIO()
+with tarfile.open(fileobj=made, mode="w:gz") as archive:
+    said = json.dumps({"name": name, "version": version, "dependencies": needs}).encode()
+    for path, data in (("package.json", said), ("index.js", b"module.exports = 1\n")):
+        entry = tarfile.TarInfo("package/" + path)
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+file = "tarballs/%s-%s.tgz" % (name.replace("/", "-"), version)
+with open("/srv/www/" + file, "wb") as kept:
+    kept.write(made.getvalue())
+digest = base64.b64encode(hashlib.sha512(made.getvalue()).digest()).decode()
+dist = {"tarball": "http://127.0.0.1:8000/" + file, "integrity": "sha512-" + digest}
+path = "/srv/www/" + name
+os.makedirs(os.path.dirname(path), exist_ok=True)
+known = json.load(open(path)) if os.path.exists(path) else {"name": name, "versions": {}}
+known["versions"][version] = {"name": name, "version": version, "dependencies": needs, "dist": dist}
+known["dist-tags"] = {"latest": version}
+json.dump(known, open(path, "w"))
+EOF
+}

@@ -17,7 +17,7 @@ from tests.push.command import Ccm, Run
 from . import fingerprint
 from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant, told_in_vain
 from .scenario import Scenario
-from .template import PRELUDE, Template
+from .template import PRELUDE, Template, put_npm
 
 _PLAN = "kept.plan"
 _PREDICTED = ("changed", "stable", "failed", "skipped")
@@ -123,6 +123,8 @@ class Corpus:
         result = Result(scenario)
         for host, setup in zip(hosts, [scenario.setup, scenario.second or ""]):
             host.reset()
+            if scenario.npm:
+                put_npm(host.root)
             host.run(PRELUDE + setup, timeout=120)
         with tempfile.TemporaryDirectory(dir=self._directory) as scratch:
             ccm = self._ccm(Path(scratch))

@@ -31,7 +31,7 @@ class Scenario:
     ``open`` is what cannot be known beforehand, with its reason: unknown and assumed are right
     there. Such a resource among ``fails`` may fail or not. ``inherent`` is what only running can
     tell, with its reason: there a certain prediction may be wrong. ``touches`` are paths that the
-    scenario's own guards change in a preview.
+    scenario's own guards change in a preview. With ``npm``, hosts get this machine's npm.
     """
 
     area: str
@@ -49,6 +49,7 @@ class Scenario:
     open: Mapping[str, str] = field(default_factory=dict)
     inherent: Mapping[str, str] = field(default_factory=dict)
     touches: tuple[str, ...] = ()
+    npm: bool = False
     quick: bool = False
 
     def as_earlier(self, push: Mapping[str, Any]) -> Scenario:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from tests.lab import Lab
+from tests.lab import Lab, LabError
 from tests.lab.machine import run_tool
 from tests.push.command import Ccm
 
@@ -22,6 +23,18 @@ _KEPT = (
     "root/.cache/ccm",
 )
 _SITE = "ccm: {resources: [{exec: [{'true': {}}]}]}\n"
+
+
+def put_npm(root: Path) -> None:
+    """Lay this machine's npm over the root of a host; LabError where there is none."""
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        raise LabError("this machine has no npm that a host could get")
+    library = Path(npm).resolve().parents[1]
+    (root / "usr/lib/node_modules").mkdir(exist_ok=True)
+    run_tool(["cp", "-a", library, root / "usr/lib/node_modules/npm"])
+    run_tool(["cp", Path(node).resolve(), root / "usr/bin/node"])
+    (root / "usr/bin/npm").symlink_to("../lib/node_modules/npm/bin/npm-cli.js")
 
 
 class Template:
