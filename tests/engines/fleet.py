@@ -1,5 +1,6 @@
 """Hosts of this machine, and what a command tells of them without what differs in any two runs."""
 
+import contextlib
 import getpass
 import grp
 import json
@@ -95,7 +96,11 @@ class Fleet:
 
     def files(self) -> dict[str, str]:
         """All that is on the hosts."""
-        return {path.name: path.read_text() for path in sorted(self.directory.iterdir())}
+        found = {}
+        for path in sorted(self.directory.iterdir()):
+            with contextlib.suppress(FileNotFoundError):  # a temporary file that has gone since
+                found[path.name] = path.read_text()
+        return found
 
     def close(self) -> None:
         """End the server."""

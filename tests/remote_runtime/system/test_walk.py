@@ -47,10 +47,14 @@ class WalkTest(DirectoryTest):
             self.assertEqual(self.directory(name), self.path("srv/real"))
 
     def test_the_path_behind_a_link(self) -> None:
-        """It is told of what is the owner's of the link, whether anything is there or not."""
+        """It is told of what is the owner's of the link, but not of what is not there."""
         self.write("srv/real/a", b"")
-        self.link("home/mine", "real/new", BOB)
-        self.assertEqual(Files().real(self.path("home/mine")), self.path("home/real/new"))
+        link = self.link("home/mine", "real/new", BOB)
+        error = failure_of(Files().real, link)
+        self.assertEqual(error.kind, "resource.file.link")
+        self.assertIn("which does not exist", error.message)
+        os.chown(self.write("home/real/new", b""), BOB, BOB)
+        self.assertEqual(Files().real(link), self.path("home/real/new"))
         for name in ("a", "new"):
             link = self.link("home/%s" % name, self.path("srv/real/%s" % name), BOB)
             error = failure_of(Files().real, link)
