@@ -64,6 +64,11 @@ def drawn(seed: int) -> Scenario:
         ids.append(resource)
         resources.append({kind: [{name: properties}]})
     commands = {one: "a command may fail" for one in ids if one.startswith("exec#")}
+    for resource in resources:
+        ((kind, [entry]),) = resource.items()
+        ((name, properties),) = entry.items()
+        if commands.keys() & properties.get("require", ()):
+            commands[f"{kind}#{name}"] = "it is skipped if that command fails"
     return Scenario(
         "random", f"seed-{seed}", setup=_setup(pick), resources=resources, inherent=commands
     )
