@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -122,10 +121,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.one:
         kind, given = options.one
-        measure: Callable[[], float] = lambda: (  # noqa: E731 - one of two
-            alone(Path(given)) if kind == "jinja2" else planned(Path(given), kind)
-        )
-        seconds = measure()
+        seconds = alone(Path(given)) if kind == "jinja2" else planned(Path(given), kind)
         print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
         return 0
     taken: dict[str, list[Any]] = {kind: [] for kind in KINDS}

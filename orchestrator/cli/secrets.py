@@ -239,11 +239,12 @@ def _rekey(args: argparse.Namespace) -> int:
 
 
 def _recipients(args: argparse.Namespace) -> int:
+    from orchestrator.secrets.editing import NO_FILE
     from orchestrator.secrets.opening import read_bytes
     from orchestrator.secrets.readers import readers_of
 
     for name in args.files:
-        lines = readers_of(read_bytes(name, name), name, args.secret_keys)
+        lines = readers_of(read_bytes(name, name, NO_FILE), name, args.secret_keys)
         for line in lines or ["everybody: nothing in it is encrypted"]:
             print(f"{name}: {line}")
     return 0

@@ -23,6 +23,8 @@ from orchestrator.support.atomic_file import replacing
 
 Steps = tuple[str, ...]
 
+NO_FILE = "ccm secrets set creates a file; the others take one that exists"
+
 
 class Lock(NamedTuple):
     """How a text is encrypted: ``vault`` with the password of an ID, or ``age``."""
@@ -40,7 +42,7 @@ class Editor:
     def __init__(self, path: Path, keyring: Keyring) -> None:
         self.path = path
         self._keyring = keyring
-        self._data = read_bytes(str(path), str(path))
+        self._data = read_bytes(str(path), str(path), NO_FILE)
         self.kind: Kind = require_whole(self._data, str(path))
         self._plain: dict[Steps, tuple[str, str]] = {}  # of inline values, with their tags
         self._ids: dict[Steps, str] = {}
@@ -160,7 +162,7 @@ def default_lock(keyring: Keyring) -> Lock:
 def shown(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
     """The plain text of a file, or a value in it; SecretError."""
     name = str(path)
-    opened = keyring.open_file(read_bytes(name, name), name, name)
+    opened = keyring.open_file(read_bytes(name, name, NO_FILE), name, name)
     if steps is None and kind_of(opened) == "plain" and b"!vault" not in opened:
         return decoded(opened, name)
     return Opened(decoded(opened, name), name, keyring.open_value).value(steps or ())

@@ -24,6 +24,7 @@ from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.reference import Reference
 from remote_runtime.text.nearest import nearest
 
+_RELATIVE = "paths are relative to the manifest, then to ccm.yaml"
 MOST_BYTES = 16 << 20
 SOPS = "sops"
 
@@ -126,14 +127,13 @@ class Opened:
         return to_plain(node)
 
 
-def read_bytes(path: str, name: str) -> bytes:
-    """The content of a file; SecretError."""
+def read_bytes(path: str, name: str, hint: str = _RELATIVE) -> bytes:
+    """The content of a file; SecretError, with a ``hint`` if it cannot be read."""
     try:
         with open(path, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         message = f"cannot read {name}: {error.strerror}"
-        hint = "paths are relative to the manifest, then to ccm.yaml"
         raise SecretError(message, "secret.source", hint) from error
     if len(data) > MOST_BYTES:
         raise SecretError(f"{name} is larger than {MOST_BYTES >> 20} MiB", "secret.source")

@@ -234,6 +234,7 @@ class _Tests:
         self.register = register
 
     def of(self, node: nodes.Expr, negative: bool = False) -> tuple[str, Any] | None:
+        """The guard that stands for a condition, or its ``negative``; None if there is none."""
         if isinstance(node, nodes.Not):
             return self.of(node.node, not negative)
         if isinstance(node, nodes.Filter) and node.name == "bool" and node.node is not None:

@@ -13,7 +13,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.conversion import included_vars, keywords
 from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.conversion.loops import Loop, read_loop
+from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.trees import (
@@ -159,10 +159,7 @@ def _looped(builder: Conversion, task: Task, scope: Scope, given: dict[str, Any]
         raise NotConvertible("set_fact in such a loop")
     if loop.elements is not None:
         loop.foreach = expression_of(loop.elements, scope)
-    inner = scope.with_locals({"item": loop.sample})
-    if loop.variable != "item":
-        inner = inner.with_locals({loop.variable: loop.sample})
-        inner.renames = {**inner.renames, loop.variable: "item"}
+    inner = element_scope(scope, loop)
     if len(given) > 1 and any(other in names_in(tree_of(value)) for other in given
                               for name, value in given.items() if other != name):  # fmt: skip
         raise NotConvertible("facts in a loop that read each other")

@@ -33,6 +33,14 @@ class Loop:
     sample: Sample = field(default_factory=lambda: OPEN)
 
 
+def element_scope(scope: Scope, loop: Loop) -> Scope:
+    """The scope of one element of a loop, which ccm calls ``item`` whatever Ansible calls it."""
+    inner = scope.with_locals({"item": loop.sample, loop.variable: loop.sample})
+    if loop.variable != "item":
+        inner.renames = {**inner.renames, loop.variable: "item"}
+    return inner
+
+
 def read_loop(task: Task, scope: Scope, files: Files) -> Loop | None:
     """The loop of a task, None where it has none. NotConvertible."""
     if task.loop is None:

@@ -10,7 +10,7 @@ from jinja2.nodes import Name
 
 from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.conversion.loops import Loop, read_loop
+from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.answers import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
@@ -138,11 +138,7 @@ def _element_scope(loop: Loop, scope: Scope) -> Scope:
     if loop.elements is not None:
         first = loop.elements[0] if loop.elements else ""
         return scope.having(task_vars={**scope.task_vars, loop.variable: first})
-    inner = scope.with_locals({"item": loop.sample})
-    if loop.variable != "item":
-        inner = inner.with_locals({loop.variable: loop.sample})
-        inner.renames = {**inner.renames, loop.variable: "item"}
-    return inner
+    return element_scope(scope, loop)
 
 
 def loop_of_results(builder: Conversion, task: Task) -> Register | None:

@@ -8,7 +8,7 @@ from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.looping import loop_over
-from orchestrator.ansible.conversion.loops import Loop, read_loop
+from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.task_files import include_file
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template
@@ -64,9 +64,7 @@ def _apply_in_loop(
     if str(path) in builder.stack:
         raise NotConvertible(f"{name} includes itself")
     entry = builder.project.file_entry(builder, path, loop.variable, loop.sample)
-    scope = builder.scope.with_locals({"item": loop.sample, loop.variable: loop.sample})
-    if loop.variable != "item":
-        scope.renames = {**scope.renames, loop.variable: "item"}
+    scope = element_scope(builder.scope, loop)
     conditions = read_conditions(
         listed(task.keywords.get("when")), scope, builder.manifest.entries()
     )

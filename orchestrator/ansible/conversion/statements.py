@@ -17,7 +17,7 @@ from orchestrator.ansible.conversion import (
 )
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.conversion.loops import read_loop
+from orchestrator.ansible.conversion.loops import element_scope, read_loop
 from orchestrator.ansible.conversion.task_files import include_file
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import in_role, is_template, parse_expression
@@ -144,10 +144,7 @@ def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[s
         raise NotConvertible("an assertion in such a loop")
     if loop.elements is not None:
         loop.foreach = expression_of(loop.elements, scope)
-    inner = scope.with_locals({"item": loop.sample})
-    if loop.variable != "item":
-        inner = inner.with_locals({loop.variable: loop.sample})
-        inner.renames = {**inner.renames, loop.variable: "item"}
+    inner = element_scope(scope, loop)
     expected = both([texts.condition(one, inner) for one in that])
     when = _expressions(builder, task, inner)
     failing = both([*when, f"not ({expected})"])
@@ -244,7 +241,7 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
     certain = builder.first and not any(one.changes for one in builder.manifest.entries())
     if key is None and not is_template(database):
         builder.scope.uses.entries[database, "*"] = ("", certain)
-        _note(builder, task, record, "entries that are named are asked for one by one")
+        _note(builder, task, record, "it reads only the entries that something names")
         return
     if not isinstance(key, str):
         raise NotConvertible("getent of a list of entries")

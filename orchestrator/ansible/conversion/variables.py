@@ -74,6 +74,7 @@ class _Writer:
         self.included = {k for c in builder.includes for m in c.files.values() for k in m}
 
     def run(self) -> set[str]:
+        """Write data, layers and overrides; the variables that nothing sets."""
         own: dict[str, Any] = {}
         for key, value in self.plan.defaults.items():
             self._datum(key, value, self.comments(self.plan.defaults, key))

@@ -35,6 +35,7 @@ def found_answer(name: str, keys: list[Any]) -> nodes.Expr | None:
 
 
 def page_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
+    """A member of the result of ``uri``. curl shows only success or failure: status 200 or 0."""
     text = nodes.Getattr(answer, "stdout", "load")
     if keys[0] == "json":
         return members(nodes.Filter(text, "from_json", [], [], None, None), keys[1:])
@@ -49,6 +50,8 @@ def page_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
 
 
 def command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
+    """A member of the result of a command; None for one that ccm does not have."""
+
     def stripped(word: str) -> nodes.Expr:
         text = nodes.Getattr(answer, word, "load")
         return nodes.Call(
@@ -67,6 +70,7 @@ def command_answer(answer: nodes.Expr, keys: list[Any]) -> nodes.Expr | None:
 
 
 def stat_answer(answer: nodes.Expr, key: str) -> nodes.Expr | None:
+    """A member of ``stat`` of a result; None for one that ccm does not have."""
     kinds = {"isdir": "directory", "isreg": "file", "islnk": "symlink"}
     if key == "exists":
         return nodes.Getattr(answer, "exists", "load")

@@ -137,6 +137,7 @@ class _Writer:
         return self.scopes[-1]
 
     def piece(self, piece: Piece) -> str:
+        """The piece as a template of ccm has it; a problem is noted, and the piece stays."""
         if piece.kind in ("text", "comment"):
             return piece.before + piece.text + piece.after
         try:

@@ -91,6 +91,7 @@ class _Translator:
         self.scope = scope
 
     def of(self, node: Any) -> Any:
+        """The expression of ccm for a node; NotConvertible."""
         if isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem)):
             return self._path(node)
         if isinstance(node, nodes.Compare):
