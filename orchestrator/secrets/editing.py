@@ -23,7 +23,7 @@ from orchestrator.support.atomic_file import replacing
 
 Steps = tuple[str, ...]
 
-NO_FILE = "ccm secrets set creates a file; the others take one that exists"
+NO_FILE = "name a file that exists; ccm secrets set creates one"
 
 
 class Lock(NamedTuple):

@@ -6,7 +6,7 @@ from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS
 from orchestrator.report.wording import shown_status
 
 MARKS = {**LETTERS, **HOST_LETTERS, "ok": "·", "waiting": "H", "running": "…"}
-"""A letter for each outcome: they are told apart without colors."""
+"""A letter for each outcome, so that no outcome is shown by color alone."""
 _WORDS = {"ok": "unchanged", "defect": "internal error", "waiting": "not started"}
 
 

@@ -90,7 +90,7 @@ def serve(
     protocol: type[BoundedProtocol] = BoundedProtocol,
     is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Serve until the process is told to end, or ``is_over`` says so. UsageError for an unusable
+    """Serve until a signal ends the process, or ``is_over`` returns true. UsageError for an unusable
     certificate or key.
     """
     config = uvicorn.Config(

@@ -102,7 +102,7 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
 
 
 def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
-    """Serve until the process is told to end; ``tell`` gets the address to log in at.
+    """Serve until a signal ends the process; ``tell`` gets the address to log in at.
 
     UsageError for what cannot be used.
     """

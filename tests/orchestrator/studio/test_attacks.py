@@ -116,7 +116,7 @@ def test_a_form_needs_the_token_of_its_session(site: Site) -> None:
 
 
 def test_a_login_link_logs_in_once(site: Site) -> None:
-    """Looking at it does not use it up; a new one is told after each login; no link is kept."""
+    """The page alone does not redeem it. Each login prints a new one, and none is stored."""
     token = site.token
     browser = site.other_browser()
     assert browser.get(f"/login?token={token}").status_code == 200

@@ -124,7 +124,7 @@ def test_a_file_that_becomes_unusable_lets_nobody_in(state: Path, users: Path) -
 
 
 def test_with_tls_the_cookie_is_secure(state: Path, users: Path) -> None:
-    """It is never sent without encryption, and browsers are told to use TLS."""
+    """The cookie requires TLS, and so do later requests of the browser."""
     site = Site(state, auth=users, tls=("cert", "key"))
     site.browser.base_url = "https://127.0.0.1:8700"
     done = site.browser.post("/login", data={"name": "alice", "password": PASSWORD})
