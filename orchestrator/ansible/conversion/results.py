@@ -128,7 +128,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     builder.scope.registers[name] = register
     _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
     if question.kind == "uri":
-        text = "the host reads the page with curl before the first change; a status is 200 for success, or 0"
+        text = "curl reads the page before the first change; its status is 200 for success, or 0"
         builder.mark(record, CHECK, text)
         builder.manifest.items.append(Comment([f"CHECK: {text}"]))
 

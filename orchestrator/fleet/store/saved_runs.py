@@ -165,19 +165,7 @@ class SavedRun:
                 phases.setdefault(turn.host, []).append((turn.phase, turn.at))
             else:
                 planned[turn.host] = len(turn.resources)
-        return [
-            HostResult(
-                host,
-                tallies[host],
-                INTERRUPTED,
-                kind=CUT_OFF,
-                message="ccm ended before this host finished",
-                phase=entered[-1][0] if (entered := phases[host]) else Phase.WAITING,
-                planned=planned[host],
-                phases=tuple(entered),
-            )
-            for host in hosts
-        ]
+        return [cut_off(host, tallies[host], tuple(phases[host]), planned[host]) for host in hosts]
 
     def _again(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
         """The events of these hosts, each with whether its host reported the resource before."""
@@ -408,3 +396,19 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise ValueError(f"{path} does not contain an object")
     return record
+
+
+def cut_off(
+    host: str, tally: Tally, phases: tuple[tuple[Phase, float], ...] = (), planned: int = 0
+) -> HostResult:
+    """The result of a host that was at work, or waiting, when ccm ended."""
+    return HostResult(
+        host,
+        tally,
+        INTERRUPTED,
+        kind=CUT_OFF,
+        message="ccm ended before this host finished",
+        phase=phases[-1][0] if phases else Phase.WAITING,
+        planned=planned,
+        phases=phases,
+    )

@@ -15,10 +15,9 @@ from typing import IO, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.checks.origin import Origin
-from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
+from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_lines import LineReader
-from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.fleet.store.saved_runs import SavedRun, cut_off
 from remote_runtime.errors import InputError, Problem
 
 _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -70,7 +69,7 @@ class HostSlice:
             found[result.host] = result
         if self._run.running:
             return list(found.values())
-        return [found.get(name) or _cut_off(name) for name in self.about["hosts"]]
+        return [found.get(name) or cut_off(name, Tally()) for name in self.about["hosts"]]
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events of these hosts."""
@@ -98,17 +97,6 @@ class HostSlice:
         yield from self._happened()
         for result in self.results():
             yield happening.HostFinished(result)
-
-
-def _cut_off(name: str) -> HostResult:
-    return HostResult(
-        name,
-        Tally(),
-        INTERRUPTED,
-        kind=CUT_OFF,
-        message="ccm ended before this host finished",
-        phase=Phase.WAITING,
-    )
 
 
 def _numbers(places: bytes) -> array[int]:
