@@ -10,26 +10,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.cli.commands import build_parser, load_command
 from orchestrator.cli.messages import warn
+from orchestrator.cli.options import seconds
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.run_request import read_request
+from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from orchestrator.ansible.proof.playbook_run import Limits
     from orchestrator.ansible.proof.prove import Finding, Proof
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.events import Event
+    from orchestrator.runs.result import RunResult
 
 FIRST = ("ansible", "ccm")
 
 
 class WantedProof(NamedTuple):
     """What the command line says of a proof; ``limit`` are the patterns of its hosts, ``agreed``
-    says that there is no prompt.
+    says that there is no prompt. ``step_timeout`` and ``command_timeout`` are in seconds.
     """
 
     prove: bool
     first: str
     limit: list[str]
     agreed: bool
+    step_timeout: float
+    command_timeout: float
 
 
 class Converted(NamedTuple):
@@ -69,11 +75,34 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--yes", action="store_true", help="do not prompt before the proof changes hosts"
     )
+    group.add_argument(
+        "--step-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=3600.0,
+        help="time limit for each step of the proof, such as one run of ansible-playbook; 0 for no"
+        " limit (default: 1h)",
+    )
+    group.add_argument(
+        "--command-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=900.0,
+        help="time limit for each task of Ansible and each resource of ccm, if it has none of its"
+        " own; 0 for no limit (default: 15m)",
+    )
 
 
 def read_proof(args: argparse.Namespace) -> WantedProof:
     """The proof that the options ask for."""
-    return WantedProof(args.prove, args.first, args.limit or [], args.yes)
+    return WantedProof(
+        prove=args.prove,
+        first=args.first,
+        limit=args.limit or [],
+        agreed=args.yes,
+        step_timeout=args.step_timeout,
+        command_timeout=args.command_timeout,
+    )
 
 
 def check_proof(wanted: WantedProof) -> None:
@@ -102,7 +131,7 @@ def check_proof(wanted: WantedProof) -> None:
 
 def run_proof(wanted: WantedProof, converted: Converted) -> int:
     """Prove a conversion; 0 where the other tool found nothing to do, else 1."""
-    from orchestrator.ansible.proof.playbook_run import Playbook, run_playbook
+    from orchestrator.ansible.proof.playbook_run import Limits, Playbook, run_playbook
     from orchestrator.ansible.proof.prove import prove
     from orchestrator.ansible.proof.task_map import TaskMap
     from orchestrator.runs.request import HostChoice
@@ -117,11 +146,13 @@ def run_proof(wanted: WantedProof, converted: Converted) -> int:
     if not (wanted.agreed or _confirmed(hosts)):
         print("nothing was applied")
         return 1
+    limits = Limits(wanted.step_timeout, wanted.command_timeout)
+    output = sys.stderr.fileno()
     proof = prove(
         wanted.first,
         hosts,
-        play=lambda check: run_playbook(playbook, hosts, check=check, output=sys.stderr.fileno()),
-        site=_Pushes(converted, hosts),
+        play=lambda check: run_playbook(playbook, hosts, check=check, limits=limits, output=output),
+        site=_Pushes(converted, hosts, limits),
         tasks=TaskMap(converted.tasks, Path.cwd()),
         say=_say,
     )
@@ -146,8 +177,11 @@ def _confirmed(hosts: Sequence[str]) -> bool:
 class _Pushes:
     """The converted site, pushed as ``ccm push`` does it."""
 
-    def __init__(self, converted: Converted, hosts: Sequence[str]) -> None:
+    def __init__(self, converted: Converted, hosts: Sequence[str], limits: Limits) -> None:
         self._words = ["-i", converted.hosts, "-l", ",".join(hosts), converted.site]
+        self._words += [f"--timeout={limits.step:g}", f"--stall-timeout={limits.command:g}"]
+        if limits.command:  # which the wait for another push would extend
+            self._words.append(f"--lock-timeout={min(RunOptions().lock_timeout, limits.command):g}")
 
     def preview(self) -> list[dict[str, Any]]:
         """The events of a preview; a resource may fail in it. ProofError."""
@@ -166,6 +200,7 @@ class _Pushes:
         request = read_request(given, "push")
         output = _Collecting(OutputOptions(quiet=True), request.run)
         result = push(request, output)
+        _require_in_time(result)
         good = (outcome.OK, outcome.FAILED) if may_fail else (outcome.OK,)
         failed = any(one.outcome not in good for one in result.results)
         if failed or result.interrupted or result.faults:
@@ -174,6 +209,20 @@ class _Pushes:
                 hint="the lines above say why",
             )
         return output.events
+
+
+def _require_in_time(result: RunResult) -> None:
+    """ProofError for a host at a time limit, with the option that gives it more time."""
+    from orchestrator.ansible.proof.playbook_run import ProofError
+    from orchestrator.fleet import outcome
+
+    options = {outcome.TIMED_OUT: "--step-timeout", outcome.STALLED: "--command-timeout"}
+    for one in result.results:
+        if one.kind in options:
+            raise ProofError(
+                f"ccm push on {one.host}: {one.message}",
+                hint=f"find out what takes so long on the host, or raise {options[one.kind]}",
+            )
 
 
 class _Collecting(Output):

@@ -21,6 +21,7 @@ DEFECT = "defect"
 HELD = "held"
 # Kinds of errors.
 TIMED_OUT = "host.timeout"  # --timeout was over
+STALLED = "host.stalled"  # --stall-timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, so the end of the host is unknown
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
 _OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, HELD)

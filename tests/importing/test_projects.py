@@ -96,6 +96,9 @@ def test_a_converted_project_makes_the_same_host(
             if found:
                 host.reset()
             project.prepare(host, url)
+            # The path of a socket is short; a connection does not outlive its host.
+            sockets = lab.directory / f"cp-{project.name}-{first}"
+            ccm.environment["ANSIBLE_SSH_CONTROL_PATH_DIR"] = str(sockets)
             options = ("--prove", "--first", first, "-l", host.name, "--yes")
             proved = _run(ccm, *words, str(tmp_path / f"site-{first}"), *options)
             assert proved.returncode == 0, proved.stdout + proved.stderr

@@ -7,6 +7,7 @@ the results, which exist in a private directory until they are read.
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -32,10 +33,21 @@ _REPORT = {
     "JUNIT_TASK_RELATIVE_PATH": "",
     "JUNIT_TEST_CASE_PREFIX": "",
 }
+_TASK_TIMEOUT = "ANSIBLE_TASK_TIMEOUT"  # since Ansible 2.10
+_TIMED_OUT = "Timed out after"
+_GRACE = 10.0
 
 
 class ProofError(CcmError):
     """A step of the proof could not be carried out, so it proves nothing."""
+
+
+class Limits(NamedTuple):
+    """Time limits in seconds: of one ``step`` of a proof, and of one ``command`` in it, which is a
+    task of Ansible or a resource of ccm. 0 is no limit."""
+
+    step: float = 3600.0
+    command: float = 900.0
 
 
 class Playbook(NamedTuple):
@@ -60,7 +72,7 @@ class Playbook(NamedTuple):
 
 class TaskResult(NamedTuple):
     """What a task did on a host. ``path`` and ``line`` say where it stands, ``name`` includes its
-    role; ``status`` is ok, skipped or failed."""
+    role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time limit."""
 
     host: str
     path: str
@@ -68,6 +80,12 @@ class TaskResult(NamedTuple):
     name: str
     changed: bool
     status: str
+    timed_out: bool = False
+
+    @property
+    def text(self) -> str:
+        """How a person finds the task."""
+        return f"{self.path}:{self.line} ({self.name})"
 
     @property
     def place(self) -> tuple[str, int]:
@@ -91,42 +109,51 @@ def run_playbook(
     hosts: Sequence[str],
     *,
     check: bool = False,
+    limits: Limits | None = None,
     output: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> list[TaskResult]:
     """Run the playbook on the named hosts, with ``check`` in check mode; what each task did.
 
     Ansible's own output goes to the file descriptor ``output``. UsageError without Ansible,
-    ProofError where the playbook failed; in check mode a task may fail, as commands are skipped.
+    ProofError where the playbook failed or ran into one of the ``limits``; in check mode a task may
+    fail, as commands are skipped.
     """
     environment = os.environ if environment is None else environment
+    limits = limits or Limits()
     argv = [require_ansible(environment), "-l", ",".join(hosts)]
     argv += [word for one in playbook.inventory for word in ("-i", one)]
     argv += ["--check"] if check else []
     argv += map(str, playbook.paths)
     with tempfile.TemporaryDirectory(prefix="ccm-prove-") as directory:
-        done = subprocess.run(
+        bound = {_TASK_TIMEOUT: str(math.ceil(limits.command))} if limits.command else {}
+        with subprocess.Popen(
             argv,
             cwd=playbook.directory,
-            env={**environment, **_REPORT, "JUNIT_OUTPUT_DIR": directory},
+            env={**environment, **_REPORT, **bound, "JUNIT_OUTPUT_DIR": directory},
             stdout=output if output is not None else subprocess.DEVNULL,
             stderr=output if output is not None else subprocess.DEVNULL,
-            check=False,
-        )
+        ) as process:
+            code = _wait(process, limits.step)
         reports = sorted(Path(directory).glob("*.xml"))
         results = [one for report in reports for one in read_report(report)]
     mode = f"{PROGRAM}{' --check' if check else ''}"
     failed = [one for one in results if one.status == "failed"]
+    if slow := [one for one in failed if one.timed_out]:
+        raise ProofError(
+            f"{mode}: {slow[0].text} took longer than {limits.command:g} s on {slow[0].host}",
+            hint="find out what the task waits for, or raise --command-timeout",
+        )
     if failed and check:
         return results
     if failed:
         first = failed[0]
         raise ProofError(
-            f"{mode} failed on {first.host} at {first.path}:{first.line} ({first.name})",
+            f"{mode} failed on {first.host} at {first.text}",
             hint="the proof needs a playbook that succeeds; Ansible's output says why",
         )
-    if done.returncode != 0 or not reports:
-        what = f"exited with {done.returncode}" if done.returncode else "wrote no report"
+    if code != 0 or not reports:
+        what = f"exited with {code}" if code else "wrote no report"
         raise ProofError(f"{mode} {what}", hint="Ansible's output says why")
     return results
 
@@ -156,7 +183,32 @@ def _result(case: ElementTree.Element) -> TaskResult:
         name=title.partition(": ")[2] or title,
         changed=status == "ok" and _changed(case.findtext("system-out") or ""),
         status=status,
+        timed_out=failed and any(_TIMED_OUT in _message(one) for one in case),
     )
+
+
+def _message(element: ElementTree.Element) -> str:
+    return element.get("message") or ""
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
+    """The exit code of Ansible. At the end of its time, it gets time to end its workers, too."""
+    try:
+        return process.wait(seconds or None)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        try:
+            process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        raise ProofError(
+            f"{PROGRAM} took longer than {seconds:g} s and was ended",
+            hint="the last task in Ansible's output says what took so long; "
+            "fix it, or raise --step-timeout",
+        ) from None
+    except BaseException:
+        process.wait()  # Ctrl-C reaches Ansible, too
+        raise
 
 
 def _changed(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from orchestrator.ansible.proof.playbook_run import ProofError, TaskResult
 from orchestrator.ansible.proof.task_map import TaskMap
@@ -20,6 +20,9 @@ FIRST = (ANSIBLE, CCM)
 
 Event = Mapping[str, Any]
 
+_Result = TypeVar("_Result")
+
+_STEPS = 3
 _IN_CHECK_MODE = "would change in check mode"
 _FAILED_IN_CHECK_MODE = "fails in check mode, so the tasks after it were not looked at"
 
@@ -96,12 +99,12 @@ def _ansible_first(
     tasks: TaskMap,
     say: Callable[[str], None],
 ) -> Proof:
-    say("step 1 of 3: ansible-playbook")
-    play(False)
-    say("step 2 of 3: ansible-playbook again, to find tasks that change on every run")
-    again = {(one.host, *_place(one)) for one in play(False) if one.changed}
-    say("step 3 of 3: ccm push --noop of the converted site")
-    events = site.preview()
+    steps = _Steps(say)
+    steps.run("ansible-playbook", lambda: play(False))
+    title = "ansible-playbook again, to find tasks that change on every run"
+    again = {(one.host, *_place(one)) for one in steps.run(title, lambda: play(False))
+             if one.changed}  # fmt: skip
+    events = steps.run("ccm push --noop of the converted site", site.preview)
     _require_events(events, hosts)
     proof = Proof(ANSIBLE, tuple(hosts), len(events), [], [], [])
     for event in events:
@@ -128,12 +131,12 @@ def _ccm_first(
     tasks: TaskMap,
     say: Callable[[str], None],
 ) -> Proof:
-    say("step 1 of 3: ccm push of the converted site")
-    _require_events(site.push(), hosts)
-    say("step 2 of 3: ccm push again, to find resources that change on every run")
-    again = {(one["host"], _name(one)) for one in site.push() if one.get("changed")}
-    say("step 3 of 3: ansible-playbook --check")
-    results = play(True)
+    steps = _Steps(say)
+    _require_events(steps.run("ccm push of the converted site", site.push), hosts)
+    title = "ccm push again, to find resources that change on every run"
+    again = {(one["host"], _name(one)) for one in steps.run(title, site.push)
+             if one.get("changed")}  # fmt: skip
+    results = steps.run("ansible-playbook --check", lambda: play(True))
     proof = Proof(CCM, tuple(hosts), len(results), [], [], [])
     for one in results:
         if not one.changed and one.status != "failed":
@@ -153,6 +156,25 @@ def _ccm_first(
         if not any(name in one.resource for one in proof.repeated):
             proof.repeated.append(finding)
     return proof
+
+
+class _Steps:
+    """Says each step before it begins, and names it in an error."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._number = 0
+
+    def run(self, title: str, call: Callable[[], _Result]) -> _Result:
+        """What ``call`` returns. ProofError with the step in front."""
+        self._number += 1
+        self._say(f"step {self._number} of {_STEPS}: {title}")
+        try:
+            return call()
+        except ProofError as error:
+            raise ProofError(
+                f"step {self._number} of {_STEPS}: {error.message}", hint=error.hint
+            ) from error
 
 
 def _place(one: TaskResult) -> tuple[str, int]:

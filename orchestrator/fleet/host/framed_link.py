@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.fleet.outcome import TIMED_OUT
+from orchestrator.fleet.outcome import STALLED, TIMED_OUT
 from orchestrator.fleet.ports import Link
 from remote_runtime.errors import ProtocolError, UnreachableError
 from remote_runtime.protocol import wire
@@ -206,7 +206,7 @@ class FramedLink:
         span = f"{bound / 3600:.3g} h" if bound >= 3600 else f"{bound:.3g} s"
         return _Overdue(f"no progress for {span} (--stall-timeout)", UnreachableError(
             f"no progress for {span}; the resources in progress were interrupted",
-            kind="host.stalled",
+            kind=STALLED,
             hint=(
                 "find out what hangs on the host, set a timeout for the command, or raise "
                 "--stall-timeout"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.ansible.proof import playbook_run
-from orchestrator.ansible.proof.playbook_run import Playbook, TaskResult
+from orchestrator.ansible.proof.playbook_run import Playbook, ProofError, TaskResult
 from orchestrator.ansible.proof.prove import Finding, Proof
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.import_proof import (
@@ -127,6 +127,36 @@ def test_a_conversion_is_proved_on_its_host(
     out = capfd.readouterr().out
     assert ("proved: nothing to do" in out) == (code == 0)
     assert ("t.yml:1 (Make)" in out) == (code == 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "option"),
+    [
+        (["--step-timeout=1"], "step 1 of 3: ccm push on web1: timed out", "--step-timeout"),
+        (
+            ["--command-timeout=1"],
+            "step 1 of 3: ccm push on web1: no progress for 1 s",
+            "--command-timeout",
+        ),
+    ],
+)
+def test_a_push_that_hangs_is_ended(
+    words: list[str],
+    message: str,
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The error says which step and host it was, and the option that gives more time."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    converted = written(tmp_path)
+    text = "ccm: {resources: [{exec: [{hang: {command: sleep 600}}]}]}\n"
+    Path(converted.site).write_text(text)
+    given = ["--prove", "--first", "ccm", "-l", "web1", "--yes", *words]
+    with pytest.raises(ProofError) as caught:
+        run_proof(read_proof(parsed(*given)), converted)
+    assert caught.value.message.startswith(message)
+    assert option in caught.value.hint
 
 
 def test_a_no_changes_nothing(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.ansible.proof.playbook_run import (
+    Limits,
     Playbook,
     ProofError,
     TaskResult,
@@ -131,3 +132,41 @@ def test_missing_ansible_is_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ansible-playbook was not found on PATH") as caught:
         require_ansible({"PATH": str(tmp_path)})
     assert "ansible-core" in caught.value.hint
+
+
+def test_a_playbook_that_hangs_is_ended(tmp_path: Path) -> None:
+    """The error says how long it may take, where to look, and which option gives more time."""
+    around = environment(tmp_path, _CASES)
+    program = tmp_path / "bin/ansible-playbook"
+    program.write_text('#!/bin/sh\necho $$ > "$RECORD"\nexec sleep 600\n')
+    with pytest.raises(ProofError, match=r"took longer than 0\.5 s and was ended") as caught:
+        run_playbook(
+            Playbook.of([str(tmp_path / "site.yml")], []),
+            ["web1"],
+            limits=Limits(step=0.5),
+            environment=around,
+        )
+    assert "--step-timeout" in caught.value.hint
+    process = int((tmp_path / "record").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_each_task_has_a_time_limit(tmp_path: Path) -> None:
+    """Ansible ends the task; the error names it, and the option that gives it more time."""
+    slow = _FAILED.replace(
+        "<failure>", '<failure message="Task failed: Timed out after 7 second(s).">'
+    )
+    around = environment(tmp_path, slow + "</testsuite>", 2)
+    program = tmp_path / "bin/ansible-playbook"
+    program.write_text(_PROGRAM.replace("pwd >", 'echo "$ANSIBLE_TASK_TIMEOUT" >'))
+    with pytest.raises(ProofError, match=r"/p:3 \(T\) took longer than 6\.5 s on web1") as caught:
+        run_playbook(
+            Playbook.of([str(tmp_path / "site.yml")], []),
+            ["web1"],
+            check=True,
+            limits=Limits(command=6.5),
+            environment=around,
+        )
+    assert "--command-timeout" in caught.value.hint
+    assert (tmp_path / "record").read_text().startswith("7\n")
