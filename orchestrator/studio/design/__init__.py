@@ -1,0 +1,1 @@
+"""Edits manifests for ``ccm studio``: what is not touched stays byte for byte (controller)."""

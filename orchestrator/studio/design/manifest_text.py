@@ -1,0 +1,170 @@
+"""A manifest as text: its resources with their places, and edits of them (controller).
+
+A resource is found by its number in the list of ``resources``. Every edit gives a new manifest; see
+``yaml_text``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.studio.design.spans import Path
+from orchestrator.studio.design.yaml_text import YamlText, same
+from remote_runtime.errors import InputError, Problem
+
+RESOURCES: Path = ("ccm", "resources")
+DEFAULTS = "defaults"
+NEW = "ccm:\n  resources: []\n"
+"""The text of a new manifest."""
+
+Rank = Callable[[str], int]
+
+
+class ResourceEntry(NamedTuple):
+    """A resource as it is written: ``path`` leads to its properties, ``line`` counts from 1.
+
+    ``in_list``: written as ``- NAME: {...}``; else its properties have a ``name``. An entry named
+    ``defaults`` in a list is for the others there.
+    """
+
+    type: str
+    name: str
+    path: Path
+    properties: dict[str, Any]
+    in_list: bool
+    line: int
+
+    @property
+    def id(self) -> str:
+        """``type#name``, as ``require`` and ``subscribe`` write it."""
+        return f"{self.type}#{self.name}"
+
+    @property
+    def is_defaults(self) -> bool:
+        """Whether it is no resource, but the properties that those of its list begin with."""
+        return self.in_list and self.name == DEFAULTS
+
+
+class ManifestText:
+    """One manifest, never changed. InputError for a text that is not a YAML map."""
+
+    def __init__(self, yaml: YamlText) -> None:
+        self.yaml = yaml
+        if not isinstance(yaml.data, dict) and yaml.data is not None:
+            problem = Problem(
+                "a manifest must be a map", None, "begin it with 'ccm:'", "input.type"
+            )
+            raise InputError([problem])
+        self.resources = list(_entries(yaml))
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        return self.yaml.text
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The top level of its data."""
+        found = (self.yaml.data or {}).get("data")
+        return found if isinstance(found, dict) else {}
+
+    def add(self, type_: str, name: str, properties: Mapping[str, Any]) -> ManifestText:
+        """Add a resource behind the others."""
+        entry = {type_: [{name: dict(properties)}]}
+        yaml = self.yaml
+        if not yaml.has(RESOURCES) or yaml.value(RESOURCES) is None:
+            ccm = yaml.value(("ccm",)) if yaml.has(("ccm",)) else None
+            if isinstance(ccm, dict):
+                return ManifestText(yaml.set(RESOURCES, [entry]))
+            return ManifestText(yaml.set(("ccm",), {"resources": [entry]}))
+        return ManifestText(yaml.insert(RESOURCES, len(yaml.value(RESOURCES)), entry))
+
+    def remove(self, number: int) -> ManifestText:
+        """Remove a resource, with the comments directly above it."""
+        found = self.resources[number]
+        item, group = found.path[:3], found.path[:4]
+        if found.in_list and len(self.yaml.value(group)) > 1:
+            return ManifestText(self.yaml.remove(found.path[:5]))
+        if len(self.yaml.value(item)) > 1:
+            return ManifestText(self.yaml.remove(group))
+        return ManifestText(self.yaml.remove(item))
+
+    def move(self, number: int, by: int) -> ManifestText:
+        """Move a resource one up (-1) or down (1): in its list, or with all of its list."""
+        path = self.resources[number].path
+        if self.resources[number].in_list:
+            group, at = path[:4], int(path[4])
+            if 0 <= at + by < len(self.yaml.value(group)):
+                return ManifestText(self.yaml.move(group, at, at + by))
+        at = int(path[2])
+        if not 0 <= at + by < len(self.yaml.value(RESOURCES)):
+            return self
+        return ManifestText(self.yaml.move(RESOURCES, at, at + by))
+
+    def rename(self, number: int, name: str) -> ManifestText:
+        """Give a resource another name. What requires it by the old name is left alone."""
+        found = self.resources[number]
+        if found.in_list:
+            return ManifestText(self.yaml.rename(found.path, name))
+        return ManifestText(self.yaml.set((*found.path, "name"), name))
+
+    def set(self, number: int, key: str, value: Any, rank: Rank | None = None) -> ManifestText:
+        """Give a resource a property. A new one comes at its place by ``rank``, or as the last."""
+        found = self.resources[number]
+        at = None
+        if rank is not None and key not in found.properties:
+            ranks = [rank(one) for one in found.properties]
+            at = next((n for n, one in enumerate(ranks) if one > rank(key)), None)
+            at = at if at is None or found.in_list else at + (at > 0)
+        return ManifestText(self.yaml.set((*found.path, key), value, at))
+
+    def unset(self, number: int, key: str) -> ManifestText:
+        """Remove a property of a resource."""
+        return ManifestText(self.yaml.remove((*self.resources[number].path, key)))
+
+    def set_data(self, key: str, value: Any) -> ManifestText:
+        """Give a key of the data a value."""
+        if not isinstance((self.yaml.data or {}).get("data"), dict):
+            return ManifestText(self.yaml.set(("data",), {key: value}, 0))
+        return ManifestText(self.yaml.set(("data", key), value))
+
+    def unset_data(self, key: str) -> ManifestText:
+        """Remove a key of the data."""
+        return ManifestText(self.yaml.remove(("data", key)))
+
+    def differs(self, number: int, key: str, value: Any) -> bool:
+        """Whether a resource does not have a property with exactly this value."""
+        found = self.resources[number].properties
+        return key not in found or not same(found[key], value)
+
+
+def _entries(yaml: YamlText) -> Iterator[ResourceEntry]:
+    """The entries that have the form of a resource; others are mistakes, for the text."""
+    items = yaml.value(RESOURCES) if yaml.has(RESOURCES) else None
+    for at, item in enumerate(items if isinstance(items, list) else ()):
+        for type_, value in item.items() if isinstance(item, dict) else ():
+            path = (*RESOURCES, at, type_)
+            if isinstance(value, dict):
+                name = value.get("name")
+                rest = {key: one for key, one in value.items() if key != "name"}
+                yield _entry(yaml, path, name=str(name or ""), properties=rest)
+            for number, entry in enumerate(value if isinstance(value, list) else ()):
+                for name, properties in entry.items() if isinstance(entry, dict) else ():
+                    if isinstance(properties, dict) or properties is None:
+                        below = (*path, number, name)
+                        yield _entry(yaml, below, name=name, properties=properties or {})
+
+
+def _entry(yaml: YamlText, path: Path, *, name: str, properties: dict[str, Any]) -> ResourceEntry:
+    holder, key = yaml.span(path[:-1]), path[-1]
+    at = holder.place(key) if holder else -1
+    start = holder.keys[at].start if holder and at >= 0 and holder.kind == "map" else 0
+    return ResourceEntry(
+        type=str(path[3]),
+        name=name,
+        path=path,
+        properties=properties,
+        in_list=len(path) > len(RESOURCES) + 2,
+        line=yaml.text.count("\n", 0, start) + 1,
+    )
