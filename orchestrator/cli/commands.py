@@ -121,6 +121,8 @@ class Parser(argparse.ArgumentParser):
         found.resolved = resolve_options(given, project.settings, os.environ, config_scope.without)
         found.resolved.update(self._rollout(found, project))
         vars(found).update({name: one.value for name, one in found.resolved.items()})
+        if hasattr(found, "history_token"):
+            found.history_token = project.history_token
         if hasattr(found, "secret_keys"):
             found.secret_keys = _keys(project)
         if getattr(found, "inventory_required", False) and found.inventory is None:

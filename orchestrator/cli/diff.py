@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.options import add_history, read_folder
+
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
     from orchestrator.report.differences import Difference
@@ -26,6 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("second", metavar="RUN2", help="the run to compare with")
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
+    add_history(parser, "compare runs of the project's history, which others share")
     parser.add_argument(
         "--detailed-exitcode",
         action="store_true",
@@ -37,7 +40,10 @@ def run(args: argparse.Namespace) -> int:
     """Write the differences."""
     from orchestrator.fleet.store.saved_runs import saved_run
 
-    differ = write_differences(saved_run(args.first), saved_run(args.second), args.json)
+    folder = read_folder(args)
+    differ = write_differences(
+        saved_run(args.first, folder), saved_run(args.second, folder), args.json
+    )
     return DIFFERENT if args.detailed_exitcode and differ else 0
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_inventory
+from orchestrator.cli.options import add_inventory, read_inventory
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the requested output."""
     from inventory import load
-    from orchestrator.fleet.store.past_runs import PastRuns
+    from orchestrator.runs.wiring import past_runs
 
     if args.limit and (args.graph or args.host):
         raise UsageError("--limit applies only to the list", hint="omit it")
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(host_page(loaded, args.host))
     else:
-        hosts = loaded.select(args.limit, PastRuns())
+        hosts = loaded.select(args.limit, past_runs(read_inventory(args)))
         _write_json(hosts) if args.json else _write_list(hosts)
     return 0
 

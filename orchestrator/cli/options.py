@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from orchestrator.project.settings import DEFAULT_FORKS
 from orchestrator.runs.request import ConnectionOptions, HostChoice, PlanRequirements
 from orchestrator.support.seconds import parse_seconds
+from remote_runtime.errors import UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.fleet.store.run_folder import RunFolder
+    from orchestrator.history.choice import HistoryChoice
     from orchestrator.planning import PlanOptions
 
 Options = TypeVar("Options", bound=tuple[Any, ...])
@@ -61,19 +66,70 @@ def add_inventory(
         " repeatable, selects the hosts of each"
         + ("; required, all selects every host" if limited else ""),
     )
+    add_history(parser, "failed, remaining and run:ID mean the runs of the project's history")
     parser.set_defaults(
         inventory_required=required, limit_required=limited, here=not (required or fleet)
     )
 
 
 def read_inventory(args: argparse.Namespace) -> HostChoice:
-    """What ``add_inventory`` takes."""
-    return read_fields(HostChoice, args)
+    """What ``add_inventory`` takes. UsageError."""
+    return read_fields(HostChoice, args)._replace(past=read_past(args))
+
+
+def add_history(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """``--history``: read the runs that are shared."""
+    parser.add_argument("--history", action=_FromHistory, help=meaning)
+    parser.set_defaults(from_history=False)
+
+
+class _FromHistory(argparse.Action):
+    """Asks for the setting, so that the project file is read only with ``--history``."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **more)
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        vars(namespace).update(from_history=True, history=None, history_token=None)
+
+
+def read_past(args: argparse.Namespace) -> HistoryChoice | None:
+    """The history whose runs are read; None without ``--history``. UsageError."""
+    if not getattr(args, "from_history", False):
+        return None
+    found = read_history(args)
+    if found is None:
+        raise UsageError(
+            "--history: there is no history",
+            hint="set history in ccm.yaml or CCM_HISTORY to a directory or the address of a studio",
+        )
+    return found
+
+
+def read_folder(args: argparse.Namespace) -> RunFolder:
+    """Where the runs are that a command shows. UsageError."""
+    past = read_past(args)
+    if past is None:
+        from orchestrator.fleet.store.run_folder import OWN_RUNS
+
+        return OWN_RUNS
+    from orchestrator.history.histories import folder_of
+
+    return folder_of(past)
+
+
+def read_history(args: argparse.Namespace) -> HistoryChoice | None:
+    """The history that environment and project file set; None without one. UsageError."""
+    if not args.history:
+        return None
+    from orchestrator.history.choice import history_choice
+
+    return history_choice(args.history, args.history_token or {})
 
 
 def add_keeping(parser: argparse.ArgumentParser) -> None:
-    """Add the number of stored runs, which has no flag."""
-    parser.set_defaults(keep=None)
+    """Add what decides where runs are stored, and how many; it has no flag."""
+    parser.set_defaults(keep=None, history=None, history_token=None)
 
 
 def read_keeping(args: argparse.Namespace) -> int:

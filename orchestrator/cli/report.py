@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from orchestrator.cli.options import add_history, read_folder
 from orchestrator.fleet.host.stage_host import host_in
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--events", action="store_true", help="write the transaction events, one per line"
     )
     add_forms(parser)
+    add_history(parser, "show a run of the project's history, which others share")
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 
@@ -85,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.store.saved_runs import saved_run
     from orchestrator.report.files.document import write_document
 
-    kept = saved_run(args.id)
+    kept = saved_run(args.id, read_folder(args))
     _check(args, kept)
     files = read_forms(args)
     write_forms(kept, files)

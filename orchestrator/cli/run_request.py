@@ -5,6 +5,7 @@ import argparse
 from orchestrator.cli.options import (
     read_connection,
     read_data,
+    read_history,
     read_inventory,
     read_keeping,
     read_plan_requirements,
@@ -33,6 +34,7 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
         keep=read_keeping(args),
         plan=read_plan_requirements(args),
         stages=read_stage_choice(args),
+        history=read_history(args),
     )
     # What only fleets need is loaded only for them.
     if hasattr(args, "waves"):

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.options import count
+from orchestrator.cli.options import add_history, count, read_folder
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ EXAMPLE = """
 ccm runs
 ccm runs site.yaml        # runs of one manifest
 ccm runs -n 5 --json
+ccm runs --history        # runs of everybody; see history in ccm.yaml
+ccm runs push             # copies what the history lacks
 """
+BELOW = ("push",)
 
 
 class Listed(NamedTuple):
@@ -57,6 +60,15 @@ _BELOW = frozenset({"who", "commit", "manifest"})  # columns that a narrow table
 _NUMBERS = frozenset({"changed", "failed", "predicted"})
 
 
+def below(words: list[str]) -> tuple[str, Any] | None:
+    """``ccm runs push`` is a command of its own."""
+    if words[:1] != ["push"]:
+        return None
+    from orchestrator.cli import runs_push
+
+    return "runs push", runs_push
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument(
@@ -70,6 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-n", metavar="N", type=count, default=20, help="number of runs (default: 20)"
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object per line")
+    add_history(parser, "show the runs of the project's history, which others share")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -78,17 +91,17 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from orchestrator.fleet.store.past_runs import runs_of
-    from orchestrator.fleet.store.run_directory import runs_directory
     from orchestrator.fleet.store.saved_runs import saved_runs
 
-    runs = runs_of(args.manifest) if args.manifest else saved_runs()
+    folder = read_folder(args)
+    runs = runs_of(args.manifest, folder) if args.manifest else saved_runs(folder)
     found = list(itertools.islice(runs, args.n))
     if args.json:
         for kept in found:
             print(json.dumps(_record(kept)))
     elif not found:
         what = f"no runs of {args.manifest}" if args.manifest else "no runs"
-        print(f"{what} in {runs_directory()}", file=sys.stderr)
+        print(f"{what} in {folder.label}", file=sys.stderr)
     else:
         import shutil
 

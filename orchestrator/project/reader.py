@@ -53,7 +53,7 @@ def _values(project: Project) -> Any:
         }
         for name, options in project.rollouts.items()
     }
-    return settings, rollouts, {**project.secrets}
+    return settings, rollouts, {**project.secrets}, {**project.history_token}
 
 
 def _real(name: str, value: Any) -> Any:
@@ -85,7 +85,16 @@ def _read(file: ProjectFile) -> Project:
         {name: _rollout(node) for name, (_, node) in named.items()},
         _secrets(to_plain(keys), file.directory) if isinstance(keys, Mapping) else {},
         os.path.abspath(file.directory),
+        _history_token(root.get("history_token"), file.directory),
     )
+
+
+def _history_token(node: Node | None, directory: str) -> dict[str, str]:
+    """Where the token for the history is, with an absolute path."""
+    written = to_plain(node) if isinstance(node, Mapping) else {}
+    if "file" in written:
+        return {"file": os.path.abspath(_directory(written["file"], directory))}
+    return dict(written)
 
 
 def _secrets(written: dict[str, Any], directory: str) -> dict[str, Any]:
@@ -150,6 +159,8 @@ def _value(name: str, node: Node, directory: str) -> Any:
     if name == "registration":
         text = str(to_plain(node))
         return text if "://" in text else _path(text, directory)
+    if name == "history" and not is_url(str(to_plain(node))):
+        return os.path.abspath(_directory(str(to_plain(node)), directory))
     if name == "data_dir":
         return _directory(str(to_plain(node)), directory)
     if name in ("inventory", "hiera", "source_hosts"):
@@ -182,7 +193,12 @@ def _missing_data(root: Mapping, directory: str) -> list[Problem]:
 
 def _logins(root: Mapping) -> list[Problem]:
     found = []
-    for name, variable in (("registration", "CCM_REGISTRATION"), ("nats", "CCM_NATS")):
+    variables = {
+        "registration": "CCM_REGISTRATION",
+        "nats": "CCM_NATS",
+        "history": "CCM_HISTORY_TOKEN",
+    }
+    for name, variable in variables.items():
         node = root.get(name)
         if isinstance(node, Scalar) and "://" in node.text and "@" in urlsplit(node.text).netloc:
             hint = f"the file is shared with others: give the login in {variable}"

@@ -120,6 +120,13 @@ SETTINGS = (
         flag=False,
     ),
     Setting(
+        name="history",
+        variable="CCM_HISTORY",
+        meaning="Where runs are shared: a directory, or the https address of a studio",
+        flag=False,
+        metavar="DIR|URL",
+    ),
+    Setting(
         name="signers",
         variable="CCM_SIGNERS",
         meaning="File of people who may approve plans, as for `--signers`",
@@ -150,12 +157,14 @@ class Project(NamedTuple):
 
     A rollout's value is true or false, or a list of ``PositionedValue`` words as a flag takes them.
     ``secrets`` is as ``key_sources`` takes it, and ``directory`` is that of the file.
+    ``history_token`` has the ``file`` or the ``command`` of the token for the history.
     """
 
     settings: Mapping[str, PositionedValue] = {}
     rollouts: Mapping[str, Mapping[str, PositionedValue]] = {}
     secrets: Mapping[str, Any] = {}
     directory: str = ""
+    history_token: Mapping[str, str] = {}
 
 
 class ResolvedOption(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any, cast
 
@@ -44,6 +45,13 @@ def check_request(request: RunRequest) -> None:
 
         check_options(request.run)
     make_room(request.connection.forks)
+    if request.history:
+        from orchestrator.history.errors import HistoryError
+        from orchestrator.history.histories import check_history
+
+        # One that is away costs a warning at the end of the run.
+        with contextlib.suppress(HistoryError):
+            check_history(request.history)
     if request.data.registration:
         from orchestrator.registration.store import open_store
 
@@ -187,6 +195,7 @@ class PushFlow:
             keep=request.keep,
             engine=request.engine or EngineChoice(THREADS),
             remote=remote,
+            history=request.history if shown.kept else None,
         )
 
     def _remote_work(self, push: PushJob) -> RemoteWork | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
+    from orchestrator.history.choice import HistoryChoice
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.reporter import Reporter
@@ -85,7 +86,7 @@ class PushConfig(NamedTuple):
     ``registration`` is the store of registrations, None for the default. ``verify`` checks the
     hosts after the push. ``again`` are the words of the command that repeats it, without ``-l``;
     ``retry`` those for failed hosts. ``keep`` is the number of stored runs. ``remote`` is the input
-    of workers on other machines.
+    of workers on other machines. The run is copied to the ``history``.
     """
 
     settings: RunSettings
@@ -98,3 +99,4 @@ class PushConfig(NamedTuple):
     keep: int = KEPT
     engine: EngineChoice = EngineChoice(THREADS)
     remote: RemoteSide | None = None
+    history: HistoryChoice | None = None

@@ -10,6 +10,7 @@ from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from orchestrator.history.choice import HistoryChoice
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.engine_choice import EngineChoice
 
@@ -24,10 +25,12 @@ class Subject(enum.Enum):
 
 class HostChoice(NamedTuple):
     """Which hosts: the sources of the ``inventory``, None for this host, and the patterns of
-    ``limit``, None for all hosts."""
+    ``limit``, None for all hosts. Words such as ``failed`` mean the runs of ``past``, None for
+    those of this user."""
 
     inventory: list[str] | None = None
     limit: list[str] | None = None
+    past: HistoryChoice | None = None
 
 
 class ConnectionOptions(NamedTuple):
@@ -71,7 +74,8 @@ class RunRequest(NamedTuple):
 
     ``manifest`` is the path of a manifest, of a stages file or of a plan, which ``subject`` says;
     "" for commands without one. ``verify`` checks the hosts again after the push. ``keep`` is how
-    many runs the state directory keeps. Without an ``engine`` only threads are possible.
+    many runs the state directory keeps. Without an ``engine`` only threads are possible. The run is
+    copied to the ``history``, if there is one.
     """
 
     command: str
@@ -87,10 +91,12 @@ class RunRequest(NamedTuple):
     engine: EngineChoice | None = None
     plan: PlanRequirements = PlanRequirements()
     stages: StageChoice = StageChoice()
+    history: HistoryChoice | None = None
 
     def record(self) -> dict[str, Any]:
         """What the run's directory keeps of the request; nothing in it may be secret."""
-        given = (self.hosts._asdict(), self.run._asdict(), self.connection._asdict())
+        hosts = {**self.hosts._asdict(), "past": self.hosts.past and self.hosts.past.address}
+        given = (hosts, self.run._asdict(), self.connection._asdict())
         more = (self.data.record(), self.rollout.record(), {"verify": self.verify})
         kept = {name: value for options in (*given, *more) for name, value in options.items()}
         kept.update({"engine": self.engine.text} if self.engine and self.engine.text else {})

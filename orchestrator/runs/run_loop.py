@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from orchestrator.fleet.host.host_task import HostTask
+    from orchestrator.history.copier import RunCopier
     from orchestrator.registration.store import Store
     from orchestrator.rollout.scheduler import RolloutScheduler, StagePosition
     from orchestrator.rollout.staged_scheduler import StagedScheduler
@@ -45,9 +46,10 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
     with contextlib.ExitStack() as stack:
         # Processes start before any thread, and before files are open that they would inherit.
         engage = stack.enter_context(engaged(config.engine, _engine_spec(push, targets, config)))
-        directory = None
+        directory = copier = None
         if push.kept:
             directory = _directory(begin, config)
+            copier = _copier(config, directory)
         elif reporter.needs_record:
             import tempfile  # loads a dozen modules that most pushes do not need
 
@@ -58,8 +60,21 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
         reporter.summary(result)
         if config.verify is not None and directory is not None and not result.interrupted:
             result = _verified(config, result, reporter, directory)
+        if copier is not None and (warning := copier.finish()):
+            reporter.warn(warning)
         reporter.finished(result)
         return result
+
+
+def _copier(config: PushConfig, directory: RunDirectory) -> RunCopier | None:
+    """What copies the run to its history, at work; None without one."""
+    if config.history is None:
+        return None
+    from orchestrator.history.copier import RunCopier
+
+    copier = RunCopier(config.history, directory.path, config.keep)
+    copier.start()
+    return copier
 
 
 def _engine_spec(push: PushJob, targets: Targets, config: PushConfig) -> EngineSpec:

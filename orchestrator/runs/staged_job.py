@@ -138,11 +138,9 @@ class StagedJob:
 
     def _hosts_of(self, stages: list[Stage]) -> dict[str, list[Host]]:
         """The hosts of each stage, before selection; InputError for a pattern without hosts."""
-        from orchestrator.fleet.store.past_runs import PastRuns
-
         found: dict[str, list[Host]] = {}
         problems: list[Problem] = []
-        runs = PastRuns(self._request.manifest)
+        runs = wiring.past_runs(self._request.hosts, self._request.manifest)
         for stage in stages:
             try:
                 found[stage.name] = self._chosen.inventory.select(stage.hosts, runs)[: stage.take]

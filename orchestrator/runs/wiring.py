@@ -14,6 +14,7 @@ from remote_runtime.errors import InputError, Problem, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.fleet.host.host_facts import HostFacts
+    from orchestrator.fleet.store.past_runs import PastRuns
     from orchestrator.manifest import Site
     from orchestrator.planning import Planner, PlanOptions
     from orchestrator.runs.push_job import PushJob
@@ -50,10 +51,21 @@ def select_targets(
         warn(str(warning))
     runs = None
     if options.limit is not None:
-        from orchestrator.fleet.store.past_runs import PastRuns
-
-        runs = PastRuns(manifest, among)
+        runs = past_runs(options, manifest, among)
     return TargetSelection(loaded, loaded.select(options.limit, runs), tuple(options.inventory))
+
+
+def past_runs(
+    options: HostChoice, manifest: str = "", among: Collection[str] | None = None
+) -> PastRuns:
+    """The runs that words such as ``failed`` mean. UsageError for a history without safe modes."""
+    from orchestrator.fleet.store.past_runs import PastRuns
+
+    if options.past is None:
+        return PastRuns(manifest, among)
+    from orchestrator.history.histories import folder_of
+
+    return PastRuns(manifest, among, folder_of(options.past))
 
 
 def connector(

@@ -16,6 +16,7 @@ ROOMS = (
     "transport",
     "rollout",
     "workers",
+    "history",
     "fleet",
     "project",
     "formatter",

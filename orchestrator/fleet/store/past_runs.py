@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
+from orchestrator.fleet.store.run_folder import OWN_RUNS, RunFolder
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import SavedRun
@@ -20,9 +21,16 @@ class PastRuns:
 
     With a ``manifest`` its pushes speak for a host, and of a host without one its last push of any.
     ``among`` are the only hosts that a word may stand for, where a plan is for no others.
+    ``folder`` has the runs.
     """
 
-    def __init__(self, manifest: str = "", among: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        manifest: str = "",
+        among: Collection[str] | None = None,
+        folder: RunFolder = OWN_RUNS,
+    ) -> None:
+        self._folder = folder
         self._identity = _named(manifest) if manifest else ""
         of = f" of {os.path.basename(manifest)}" if manifest else ""
         self.last = f"its last push{of}"
@@ -38,7 +46,7 @@ class PastRuns:
         if run_id:
             from orchestrator.fleet.store.saved_runs import saved_run
 
-            results = _results(saved_run(run_id))
+            results = _results(saved_run(run_id, self._folder))
             meant = {host_in(one.host) for one in results if _is(one, word)}
             return meant & set(hosts)
         found = self._last(word, hosts, self._identity)
@@ -50,7 +58,7 @@ class PastRuns:
     def _last(self, word: str, hosts: Collection[str], identity: str) -> dict[str, bool]:
         """For each pushed host, whether its last push matches the word."""
         left, found = set(hosts), dict[str, bool]()
-        for run in _pushes(identity):
+        for run in _pushes(identity, self._folder):
             heard = dict[str, bool]()
             for result in _results(run):
                 host = host_in(result.host)
@@ -66,11 +74,11 @@ class PastRuns:
         return found
 
 
-def _pushes(identity: str) -> "Iterator[SavedRun]":
+def _pushes(identity: str, folder: RunFolder) -> "Iterator[SavedRun]":
     """The pushes over an inventory, the newest first."""
     from orchestrator.fleet.store.saved_runs import saved_runs
 
-    for run in saved_runs():
+    for run in saved_runs(folder):
         options = run.about.get("options", {})
         pushed = run.about["command"] in ("push", "apply") and options.get("inventory")
         if not pushed or run.about["noop"] or options.get("monitor_only"):
@@ -88,12 +96,12 @@ def _results(run: "SavedRun") -> Iterator[HostResult]:
         yield result
 
 
-def runs_of(manifest: str) -> "Iterator[SavedRun]":
+def runs_of(manifest: str, folder: RunFolder = OWN_RUNS) -> "Iterator[SavedRun]":
     """The stored runs of that manifest in any checkout; the newest first."""
     from orchestrator.fleet.store.saved_runs import saved_runs
 
     identity = _named(manifest)
-    return (run for run in saved_runs() if _identity_of(run) == identity)
+    return (run for run in saved_runs(folder) if _identity_of(run) == identity)
 
 
 def _identity_of(run: "SavedRun") -> str:

@@ -20,7 +20,7 @@ from orchestrator.fleet.store.event_lines import (
 )
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.later_reports import LaterReports, read_later
-from orchestrator.fleet.store.run_directory import runs_directory
+from orchestrator.fleet.store.run_folder import OWN_RUNS, RunFolder
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
 
@@ -44,14 +44,6 @@ _ABOUT_LATER: dict[str, Callable[[Any], object]] = {
 
 # What reading a record raises that is not as a run writes it.
 _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-
-
-def _newest_first() -> list[Path]:
-    directory = runs_directory()
-    if not directory.is_dir():
-        return []
-    runs = [path for path in directory.iterdir() if (path / "run.json").is_file()]
-    return sorted(runs, key=lambda path: path.name, reverse=True)
 
 
 class ReportSource(Protocol):
@@ -342,26 +334,27 @@ class SavedRun:
             yield happening.RunFinished(about["end"], about["interrupted"])
 
 
-def saved_runs() -> Iterator[SavedRun]:
+def saved_runs(folder: RunFolder = OWN_RUNS) -> Iterator[SavedRun]:
     """The stored runs, newest first; an unreadable directory is skipped."""
-    for path in _newest_first():
+    for name in folder.names():
         try:
-            yield SavedRun(path)
+            yield SavedRun(folder.path(name))
         except _DAMAGED:
             continue
 
 
-def saved_run(run_id: str = "") -> SavedRun:
+def saved_run(run_id: str = "", folder: RunFolder = OWN_RUNS) -> SavedRun:
     """The run of that id, or of the only one that begins so; the last one for "". InputError."""
-    found = [path for path in _newest_first() if path.name.startswith(run_id)]
-    exact = [path for path in found if path.name == run_id]
+    found = [name for name in folder.names() if name.startswith(run_id)]
     if not found:
         what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
         raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' creates one")
-    if run_id and not exact and len(found) > 1:
+    if run_id and run_id not in found and len(found) > 1:
         raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "enter more of the id")
-    path = (exact or found)[0]
+    name = run_id if run_id in found else found[0]
+    path = Path(name)
     try:
+        path = folder.path(name)
         return SavedRun(path)
     except KeyError as error:
         raise _unreadable(path / "run.json", f"{error} is missing") from error

@@ -58,7 +58,7 @@ def test_a_variable_that_makes_no_sense(text: str) -> None:
 def test_the_file_has_a_key_for_each_setting() -> None:
     """The schema of the file and the list of settings say the same."""
     keys = set(schemas.load("project")["properties"])
-    assert keys - {"rollouts", "secrets"} == {
+    assert keys - {"rollouts", "secrets", "history_token"} == {
         setting.word for setting in SETTINGS if setting.in_file
     }
 

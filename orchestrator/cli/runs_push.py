@@ -1,0 +1,81 @@
+"""``ccm runs push``: copy to the history what it lacks (controller)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from orchestrator.cli.options import read_history
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from orchestrator.history.choice import HistoryChoice
+
+HELP = "Copy runs of this user to the history: those that it lacks, or the ones with these IDs."
+EXAMPLE = """
+ccm runs push
+ccm runs push 20260314T091502Z-4f1c09e
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "id",
+        metavar="ID",
+        nargs="*",
+        help="an ID from ccm runs (default: the runs that were meant for this history)",
+    )
+    parser.set_defaults(history=None, history_token=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Copy, and write one line per run; 1 if a run could not be copied. UsageError."""
+    from orchestrator.fleet.store.run_folder import OWN_RUNS
+    from orchestrator.fleet.store.saved_runs import saved_run
+    from orchestrator.history.histories import check_history
+    from orchestrator.history.run_copy import is_pending
+    from remote_runtime.errors import UsageError
+
+    choice = read_history(args)
+    if choice is None:
+        raise UsageError(
+            "runs push: there is no history",
+            hint="set history in ccm.yaml or CCM_HISTORY to a directory or the address of a studio",
+        )
+    check_history(choice)
+    if args.id:
+        runs = [saved_run(run_id).path for run_id in args.id]
+    else:
+        paths = map(OWN_RUNS.path, reversed(OWN_RUNS.names()))
+        runs = [path for path in paths if is_pending(path, choice.address)]
+    copied = [_push(choice, path) for path in runs]
+    if not runs:
+        print(f"nothing to copy to {choice.address}", file=sys.stderr)
+    return 0 if all(copied) else 1
+
+
+def _push(choice: HistoryChoice, path: Path) -> bool:
+    """Copy one run; whether all of it is in the history."""
+    from orchestrator.history.histories import copy_of
+    from orchestrator.support.line_file import is_held
+    from remote_runtime.errors import CcmError
+
+    if is_held(path / "events.jsonl"):
+        print(f"{path.name}: in progress; its push copies it", file=sys.stderr)
+        return True
+    copy = copy_of(choice, path)
+    try:
+        copy.finish()
+    except CcmError as error:
+        print(f"{path.name}: {error}", file=sys.stderr)
+        return False
+    except OSError as error:
+        print(f"{path.name}: {error.strerror or error}", file=sys.stderr)
+        return False
+    finally:
+        copy.close()
+    print(f"{path.name}: copied to {choice.address}")
+    return True

@@ -1,0 +1,47 @@
+"""Where stored runs are read from (controller): those of this user, or those that are shared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from orchestrator.fleet.store.run_directory import runs_directory
+
+
+class RunFolder(Protocol):
+    """Stored runs by name. ``label`` says where they are."""
+
+    @property
+    def label(self) -> str: ...
+
+    def names(self) -> list[str]:
+        """The names of the runs, the newest first. CcmError where they cannot be reached."""
+        ...
+
+    def path(self, name: str) -> Path:
+        """The directory of a run. OSError or ValueError for one that cannot be used."""
+        ...
+
+
+class OwnRuns:
+    """The runs of this user, in the state directory."""
+
+    @property
+    def label(self) -> str:
+        """The directory."""
+        return str(runs_directory())
+
+    def names(self) -> list[str]:
+        """The names of the runs, the newest first."""
+        directory = runs_directory()
+        if not directory.is_dir():
+            return []
+        runs = (path.name for path in directory.iterdir() if (path / "run.json").is_file())
+        return sorted(runs, reverse=True)
+
+    def path(self, name: str) -> Path:
+        """The directory of a run."""
+        return runs_directory() / name
+
+
+OWN_RUNS = OwnRuns()

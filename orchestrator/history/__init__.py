@@ -1,0 +1,1 @@
+"""Runs that are shared with others: in a directory, or by a studio (controller)."""

@@ -1,0 +1,65 @@
+"""Which history: a directory or the address of a studio (controller)."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from orchestrator.sources.address import is_url
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import UsageError
+
+TOKEN_VARIABLE = "CCM_HISTORY_TOKEN"
+_LONGEST = 2_000  # characters
+_HINT = "set history to a directory, or to an address such as https://studio.example.net"
+
+
+class HistoryChoice(NamedTuple):
+    """The ``address`` of a history. ``token`` has the ``file`` or the ``command`` that knows the
+    token for a studio.
+    """
+
+    address: str
+    token: Mapping[str, str] = {}
+
+    @property
+    def is_studio(self) -> bool:
+        """Whether runs are posted to a studio."""
+        return is_url(self.address)
+
+
+def history_choice(address: str, token: Mapping[str, str]) -> HistoryChoice:
+    """The history of an address. UsageError for one that cannot be used safely."""
+    if not is_url(address):
+        return HistoryChoice(os.path.abspath(os.path.expanduser(address)))
+    shown = one_line(address, 80)
+    try:
+        found = urlsplit(address)
+        port = found.port
+    except ValueError as error:
+        raise UsageError(f"history {shown!r} is not an address: {error}", hint=_HINT) from error
+    if "@" in found.netloc:
+        raise UsageError(
+            "the address of the history contains a login",
+            hint=f"give a token in {TOKEN_VARIABLE} or history_token",
+        )
+    if found.scheme not in ("https", "http") or not found.hostname or port == 0:
+        raise UsageError(f"history {shown!r} is not an https address", hint=_HINT)
+    if found.scheme == "http" and not _is_loopback(found.hostname):
+        raise UsageError(
+            f"history {shown!r} would send runs and the token without encryption",
+            hint="use https; http is only for an address of this machine",
+        )
+    if found.query or found.fragment or len(address) > _LONGEST or not address.isprintable():
+        raise UsageError(f"history {shown!r} is not the address of a studio", hint=_HINT)
+    return HistoryChoice(address.rstrip("/"), token)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,89 @@
+"""Copies a run to its history while it happens, in a thread of its own (controller).
+
+A history that is away, slow or full delays no host and fails no run. At the end of a run, the rest
+has ``PATIENCE`` seconds; ``ccm runs push`` copies what is then missing.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from orchestrator.history.choice import HistoryChoice
+from orchestrator.history.histories import copy_of, prune_history
+from remote_runtime.errors import CcmError
+
+PAUSE = 1.0  # seconds between two copies
+MOST_PAUSE = 30.0  # seconds, while the history is away
+PATIENCE = 5.0  # seconds for the rest at the end of a run
+LATER = "copy it later with: ccm runs push"
+
+
+class RunCopier:
+    """Copies until ``finish``, which returns a warning, "" if all is well.
+
+    ``keep`` is the number of runs that stay in a shared directory.
+    """
+
+    def __init__(
+        self, choice: HistoryChoice, directory: Path, keep: int, *, patience: float = PATIENCE
+    ) -> None:
+        self._choice = choice
+        self._directory = directory
+        self._keep = keep
+        self._patience = patience
+        self._copy = copy_of(choice, directory)
+        self._problem = ""
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="history", daemon=True)
+
+    def start(self) -> None:
+        """Begin to copy."""
+        try:
+            self._copy.mark()
+        except OSError as error:
+            self._problem = f"{self._directory}: {error.strerror}"
+            return
+        self._thread.start()
+
+    def finish(self) -> str:
+        """Copy the rest, for a bounded time; a warning, "" if all of the run is copied."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join(self._patience)
+            if self._thread.is_alive():
+                self._problem = self._problem or f"{self._choice.address} is slow"
+        if not self._problem:
+            return ""
+        return f"the run is not completely in the history: {self._problem}; {LATER}"
+
+    def _work(self) -> None:
+        pause = PAUSE
+        while not self._over.wait(pause):
+            pause = PAUSE if self._try(last=False) else min(2 * pause, MOST_PAUSE)
+        self._try(last=True)
+        self._copy.close()
+
+    def _try(self, *, last: bool) -> bool:
+        """Copy what is new; whether that was possible."""
+        try:
+            if last:
+                self._copy.finish()
+                self._problem = ""
+                prune_history(self._choice, self._keep)
+            else:
+                self._copy.advance()
+                self._problem = ""
+        except (CcmError, OSError, ValueError) as error:
+            self._copy.close()
+            self._problem = _words(error)
+            return False
+        return True
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, CcmError):
+        return error.message
+    if isinstance(error, OSError):
+        return f"{error.filename or 'the copy'}: {error.strerror or error}"
+    return str(error)

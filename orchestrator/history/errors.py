@@ -1,0 +1,17 @@
+"""What goes wrong between a run and its shared history; never a failure of the run (controller)."""
+
+from __future__ import annotations
+
+from remote_runtime.errors import CcmError
+
+
+class HistoryError(CcmError):
+    """The history refuses a run, or cannot be used as it is."""
+
+    default_kind = "history"
+
+
+class AwayError(HistoryError):
+    """The history cannot be reached now; a later attempt may succeed."""
+
+    default_kind = "history.away"

@@ -1,0 +1,36 @@
+"""The histories of choices: what copies runs to them, and what reads them (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.history.choice import HistoryChoice
+from orchestrator.history.run_copy import CopyOfRun, RunCopy
+from orchestrator.history.shared_directory import SharedDirectory
+
+
+def folder_of(choice: HistoryChoice) -> RunFolder:
+    """Reads the runs of a history."""
+    return SharedDirectory(choice.address)
+
+
+def check_history(choice: HistoryChoice) -> None:
+    """UsageError for a history that is not safe; HistoryError for one that is away."""
+    SharedDirectory(choice.address).check()
+
+
+def copy_of(choice: HistoryChoice, source: Path) -> RunCopy:
+    """Copies a run directory to a history."""
+    return RunCopy(source, choice.address, _opener(choice))
+
+
+def _opener(choice: HistoryChoice) -> Callable[[str, bytes], CopyOfRun]:
+    shared = SharedDirectory(choice.address)
+    return lambda run_id, _: shared.open(run_id)
+
+
+def prune_history(choice: HistoryChoice, keep: int) -> None:
+    """Remove the oldest runs of this user from a directory. A studio prunes by itself."""
+    SharedDirectory(choice.address).prune(keep)

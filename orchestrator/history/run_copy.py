@@ -1,0 +1,174 @@
+"""Copies a run directory to a history, while the run grows and afterwards (controller).
+
+Only complete lines are copied, each file from where its copy ends. So a copy can be continued at
+any time by any process of the same user, and copying twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+from orchestrator.history.errors import HistoryError
+from orchestrator.history.run_names import ABOUT, LINES
+from orchestrator.support.atomic_file import replacing
+
+MARK = "history.json"
+"""The file of a run directory that says in which history the run is to be, and how much of it is
+there."""
+MOST_LINE = 16 << 20  # bytes
+MOST_ABOUT = 16 << 20  # bytes
+
+
+class CopyOfRun(Protocol):
+    """The copy of a run in a history. CcmError and OSError for what cannot be stored.
+
+    ``most_data`` is the number of bytes that ``append`` takes at once, unless a line is longer.
+    """
+
+    most_data: int
+
+    def sizes(self) -> dict[str, int]:
+        """The files of the copy with their sizes in bytes."""
+        ...
+
+    def hold(self) -> bool:
+        """Mark the run as in progress until ``close``; False if another process copies it."""
+        ...
+
+    def append(self, name: str, at: int, data: bytes) -> int:
+        """Append data that begins ``at`` this offset; the size of the file afterwards. Data for
+        another offset is not stored.
+        """
+        ...
+
+    def write_about(self, text: bytes) -> None:
+        """Replace run.json."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the copy."""
+        ...
+
+
+class RunCopy:
+    """Brings the copy of a run up to date with each ``advance``."""
+
+    def __init__(
+        self, source: Path, address: str, open_copy: Callable[[str, bytes], CopyOfRun]
+    ) -> None:
+        self._source = source
+        self._address = address
+        self._open_copy = open_copy
+        self._copy: CopyOfRun | None = None
+        self._sizes: dict[str, int] = {}
+        self._about = b""
+
+    def mark(self) -> None:
+        """Note that the run is to be in the history, before any of it is."""
+        write_mark(self._source, self._address, {})
+
+    def advance(self) -> bool:
+        """Copy what is new; whether there was anything. CcmError, OSError."""
+        about = _read_about(self._source)
+        if self._copy is None:
+            self._begin(about)
+        assert self._copy is not None
+        copied = [self._advance(self._copy, name) for name in LINES]
+        if about != self._about:
+            # The last one: a reader takes a run that has ended as complete.
+            self._copy.write_about(about)
+            self._about = about
+            copied.append(True)
+        return any(copied)
+
+    def finish(self) -> None:
+        """Copy the rest and note that all of it is copied. CcmError, OSError."""
+        while self.advance():
+            pass
+        write_mark(self._source, self._address, {**self._sizes, ABOUT: len(self._about)})
+
+    def close(self) -> None:
+        """Let go of the copy; the next ``advance`` opens it again."""
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
+
+    def _begin(self, about: bytes) -> None:
+        self._copy = self._open_copy(self._source.name, about)
+        self._sizes = self._copy.sizes()
+        self._about = b""
+        if ABOUT not in self._sizes:
+            begun = {**json.loads(about), "end": None, "interrupted": False}
+            begun.pop("incomplete", None)
+            self._copy.write_about(json.dumps(begun).encode("ascii") + b"\n")
+        if not self._copy.hold():
+            self.close()
+            raise HistoryError(
+                f"run {self._source.name} is being copied by another process", hint="wait for it"
+            )
+
+    def _advance(self, copy: CopyOfRun, name: str) -> bool:
+        copied = False
+        for data in self._new(name, copy.most_data):
+            at = self._sizes.get(name, 0)
+            self._sizes[name] = size = copy.append(name, at, data)
+            if size != at + len(data):
+                raise HistoryError(
+                    f"{name} of run {self._source.name} changed in the history",
+                    hint="copy it again",
+                )
+            copied = True
+        return copied
+
+    def _new(self, name: str, most: int) -> Iterator[bytes]:
+        """The complete lines behind those that are copied."""
+        try:
+            handle = os.open(self._source / name, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return
+        with open(handle, "rb") as file:
+            file.seek(self._sizes.get(name, 0))
+            while data := file.read(most):
+                if b"\n" not in data:
+                    data += file.readline(MOST_LINE)
+                    if len(data) >= MOST_LINE:
+                        raise HistoryError(
+                            f"a line of {name} is too long for a history", hint="read it here"
+                        )
+                whole = data[: data.rfind(b"\n") + 1]
+                if not whole:
+                    return
+                file.seek(len(whole) - len(data), os.SEEK_CUR)
+                yield whole
+
+
+def _read_about(source: Path) -> bytes:
+    with open(os.open(source / ABOUT, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        text = file.read(MOST_ABOUT + 1)
+    if len(text) > MOST_ABOUT:
+        raise HistoryError(f"{source / ABOUT} is too large for a history", hint="read it here")
+    return text
+
+
+def write_mark(source: Path, address: str, sizes: dict[str, int]) -> None:
+    """Write how much of a run is in a history. OSError."""
+    with replacing(source / MARK) as out:
+        out.write(json.dumps({"history": address, "sizes": sizes}).encode("ascii") + b"\n")
+
+
+def is_pending(source: Path, address: str) -> bool:
+    """Whether a run is meant for a history and not, or not completely, there."""
+    try:
+        found: Any = json.loads((source / MARK).read_bytes())
+        meant, sizes = found["history"] == address, found["sizes"]
+        return meant and any(
+            sizes.get(name) != (source / name).stat().st_size
+            for name in (ABOUT, *LINES)
+            if (source / name).exists()
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False

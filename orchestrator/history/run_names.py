@@ -1,0 +1,37 @@
+"""The names of runs and of their files, as a history accepts them (controller)."""
+
+from __future__ import annotations
+
+import calendar
+import re
+import time
+
+_RUN_ID = re.compile(r"(\d{8}T\d{6})Z-[0-9a-f]{6,7}", re.ASCII)
+ABOUT = "run.json"
+LINES = (
+    "resources.jsonl",
+    "turns.jsonl",
+    "events.jsonl",
+    "notices.jsonl",
+    "rollout.jsonl",
+    "hosts.jsonl",
+    "verify.jsonl",
+    "later.jsonl",
+)
+"""The files with lines, in an order in which no line refers to a later file."""
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text is the ID of a run."""
+    return begin_of(text) is not None
+
+
+def begin_of(run_id: str) -> int | None:
+    """When the run of an ID began, in seconds since the epoch; None for no ID of a run."""
+    found = _RUN_ID.fullmatch(run_id)
+    if found is None:
+        return None
+    try:
+        return calendar.timegm(time.strptime(found[1], "%Y%m%dT%H%M%S"))
+    except ValueError:
+        return None

@@ -1,0 +1,43 @@
+"""The commands of the page about sharing runs do what they are shown for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS
+from tests.push.command import Ccm
+
+PAGE = DOCS / "howto" / "share-runs.md"
+_BLOCK = re.compile(r"<!-- executed -->\n```console\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture
+def ccm(tmp_path: Path) -> Ccm:
+    """A project as the page has it, whose paths are below a scratch directory."""
+    found = Ccm(tmp_path)
+    project = re.search(r"```yaml\n# ccm.yaml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert project is not None
+    (tmp_path / "ccm.yaml").write_text(project[1].replace("/srv", str(tmp_path)), "utf-8")
+    (tmp_path / "hosts.yaml").write_text("hosts: {web1: {connection: local}}\n", "utf-8")
+    (tmp_path / "site.yaml").write_text(
+        f"ccm: {{resources: [{{file: [{{{tmp_path}/made: {{ensure: directory}}}}]}}]}}\n", "utf-8"
+    )
+    return found
+
+
+def test_the_commands_of_a_shared_directory(ccm: Ccm) -> None:
+    """Each command of the page succeeds, and the run is shown from the shared directory."""
+    (text,) = _BLOCK.findall(PAGE.read_text("utf-8"))
+    said = ""
+    for line in text.splitlines():
+        words = line.removeprefix("$ ").split()
+        if words[0] == "install":
+            (ccm.scratch / "ccm").mkdir()
+            (ccm.scratch / "ccm").chmod(int(words[3], 8))
+            continue
+        done = ccm.run(*words[1:])
+        assert done.code == 0, line + done.text
+        said = done.text if words[1] == "runs" else said
+    (run,) = (ccm.scratch / "ccm" / "runs").iterdir()
+    assert run.name in said
