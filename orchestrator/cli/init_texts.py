@@ -36,6 +36,10 @@ PROJECT = """\
 # Number of stored runs of all projects.
 # keep: 200
 
+# Where runs are shared: a directory, or a studio, with the file of its token.
+# history: https://studio.example.net
+# history_token: {{file: ~/.ccm-token}}
+
 # Rollouts by name: ccm push --rollout careful.
 # rollouts:
 #   careful: {{waves: "1,10%,100%", max_fail: 0}}

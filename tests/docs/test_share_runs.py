@@ -20,9 +20,7 @@ def ccm(tmp_path: Path) -> Ccm:
     assert project is not None
     (tmp_path / "ccm.yaml").write_text(project[1].replace("/srv", str(tmp_path)), "utf-8")
     (tmp_path / "hosts.yaml").write_text("hosts: {web1: {connection: local}}\n", "utf-8")
-    (tmp_path / "site.yaml").write_text(
-        f"ccm: {{resources: [{{file: [{{{tmp_path}/made: {{ensure: directory}}}}]}}]}}\n", "utf-8"
-    )
+    (tmp_path / "site.yaml").write_text("ccm: {resources: [{exec: [{/bin/true: {}}]}]}\n", "utf-8")
     return found
 
 
@@ -37,7 +35,7 @@ def test_the_commands_of_a_shared_directory(ccm: Ccm) -> None:
             (ccm.scratch / "ccm").chmod(int(words[3], 8))
             continue
         done = ccm.run(*words[1:])
-        assert done.code == 0, line + done.text
-        said = done.text if words[1] == "runs" else said
+        assert done.code == 0, line + done.stderr
+        said = done.stdout if words[1] == "runs" else said
     (run,) = (ccm.scratch / "ccm" / "runs").iterdir()
     assert run.name in said

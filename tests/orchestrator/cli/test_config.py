@@ -37,6 +37,7 @@ def test_each_value_with_its_origin(
         ["forks", "7", "ccm.yaml:2:8"],
         ["engine", "auto", "default"],
         ["keep", "3", "CCM_KEEP"],
+        ["history", "-", "default"],
         ["signers", "-", "default"],
     ]
 

@@ -178,6 +178,8 @@ def test_the_file_shows_all_that_it_may_say(directory: Path) -> None:
     (directory / "ccm.yaml").write_text(whole)
     found = read_project(project_files())
     words = {one.word for one in SETTINGS if one.name in found.settings}
-    assert {*words, "rollouts", "secrets"} == set(schemas.load("project")["properties"])
+    keys = set(schemas.load("project")["properties"])
+    assert {*words, "rollouts", "secrets", "history_token"} == keys
     assert found.secrets["vault"]
+    assert found.history_token["file"]
     assert list(found.rollouts) == ["careful"]
