@@ -399,7 +399,7 @@ class Systemd(object):
             self.context.sleep(SETTLE)
         now = unit.status(full, self._shown(full))
         if not now.running and not now.ends_by_itself:
-            raise ResourceError(
+            raise UnsettledError(
                 "%s stopped immediately after it was %s: %s"
                 % (full, "reloaded" if verb == RELOAD else "started", now.words),
                 kind="service.failed",
