@@ -12,7 +12,7 @@ from typing import Any
 
 import schemas
 from orchestrator.plan_files.bounds import fault_of
-from orchestrator.plan_files.detection import PROTOCOL
+from orchestrator.plan_files.detection import PROTOCOL, is_plan
 from orchestrator.plan_files.members import UnknownMemberError, members_of
 from orchestrator.plan_files.plan_file import (
     FORMAT,
@@ -73,6 +73,8 @@ def require_place(path: str) -> None:
         raise _unwritable(path, f"the directory {directory} does not exist")
     if not os.access(directory, os.W_OK | os.X_OK):
         raise _unwritable(path, f"the directory {directory} is not writable")
+    if os.path.isfile(path) and os.path.getsize(path) and not is_plan(path):
+        raise _unwritable(path, "it exists and is not a plan")
 
 
 def _unwritable(path: str, why: str | None) -> UsageError:
