@@ -198,7 +198,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     require_place(str(tmp_path / "x.plan"))
     manifest = tmp_path / "site.yaml"
     manifest.write_text("ccm: {resources: []}\n")
-    with pytest.raises(UsageError, match="site.yaml cannot be written: it exists and is not a plan"):
+    with pytest.raises(UsageError, match="cannot be written: it exists and is not a plan"):
         require_place(str(manifest))
     manifest.write_text("")  # as mktemp makes it
     require_place(str(manifest))
