@@ -11,6 +11,7 @@ from remote_runtime.system.errno_messages import refusal
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.system.files import Files
 
 
 def raise_first(missing: Sequence[Missing], would: Sequence[Action]) -> None:
@@ -55,22 +56,22 @@ def parent(context: "Context", path: str) -> List[Missing]:
     ]
 
 
-def parents(context: "Context", path: str, mode: int) -> List[PathEffect]:
+def parents(files: "Files", path: str, mode: int) -> List[PathEffect]:
     """The missing parents of a path, outermost first.
 
     ``ResourceError`` if one of them is a dangling symlink.
     """
     missing: List[str] = []
     above = os.path.dirname(path)
-    while above != "/" and not context.files.exists(above):
-        if context.files.is_there(above):
+    while above != "/" and not files.exists(above):
+        if files.is_there(above):
             raise refusal("create the directory", os.path.normpath(path), errno.ENOENT)
         missing.insert(0, above)
         above = os.path.dirname(above)
     if missing:
         from remote_runtime.system.attributes import default_list_mode
 
-        found = context.files.status(above, follow=True)
+        found = files.status(above, follow=True)
         mode &= default_list_mode(above)
         mode |= found.mode & stat.S_ISGID if found is not None else 0  # which they inherit
     return [PathEffect(each, "directory", mode, firm=False) for each in missing]

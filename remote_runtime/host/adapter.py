@@ -287,8 +287,8 @@ class StateResource(ResourceType):
         by_path = isinstance(self._type, PathStateType)
         if not by_path or isinstance(self._type, FilePartStateType):
             return ()
-        if state.found is None:
-            return [PathEffect(self.name, "absent")]
+        if state.found is None:  # there may be something where it does not matter
+            return [PathEffect(self.name, "absent")] if self.ensure == "absent" else ()
         if state.found.get("type") == "symlink" and "target" in state.found:
             return [PathEffect(self.name, "symlink", target=state.found["target"])]
         return ()

@@ -16,4 +16,8 @@ def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceTyp
         from remote_runtime.host.step_adapter import StepResource
 
         made = StepResource
+    elif hasattr(kind, "tasks"):
+        from remote_runtime.host.step_adapter import TaskResource
+
+        made = TaskResource
     return lambda item, provider, context: made(item, provider, context, kind=kind)

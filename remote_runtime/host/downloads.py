@@ -1,11 +1,39 @@
-"""The port to servers that files are downloaded from (target): see ``ports``."""
+"""The ports to servers that files are downloaded from, and to archives (target): see ``ports``."""
 
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
 from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:
     from remote_runtime.downloads.request import Request
+
+
+class Extraction(NamedTuple):
+    """Where an archive is extracted, and how: ``kind`` is that of its name, such as tar.gz.
+
+    What is in the directory ``parent`` stays; ``creates`` is put there last, "" for anything.
+    ``timeout`` in seconds, ``max_size`` in bytes.
+    """
+
+    kind: str
+    parent: str
+    creates: str
+    timeout: float
+    max_size: int
+    max_members: int
+
+
+class Archives(object):
+    """Extracts archives."""
+
+    def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
+        """Extract an archive. Nothing is written before all members are found harmless, and nothing
+        in the directory is replaced before all of them are written.
+
+        ``checksum``: it has had this SHA-256, and is to have it still. A preview looks at an
+        archive that is there, and knows of what it brings nothing but ``creates``.
+        """
+        raise NotImplementedError
 
 
 class DownloadReader(object):
@@ -47,6 +75,7 @@ class Downloads(DownloadReader):
         listed: "Optional[Request]" = None,
         most: Optional[int] = None,
         tries: Tries = ONCE,
+        extraction: Optional[Extraction] = None,
     ) -> str:
         """Put what a server sends at a path, in one rename once all of it is there.
 
@@ -54,7 +83,7 @@ class Downloads(DownloadReader):
         else. ``listed`` asks for a file of checksums, which says it. ``most`` bytes are accepted.
         Extended attributes and ACL of a replaced file are kept.
         The parent directory must exist; a symlink at the path is replaced; refused over a
-        directory.
+        directory. With an ``extraction``, it is extracted before it is put there.
 
         Returned is its checksum. A preview checks the path, and knows no more of the content than
         ``checksum``; with ``--probe-urls``, it asks the server for the head of its answer.
@@ -70,6 +99,7 @@ class Downloads(DownloadReader):
             listed=listed,
             most=most,
             tries=tries,
+            extraction=extraction,
         )
 
     def _fetch(
@@ -84,5 +114,6 @@ class Downloads(DownloadReader):
         listed: "Optional[Request]",
         most: Optional[int],
         tries: Tries,
+        extraction: Optional[Extraction],
     ) -> str:
         raise NotImplementedError

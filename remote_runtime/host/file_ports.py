@@ -3,6 +3,7 @@
 import os
 from typing import List, NamedTuple, NoReturn, Optional
 
+from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
@@ -58,6 +59,17 @@ class FileReader(object):
         """The names in a directory, sorted."""
         raise NotImplementedError
 
+    def require_parent(self, path: str) -> None:
+        """``Missing`` where the parent directory of a path is not there."""
+        directory = os.path.dirname(path)
+        above = self.stat(directory)
+        if above is None or above.kind != "directory":
+            what = "does not exist" if above is None else "is not a directory"
+            raise Missing(
+                "the parent directory %s %s" % (directory, what),
+                hint="manage it in an earlier file resource with ensure: directory",
+            )
+
 
 class Files(FileReader):
     """Reads and changes paths. What fails leaves the path as it was.
@@ -105,7 +117,7 @@ class Files(FileReader):
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused where anything is at the path."""
-        self._require_parent(path)
+        self.require_parent(path)
         node = self.lstat(path)
         if node is not None:
             _refuse(path, node, "use another path")
@@ -117,7 +129,7 @@ class Files(FileReader):
         It takes the place of another symlink; with ``replace`` of an empty directory, too. Anything
         else at the path is refused.
         """
-        self._require_parent(path)
+        self.require_parent(path)
         node = self.lstat(path)
         empty = node is not None and node.kind == "directory" and replace
         if node is not None and node.kind != "symlink" and not empty:
@@ -132,7 +144,7 @@ class Files(FileReader):
         It gets this mode; what is in it keeps its own. All of it gets this owner and group.
         Devices, sockets and pipes are left out. Refused where anything is at the path.
         """
-        self._require_parent(path)
+        self.require_parent(path)
         node = self.lstat(path)
         if node is not None:
             _refuse(path, node, "use another path")
@@ -179,7 +191,7 @@ class Files(FileReader):
 
     def require_file_place(self, path: str) -> None:
         """``ResourceError`` where no file can be put: over a directory, or without its parent."""
-        self._require_parent(path)
+        self.require_parent(path)
         node = self.lstat(path)
         if node is not None and node.kind not in ("file", "symlink"):
             _refuse(path, node, "use another path")
@@ -218,17 +230,6 @@ class Files(FileReader):
 
     def _remove_tree(self, path: str) -> None:
         raise NotImplementedError
-
-    def _require_parent(self, path: str) -> None:
-        directory = os.path.dirname(path)
-        above = self.stat(directory)
-        if above is None or above.kind != "directory":
-            what = "does not exist" if above is None else "is not a directory"
-            raise ResourceError(
-                "the parent directory %s %s" % (directory, what),
-                kind="resource.missing",
-                hint="manage it in an earlier file resource with ensure: directory",
-            )
 
     def _require_empty(self, path: str) -> None:
         left = self.entries(path)

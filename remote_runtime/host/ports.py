@@ -8,6 +8,7 @@ also ``Unknowable``, if the result is unknown before the push.
 
 from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
 
+from remote_runtime.changes import Missing
 from remote_runtime.host.file_ports import LARGEST, OURS, FileReader, Files, Node
 from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
 from remote_runtime.retries import ONCE, Tries
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.checkouts import CheckoutReader, Checkouts
     from remote_runtime.host.command import Command
     from remote_runtime.host.conditions import ConditionReader, Conditions
-    from remote_runtime.host.downloads import DownloadReader, Downloads
+    from remote_runtime.host.downloads import Archives, DownloadReader, Downloads
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
     from remote_runtime.system.account_files import Group, User
@@ -40,6 +41,8 @@ __all__ = [
     "Units",
 ]
 
+_CREATE = "create it in an earlier resource"
+
 
 class AccountReader(object):
     """Reads users and groups, of every database that the host uses."""
@@ -53,6 +56,13 @@ class AccountReader(object):
         """The number of a group, None for an unknown one; digits are a number. Negative where the
         push gives it."""
         raise NotImplementedError
+
+    def number(self, kind: str, name: str) -> int:
+        """The number of a user or group (``kind``); ``Missing`` for an unknown one."""
+        number = self.uid(name) if kind == "user" else self.gid(name)
+        if number is None:
+            raise Missing("%s %r does not exist" % (kind, name), hint=_CREATE)
+        return number
 
     def user(self, name: str) -> "Optional[User]":
         """All that is kept of a user, None for an unknown one."""
@@ -359,6 +369,12 @@ class Host(HostReader):
         """The units of the init system."""
         units: Units = self.parts("units")
         return units
+
+    @property
+    def archives(self) -> "Archives":
+        """Archives that are extracted."""
+        archives: Archives = self.parts("archives")
+        return archives
 
     @property
     def conditions(self) -> "Conditions":

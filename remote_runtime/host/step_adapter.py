@@ -1,6 +1,6 @@
-"""Runs a state type that takes a step for each property (target). See ``adapter``."""
+"""Runs state types that take several steps (target). See ``adapter``."""
 
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import (
     Action,
@@ -10,31 +10,156 @@ from remote_runtime.base import (
     Properties,
     State,
     StepStateType,
+    Uncertainty,
     Unknowable,
     UnknownEffect,
 )
+from remote_runtime.effects import UNKNOWN, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.adapter import StateResource, Step
 from remote_runtime.host.file_text import diff_of
 from remote_runtime.host.ports import HostReader
 
 if TYPE_CHECKING:
+    from remote_runtime.host.overlay.overlay import Overlay
     from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.tasks import TaskStateType
 
 
-class StepResource(StateResource):
-    """One resource of a type that takes a step for each property that differs."""
+class SteppingResource(StateResource):
+    """One resource of a type that takes several steps.
 
-    _type: StepStateType
+    ``plans_on``: a preview keeps a step that would fail, and tells what it and those behind it
+    would leave, for where a planned change may help.
+    """
+
+    plans_on = False
+    _fails = False  # whether one of these would fail
+    _today: Optional[HostReader] = None
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
         """The host itself until something is planned. See ``ActionResource``."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
-        if context.world is None:
-            return reader(context, context)
-        return super()._reader(world)
+        if context.world is not None:
+            return super()._reader(world)
+        if self._today is None:
+            self._today = reader(context, context)
+        return self._today
+
+    def _acting(
+        self, message: str, step: Step, changes: Sequence[Change], *, checks: bool = True
+    ) -> Action:
+        """A step; in a preview with its effects on the host as the steps before leave it."""
+
+        def call() -> None:
+            host = self._machine()
+            try:
+                step(host)
+            finally:
+                self.tries = host.tries
+
+        action = Action(message, call, changes=changes, effects=())
+        if not self.context.noop:
+            return action
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        world = self.context.world_with(self._done)
+        host = Overlay(world, self.item.id, context=self.context, warn=self._warn)
+        record = host.record
+        record.checks = checks and not self._fails
+        failures: List[ResourceError] = []
+        try:
+            step(host)
+        except ResourceError as error:
+            if not (record.effects or self.plans_on):
+                raise  # nothing is known of it
+            failures.append(error)
+            if self.plans_on:
+                self._fails = True
+                self._record_unchecked(host, step)
+        effects = record.effects
+        # What a program may do does not keep the next step from being taken.
+        self._done += [each for each in effects if not isinstance(each, UnknownEffect)]
+
+        def rehearse() -> None:
+            for error in failures:
+                raise error
+
+        return action._replace(
+            effects=effects, rehearse=rehearse, unfinished=tuple(record.unfinished)
+        )
+
+    def _record_unchecked(self, host: "Overlay", step: Step) -> None:
+        """Note what a step that would fail might leave."""
+        host.record.checks = False
+        try:
+            with self.context.ignoring():
+                step(host)
+        except ResourceError:
+            doubt = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
+            host.record.add(UnknownEffect(doubt, below(self.name, itself=True)))
+
+    def _begin(self) -> None:
+        """Take the first step again."""
+        self._done, self._fails = [], False
+
+
+class TaskResource(SteppingResource):
+    """One resource of a type that says which tasks there are."""
+
+    plans_on = True
+    _type: "TaskStateType"
+
+    def found(self) -> Properties:
+        """With the attributes of what is there. See the base class."""
+        from remote_runtime.plans.observed import of_path
+
+        status = self.context.files.status(self.name)
+        return {"ensure": self.observe().ensure, **of_path(self.context, self.name, status)}
+
+    def drift_state(self) -> Optional[Properties]:
+        """See the base class."""
+        found = {key: value for key, value in self.found().items() if key != "mtime"}
+        return dict(found, **(self._type.left(self._reader()) or {}))
+
+    def observation(self, state: Any) -> Any:
+        """See the base class."""
+        return self._type.observed(state.found)
+
+    def assumed_actions(self, refresh: bool) -> List[Action]:
+        """See the base class."""
+        return []
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """See the base class."""
+        reader = self._supported()
+        tasks = self._type.tasks(reader, state.found)
+
+        def actions(checks: bool) -> List[Action]:
+            self._begin()
+            return [self._acting(*task, checks=checks) for task in tasks]
+
+        if tasks:
+            try:
+                self._type.require(reader, state.found)
+            except Missing as missing:
+                missing.would = actions(False)
+                raise
+        return actions(True)
+
+    def describe(self, actions: Sequence[Action]) -> str:
+        """See the base class."""
+        if self._type.sentences:
+            return ". ".join([action.message for action in actions])
+        return super().describe(actions)
+
+
+class StepResource(SteppingResource):
+    """One resource of a type that takes a step for each property that differs."""
+
+    _type: StepStateType
 
     def observe(self) -> State:
         """See the base class."""
@@ -106,8 +231,8 @@ class StepResource(StateResource):
             elif (refresh or changed) and key == "ensure":
                 self._type.require_refresh(found)
                 steps.append(self._refreshing(found, refresh))
-        self._done = []
-        return [self._acting(*step, checks=checks) for step in steps]
+        self._begin()
+        return [self._acting(text, do, [change], checks=checks) for text, do, change in steps]
 
     def _step_of(self, key: str, found: Mapping[str, Any]) -> Tuple[str, Step, Change]:
         diff = Diff(found, {key: self._type.desired()[key]})
@@ -130,32 +255,3 @@ class StepResource(StateResource):
         subscribed = fired and (bool(self.context.fired) or not self._type.owes_refresh)
         message = "Would have %s%s" % (word, " via subscribe" if subscribed else "")
         return message, lambda host: self._type.refresh_by(host, found), change
-
-    def _acting(self, message: str, step: Step, change: Change, *, checks: bool) -> Action:
-        """A step; in a preview with its effects on the host as the steps before leave it."""
-        action = Action(message, lambda: step(self._machine()), changes=[change], effects=())
-        if not self.context.noop:
-            return action
-        from remote_runtime.host.overlay.overlay import Overlay
-
-        world = self.context.world_with(self._done)
-        host = Overlay(world, self.item.id, context=self.context, warn=self._warn)
-        host.record.checks = checks
-        failures: List[ResourceError] = []
-        try:
-            step(host)
-        except ResourceError as error:
-            if not host.record.effects:
-                raise  # nothing is known of it
-            failures.append(error)
-        effects = host.record.effects
-        # What a program may do does not keep the next step from being taken.
-        self._done += [each for each in effects if not isinstance(each, UnknownEffect)]
-
-        def rehearse() -> None:
-            for error in failures:
-                raise error
-
-        return action._replace(
-            effects=effects, rehearse=rehearse, unfinished=tuple(host.record.unfinished)
-        )

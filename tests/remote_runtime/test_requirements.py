@@ -41,9 +41,13 @@ class TestNeeds(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             os.symlink("nowhere", os.path.join(directory, "link"))
             with self.assertRaises(ResourceError) as caught:
-                requirements.parents(context(noop=True), os.path.join(directory, "link/a/b"), 0o755)
+                requirements.parents(
+                    context(noop=True).files, os.path.join(directory, "link/a/b"), 0o755
+                )
             self.assertIn("No such file or directory", str(caught.exception))
-            made = requirements.parents(context(noop=True), os.path.join(directory, "a/b"), 0o755)
+            made = requirements.parents(
+                context(noop=True).files, os.path.join(directory, "a/b"), 0o755
+            )
             self.assertEqual([each.path for each in made], [os.path.join(directory, "a")])
 
     def test_a_program_is_named_with_its_purpose(self) -> None:

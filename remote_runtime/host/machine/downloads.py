@@ -11,6 +11,7 @@ from remote_runtime.retries import ONCE, Tries, is_transient, retried
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.downloads.request import Request
+    from remote_runtime.host.machine.archives import Archives
     from remote_runtime.host.machine.files import Files
 
 _SECONDS = 60.0  # for a small file
@@ -73,12 +74,19 @@ def _read(context: "Context", url: str, limit: int) -> bytes:
 
 
 class Downloads(DownloadReader, downloads.Downloads):
-    """Streams each to a temporary file beside its place; ``count`` gets the number of the try."""
+    """Streams each to a temporary file beside its place; ``count`` gets the number of the try, and
+    ``archives`` extracts."""
 
-    def __init__(self, context: "Context", files: "Files", count: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        context: "Context",
+        files: "Files",
+        count: Callable[[int], None],
+        archives: "Callable[[], Archives]",
+    ) -> None:
         DownloadReader.__init__(self, context)
         downloads.Downloads.__init__(self, files.require_file_place)
-        self._count = count
+        self._count, self._archives = count, archives
 
     def _fetch(
         self,
@@ -92,6 +100,7 @@ class Downloads(DownloadReader, downloads.Downloads):
         listed: "Optional[Request]",
         most: Optional[int],
         tries: Tries,
+        extraction: Optional[downloads.Extraction],
     ) -> str:
         from remote_runtime.downloads import receiving
         from remote_runtime.system.attributes import Attributes
@@ -107,11 +116,15 @@ class Downloads(DownloadReader, downloads.Downloads):
                 context, path, request=request, checksum=checksum, most=most, require=require
             )
 
+        if extraction is not None:
+            self._archives().require(extraction)
         require(0)
         if listed is not None:
             checksum = self.listed(listed, request.path, tries)
         done = retried(context, tries, fetch, is_transient)
         try:
+            if extraction is not None:
+                self._archives().unpack(path, extraction, done.file.reopened())
             done.file.finish(uid, gid, mode, Attributes(context.commands))
             done.file.commit()
         finally:

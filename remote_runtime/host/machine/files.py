@@ -159,7 +159,7 @@ class Files(FileReader, file_ports.Files):
         of the new one, which has its owner by then."""
         from remote_runtime.system.copy_tree import build
 
-        self._require_parent(path)
+        self.require_parent(path)
 
         def owned(directory: int, staged: str) -> None:
             os.fchown(directory, uid, gid)

@@ -117,7 +117,11 @@ def machine(
         if name == "downloads":
             from remote_runtime.host.machine import downloads
 
-            return downloads.Downloads(context, paths, count)
+            return downloads.Downloads(context, paths, count, lambda: part("archives"))
+        if name == "archives":
+            from remote_runtime.host.machine import archives
+
+            return archives.Archives(context, context.files, context.commands)
         if name == "conditions":
             from remote_runtime.host.machine import conditions
 

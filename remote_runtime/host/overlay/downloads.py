@@ -1,6 +1,6 @@
 """Downloads of a preview (target): nothing is downloaded, the path is checked and recorded."""
 
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
 from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty
 from remote_runtime.host import downloads
@@ -12,6 +12,7 @@ from remote_runtime.retries import ONCE, Tries
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.downloads.request import Request
+    from remote_runtime.host.overlay.archives import Archives
     from remote_runtime.overlay.overlay import HostOverlay
 
 
@@ -46,10 +47,16 @@ class DownloadReader(downloads.DownloadReader):
 class Downloads(DownloadReader, downloads.Downloads):
     """Records what a download would leave; with ``--probe-urls``, it asks the server before."""
 
-    def __init__(self, context: "Context", record: Record, files: Files) -> None:
+    def __init__(
+        self, context: "Context", record: Record, files: Files, archives: "Callable[[], Archives]"
+    ) -> None:
         DownloadReader.__init__(self, context, record.world)
-        downloads.Downloads.__init__(self, files.require_file_place)
-        self._record, self._paths = record, files
+        downloads.Downloads.__init__(self, self._require_place_of)
+        self._record, self._paths, self._archives = record, files, archives
+
+    def _require_place_of(self, path: str) -> None:
+        if self._record.checks:
+            self._paths.require_file_place(path)
 
     def _fetch(
         self,
@@ -63,17 +70,23 @@ class Downloads(DownloadReader, downloads.Downloads):
         listed: "Optional[Request]",
         most: Optional[int],
         tries: Tries,
+        extraction: Optional[downloads.Extraction],
     ) -> str:
         from remote_runtime.downloads.content import Fetched
 
-        self._record.world.files.obstacles(path).writing(0, uid, gid, mode)
-        if self._context.options.probe_urls:
+        record = self._record
+        if record.checks:
+            record.world.files.obstacles(path).writing(0, uid, gid, mode)
+        if record.checks and self._context.options.probe_urls:
             from remote_runtime.downloads import probing
 
             probing.require(self._context, path, request, checksum)
+        if record.checks and extraction is not None:
+            self._archives().require(extraction)
+            self._archives().require_place(extraction)
         own_uid, own_gid = self._paths.own(path)
         algorithm, _, digits = checksum.partition(":")
-        self._record.add(
+        record.add(
             PathEffect(
                 path,
                 "file",
@@ -83,4 +96,6 @@ class Downloads(DownloadReader, downloads.Downloads):
                 content=Fetched(digits if algorithm == "sha256" else ""),
             )
         )
+        if extraction is not None:
+            self._archives().record(extraction)
         return checksum

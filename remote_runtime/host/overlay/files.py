@@ -101,7 +101,7 @@ class Files(FileReader, file_ports.Files):
 
     def require_building(self, path: str, mode: int, uid: int, gid: int) -> None:
         """``ResourceError`` for a directory that cannot be built and put there."""
-        self._require_parent(path)
+        self.require_parent(path)
         if self.lstat(path) is None:
             self._door.obstacles(path).making(uid, gid, mode)
         else:
@@ -127,7 +127,8 @@ class Files(FileReader, file_ports.Files):
         self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
 
     def _unlink(self, path: str) -> None:
-        self._door.obstacles(path).removing()
+        if self._record.checks:
+            self._door.obstacles(path).removing()
         self._record.add(PathEffect(path, "absent"))
 
     def _remove_tree(self, path: str) -> None:

@@ -59,7 +59,7 @@ class Overlay(Host):
             if name == "downloads":
                 from remote_runtime.host.overlay import downloads
 
-                return downloads.Downloads(context, record, paths)
+                return downloads.Downloads(context, record, paths, lambda: part("archives"))
             if name == "conditions":
                 from remote_runtime.host.overlay import conditions
 
@@ -74,6 +74,10 @@ class Overlay(Host):
 
 def _part(context: "Context", record: Record, name: str) -> Any:
     """A port that needs nothing but the run."""
+    if name == "archives":
+        from remote_runtime.host.overlay import archives
+
+        return archives.Archives(context, record)
     if name == "reboots":
         from remote_runtime.host.overlay import reboots
 

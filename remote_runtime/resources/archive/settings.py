@@ -2,7 +2,9 @@
 
 from typing import Any, Dict, NamedTuple
 
+from remote_runtime.changes import HASHED
 from remote_runtime.downloads.request import Request, request_of
+from remote_runtime.host.downloads import Extraction
 from remote_runtime.resources.archive import rules
 from remote_runtime.text import duration
 
@@ -12,19 +14,14 @@ _MAX_MEMBERS = 200000
 
 
 class Settings(NamedTuple):
-    """Every property in the form that the type and its provider use; times in seconds."""
+    """Every property in the form that the type uses; ``checksum`` in its canonical form."""
 
-    kind: str
     owner: str
     group: str
     checksum: str
-    extract_parent: str
-    creates: str
     cleanup: bool
     request: Request
-    extract_timeout: float
-    max_size: int
-    max_members: int
+    extraction: Extraction
 
 
 def settings(name: str, properties: Dict[str, Any]) -> Settings:
@@ -35,12 +32,9 @@ def settings(name: str, properties: Dict[str, Any]) -> Settings:
         return default if value is None else str(value)
 
     return Settings(
-        kind=rules.kind_of(name),
         owner=text("owner"),
         group=text("group"),
-        checksum=text("checksum").lower(),
-        extract_parent=text("extract_parent"),
-        creates=text("creates"),
+        checksum=HASHED + text("checksum").lower() if text("checksum") else "",
         cleanup=properties.get("cleanup") is True,
         request=request_of(
             properties,
@@ -48,7 +42,12 @@ def settings(name: str, properties: Dict[str, Any]) -> Settings:
             setting="download_timeout",
             verified=bool(text("checksum")),
         ),
-        extract_timeout=duration.parse(text("extract_timeout", _EXTRACT_TIMEOUT)),
-        max_size=rules.parse_size(text("extract_max_size", _MAX_SIZE)),
-        max_members=int(properties.get("extract_max_members") or _MAX_MEMBERS),
+        extraction=Extraction(
+            kind=rules.kind_of(name),
+            parent=text("extract_parent"),
+            creates=text("creates"),
+            timeout=duration.parse(text("extract_timeout", _EXTRACT_TIMEOUT)),
+            max_size=rules.parse_size(text("extract_max_size", _MAX_SIZE)),
+            max_members=int(properties.get("extract_max_members") or _MAX_MEMBERS),
+        ),
     )

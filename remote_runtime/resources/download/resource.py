@@ -125,21 +125,9 @@ class Resource(PathStateType):
 
     def _attributes(self, host: Host, kept: Optional[Node]) -> Tuple[int, int, int]:
         """Owner, group and mode that it gets; ``kept`` is the file that is there."""
-        numbers = []
-        for kind, key, look in (
-            ("user", "owner", host.accounts.uid),
-            ("group", "group", host.accounts.gid),
-        ):
-            name = self._text(key)
-            number = look(name) if name else OURS
-            if number is None:
-                raise ResourceError(
-                    "%s %r does not exist" % (kind, name),
-                    kind="resource.missing",
-                    hint="create it in an earlier resource",
-                )
-            numbers.append(number)
-        uid, gid = numbers
+        owner, group = self._text("owner"), self._text("group")
+        uid = host.accounts.number("user", owner) if owner else OURS
+        gid = host.accounts.number("group", group) if group else OURS
         if kept is not None:
             uid = uid if self._text("owner") else kept.uid
             gid = gid if self._text("group") else kept.gid

@@ -378,7 +378,7 @@ class Resource(PathType):
         """What is left to do, and what keeps it from being done."""
         if status is None:
             want, unmet = self._wanted(None)
-            above = requirements.parents(self.context, self.name, want.mode & 0o755)
+            above = requirements.parents(self.context.files, self.name, want.mode & 0o755)
             return [self._making(want, above)], unmet
         if status.kind != "directory":
             kind = "symlink" if status.kind == "symlink" else "file"

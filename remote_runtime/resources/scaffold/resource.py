@@ -162,7 +162,7 @@ class Resource(PathType):
             self.provider.make_directory(full)
             self.context.changed_paths.add(full)
 
-        above = [] if path else requirements.parents(self.context, full, 0o755)
+        above = [] if path else requirements.parents(self.context.files, full, 0o755)
         effects = [*above, PathEffect(full, "directory", 0o755, firm=False)]
         change = Change(shown(path), "absent", "directory")
 

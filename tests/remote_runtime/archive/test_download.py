@@ -9,7 +9,7 @@ from typing import Any, List, Optional
 from unittest import mock
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.resources.archive.providers import http
+from remote_runtime.resources.archive import resource
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
@@ -30,7 +30,7 @@ class DownloadTest(ArchiveTest):
 
     def test_more_than_the_limit(self) -> None:
         """A server that sends without end is cut off; `extract_max_size` raises the limit."""
-        with mock.patch.object(http, "_LARGEST", 10):
+        with mock.patch.object(resource, "_LARGEST", 10):
             error = self.error(self.archive(extract_max_size="9B"))
             self.assertIn("sends more than 10 bytes", error)
             self.assertEqual(self.names("dl"), [])

@@ -1,0 +1,218 @@
+"""Extracts archives on the machine, with the standard library (target)."""
+
+import errno
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Callable, List
+
+from remote_runtime import requirements
+from remote_runtime.changes import HASHED, Missing, Unknowable
+from remote_runtime.downloads.limit import Limit, Pulse
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import downloads
+from remote_runtime.host.downloads import Extraction
+from remote_runtime.lean.digest import sha256
+from remote_runtime.resources.archive import members, reading, staging
+from remote_runtime.system.directory_syncs import sync_now
+from remote_runtime.system.errno_messages import failure, refusal
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.process.commands import Commands
+    from remote_runtime.system.temporary import Temporary
+    from remote_runtime.system.walk import Directory
+
+_BLOCK = 256 << 10
+PARENT_MODE = 0o755
+_OTHERS_WRITE = 0o022
+
+
+class ArchiveReader(object):
+    """Looks at archives through the doors of the machine, or those of an overlay."""
+
+    def __init__(self, context: "Context", files: "Files", commands: "Commands") -> None:
+        self._context, self._files, self._commands = context, files, commands
+
+    def require(self, how: Extraction) -> None:
+        """``ResourceError`` where nothing can be extracted into the directory, or archives of this
+        kind cannot be unpacked on this host."""
+        if not self._files.exists(how.parent):
+            requirements.parents(self._files, os.path.normpath(how.parent), PARENT_MODE)
+            if self._files.is_there(how.parent):  # a symlink that leads nowhere
+                raise refusal("create the directory", how.parent, errno.EEXIST)
+        elif not self._files.is_directory(how.parent):
+            raise ResourceError(
+                "extract_parent %s is not a directory" % how.parent,
+                hint="choose another directory; ccm does not change the existing file",
+            )
+        program = reading.needs_program(how.kind)
+        if not program:
+            reading.require(how.kind)
+            return
+        why, _ = self._commands.lacking(program)
+        if why:
+            hint = "install the package %s in an earlier resource, or use a .tar.gz archive"
+            raise Missing("%s archives: %s" % (how.kind, why), hint=hint % program)
+
+    def survey(self, archive: str, how: Extraction) -> None:
+        """Look at every member of the file ``archive``; ``ResourceError`` where that is not whole,
+        or one would not be extracted."""
+        with os.fdopen(self._files.opened(archive, "read"), "rb") as file:
+            self._survey(file, archive, how, self._pulse("reading", archive, how))
+
+    def _pulse(self, doing: str, archive: str, how: Extraction) -> Pulse:
+        what = "the extraction of %s" % archive
+        limit = Limit(self._context, how.timeout, what, "extract_timeout")
+        return Pulse(self._context, limit, "%s %s" % (doing, archive))
+
+    def _survey(self, file: Any, archive: str, how: Extraction, pulse: Pulse) -> Any:
+        """Look at every member and write nothing; return what they are, by path."""
+        admission = members.Admission(archive, how.max_size, how.max_members)
+        found = self._members(file, how, pulse.beat)
+        with reading.Reading(archive, how.kind), closing(found):
+            for member in found:
+                admission.admit(member)
+        return admission.kinds
+
+    def _members(self, file: Any, how: Extraction, beat: Callable[[], None]) -> members.Members:
+        program = reading.needs_program(how.kind)
+        found = program and self._context.commands.find(program)
+        if program and not found:
+            raise Unknowable("%s comes only with an earlier change" % program)
+        return reading.members(how.kind, file, beat=beat, most=how.max_size, program=found)
+
+
+class Archives(ArchiveReader, downloads.Archives):
+    """Extracts beside what is there."""
+
+    def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
+        """See the base class.
+
+        The file may be another one since its checksum was found, by the swap of a directory on its
+        way, so the checksum is that of what is opened here. Where others can change that since, a
+        copy is extracted.
+        """
+        self.require(how)
+        descriptor = self._files.opened(path, "read")
+        if not checksum:
+            self.unpack(path, how, descriptor)
+            return
+        with os.fdopen(descriptor, "rb") as file:
+            if not self._open_to_others(path, os.fstat(file.fileno())):
+                self._verified(file, path, how=how, checksum=checksum)
+                file.seek(0)
+                self.unpack(path, how, os.dup(file.fileno()))
+                return
+            self.survey(path, how)
+            self._make_parent(how.parent)
+            copy = self._copied(file, path, how, checksum)
+            try:
+                self.unpack(path, how, copy.reopened())
+            finally:
+                copy.discard()
+
+    def _open_to_others(self, archive: str, found: os.stat_result) -> bool:
+        """Whether a user who is neither root nor ours can change what is in this file."""
+        others = found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & _OTHERS_WRITE)
+        return others or self._files.in_shared_directory(archive)
+
+    def _copied(self, file: Any, archive: str, how: Extraction, checksum: str) -> "Temporary":
+        """A copy, ours alone and with the checksum that it must have; it is where its members go,
+        since there is room to be."""
+        copy = self._files.temporary(os.path.join(how.parent, os.path.basename(archive)))
+        try:
+            self._verified(file, archive, how=how, checksum=checksum, take=copy.write)
+        except BaseException:
+            copy.discard()
+            raise
+        return copy
+
+    def _verified(
+        self,
+        file: Any,
+        archive: str,
+        *,
+        how: Extraction,
+        checksum: str,
+        take: Callable[[bytes], None] = lambda block: None,
+    ) -> None:
+        """``take`` all of a file; ``ResourceError`` where that does not have the checksum."""
+        pulse = self._pulse("reading", archive, how)
+        size = os.fstat(file.fileno()).st_size
+        digest, read = sha256(size=size), 0
+        while read <= size:
+            block = file.read(_BLOCK)
+            if not block:
+                break
+            read += len(block)
+            pulse.beat(read)
+            digest.update(block)
+            take(block)
+        if read != size or HASHED + str(digest.hexdigest()) != checksum:
+            raise ResourceError(
+                "%s changed during the run" % archive,
+                kind="resource.archive.checksum",
+                hint="nothing was extracted; find out what changes it",
+            )
+
+    def _make_parent(self, parent: str) -> None:
+        if not self._files.exists(parent):
+            self._files.create_directory(parent, PARENT_MODE)
+
+    def unpack(self, archive: str, how: Extraction, descriptor: int) -> None:
+        """Extract what is opened there, and close it."""
+        pulse = self._pulse("extracting", archive, how)
+        with os.fdopen(descriptor, "rb") as file:
+            try:
+                kinds = self._survey(file, archive, how, pulse)
+                self._make_parent(how.parent)
+                directory = self._files.directory(how.parent)
+                staging.in_the_way(archive, directory, kinds)
+                written = self._write(file, directory, archive=archive, how=how, pulse=pulse)
+            except OSError as error:
+                raise failure("extract into", how.parent, error) from error
+        self._context.changed_paths.update(written)
+
+    def _write(
+        self, file: Any, parent: "Directory", *, archive: str, how: Extraction, pulse: Pulse
+    ) -> List[str]:
+        # Once more: what was looked at need not be what is read now.
+        admission = members.Admission(archive, how.max_size, how.max_members)
+        written = [0]
+
+        def beat(size: int = 0) -> None:
+            written[0] += size
+            pulse.beat(written[0])
+
+        files = self._files
+        name = files.stage(parent.path)
+        directory = staging.Staging(parent, name, files.unfinished.made)
+        try:
+            found = self._members(file, how, beat)
+            with reading.Reading(archive, how.kind), closing(found):
+                for member in found:
+                    path = admission.admit(member)
+                    if path:
+                        hard = member.kind == members.HARDLINK
+                        linked = admission.linked(member) if hard else ""
+                        directory.add(path, member, linked, beat)
+            directory.finish(beat)
+            last = _below(how.creates, how.parent)
+            with self._context.unkillable():
+                moved = directory.move(last, files.sync_directory or sync_now)
+        finally:
+            self._discard(directory)
+            files.staged(name)
+        return [os.path.join(how.parent, path) for path in moved]
+
+    def _discard(self, directory: staging.Staging) -> None:
+        """A large directory takes its time to remove; a cancelled run waits for that as well."""
+        with self._context.cancellation.protected(begun=True):
+            directory.discard()
+
+
+def _below(path: str, parent: str) -> str:
+    """A path relative to the directory that it is in, "" where it is not."""
+    top = parent.rstrip("/") + "/"
+    return path[len(top) :] if path.startswith(top) else ""

@@ -1,0 +1,56 @@
+"""Archives in a preview (target): none is extracted, what that would leave is recorded."""
+
+import os
+from typing import TYPE_CHECKING, Optional
+
+from remote_runtime import requirements
+from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect, below
+from remote_runtime.host import downloads
+from remote_runtime.host.downloads import Extraction
+from remote_runtime.host.machine.archives import PARENT_MODE, ArchiveReader
+from remote_runtime.host.overlay.record import Record
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+
+class Archives(ArchiveReader, downloads.Archives):
+    """Records what is known of an extraction."""
+
+    def __init__(self, context: "Context", record: Record) -> None:
+        super().__init__(context, record.world.files, record.world.commands)
+        self._record = record
+
+    def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
+        """See the base class."""
+        if self._record.checks:
+            self.require(how)
+            if self._record.world.layer.find(path, True).node is None:
+                self.survey(path, how)
+            self.require_place(how)
+        self.record(how)
+
+    def require_place(self, how: Extraction) -> None:
+        """``ResourceError`` for what keeps anything from being written into the directory."""
+        inside = how.parent.rstrip("/") + "/x"
+        self._files.status(inside)  # refuses links that are not to be trusted
+        if not self._files.exists(how.parent):
+            self._files.obstacles(how.parent).making(mode=PARENT_MODE)
+        self._files.obstacles(inside).writing(0)
+
+    def record(self, how: Extraction) -> None:
+        """Note what an extraction leaves; what else the archive holds is not known before it is
+        there."""
+        mode: Optional[int] = None
+        if not self._files.exists(how.parent):
+            mode = PARENT_MODE
+            above = requirements.parents(self._files, os.path.normpath(how.parent), mode)
+            self._record.add(*above)
+        by = self._record.by
+        why = "the files that %s extracts into %s are not known yet" % (by, how.parent)
+        self._record.add(
+            PathEffect(how.parent, "directory", mode, firm=False),
+            UnknownEffect(Uncertainty(UNKNOWN, why), below(how.parent)),
+        )
+        if how.creates:
+            self._record.add(PathEffect(how.creates, "something"))
