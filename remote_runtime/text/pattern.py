@@ -12,7 +12,6 @@ from typing import Any, Callable, Dict, FrozenSet, List, NamedTuple, Optional, S
 
 MOST = 1000  # instructions of one pattern
 _CACHED = 20000  # transitions that are kept
-_NEWLINE = 10
 _IGNORECASE = 2
 _DOTALL = 16
 _ASCII = 256

@@ -210,8 +210,3 @@ def _properties(variables: dict[str, Any], project: Project) -> dict[str, Any]:
 def _note(project: Project, text: str) -> None:
     if text not in project.notes:
         project.notes.append(text)
-
-
-def has_hosts(hosts: Hosts) -> bool:
-    """Whether an inventory names any host."""
-    return bool(hosts.hosts)

@@ -28,8 +28,6 @@ from orchestrator.ansible.source.tasks import Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
 from remote_runtime.errors import CcmError
 
-_NEVER = ("FreeBSD", "OpenBSD", "NetBSD", "Darwin", "Windows", "SunOS", "Solaris", "Gentoo-never")
-
 
 @dataclass
 class Candidate:

@@ -297,11 +297,6 @@ def _file_name(task: Task) -> str:
     return in_role(name)
 
 
-def unknown_wait(builder: Conversion, task: Task, record: Record) -> None:
-    """``pause`` for a person."""
-    raise NotConvertible("ccm does not prompt during a run")
-
-
 def fetch(builder: Conversion, task: Task, record: Record) -> None:
     """``fetch``: a file for the controller; no host changes."""
     text = "ccm fetches no files from hosts; nothing on the host changes by this"

@@ -7,7 +7,7 @@ import shlex
 from typing import Any
 
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
+from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
@@ -177,18 +177,3 @@ def script(context: Context, given: Arguments) -> list[Entry]:
         properties["user"] = context.become_user
     _conditions(context, given, properties)
     return [Entry("exec", context.unique(context.title(parts[0])), properties)]
-
-
-def is_own_result(condition: Any, register: str, words: tuple[str, ...]) -> bool:
-    """Whether a condition is ``register.WORD == 0`` or ``register is WORD``."""
-    if not isinstance(condition, str):
-        return False
-    text = condition.strip().replace('"', "'")
-    return any(text in (f"{register}.{word}", f"{register} is {word}") for word in words)
-
-
-def reads_only(expression: Any) -> str | None:
-    """The name that a text reads if it is one expression that is a plain name."""
-    node = only_expression(expression) if is_template(expression) else None
-    path = path_of(node) if node is not None else None
-    return path[0] if path is not None and not path[1] else None

@@ -121,7 +121,6 @@ class Context:
     template_header: str = ""  # a first line of templates that sets how blanks are read
     template_problems: dict[str, str] = field(default_factory=dict)
     requests: dict[str, Any] = field(default_factory=dict)
-    loop_list: str = ""
 
     def check(self, text: str) -> None:
         """Mark a difference to the original."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from orchestrator.ansible.output.entries import CHECK, CONVERTED, KEPT, Record
 
-_ORDER = (CONVERTED, CHECK, KEPT)
-
 
 def coverage(records: list[Record]) -> dict[str, Any]:
     """The numbers of tasks by outcome, in all and by module."""

@@ -21,8 +21,6 @@ from remote_runtime.text.nearest import nearest
 MISSPELLED = "data.key"
 """The kind of these warnings."""
 _ELEMENT = "[]"
-_FIRST = "default"
-"""The data file that is for all hosts."""
 _DIGITS = "0123456789"
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\[\[.*?\]\]", re.DOTALL)
