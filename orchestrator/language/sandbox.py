@@ -16,11 +16,13 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.filters import FILTERS
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import missing
 
 from orchestrator.language import bounds
 from orchestrator.language.errors import OtherFactsError
 from orchestrator.language.filters import FILTERS as OWN_FILTERS
 from orchestrator.language.filters import TESTS as OWN_TESTS
+from orchestrator.language.kinds import kind
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from remote_runtime.text.nearest import nearest
 
@@ -195,8 +197,10 @@ class _Named(Undefined):
     @property
     def _undefined_message(self) -> str:
         owner, name = self._undefined_obj, self._undefined_name
-        if not isinstance(owner, _MAPPING_TYPES):
+        if owner is missing or self._undefined_hint:
             return str(super()._undefined_message)
+        if not isinstance(owner, _MAPPING_TYPES):
+            return f"{kind(owner)} has no {'element ' if isinstance(name, int) else ''}{name!r}"
         # Facts refuses to be read as a whole while some are missing; their names may be.
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         likely = nearest(str(name), names)

@@ -1,4 +1,4 @@
-"""Calls in templates with wrong arguments are told without names of Python code."""
+"""Wrong calls and operators in templates are told without names of Python code."""
 
 from pathlib import Path
 
@@ -23,12 +23,22 @@ from tests.orchestrator.planning.planned import plan
         ("4 is divisibleby", "divisibleby() needs num"),
         ("[{}] | selectattr('a', 'nope') | list", "there is no test 'nope'"),
         ("[{}] | map('nope') | list", "there is no filter 'nope'"),
+        ("Data.n.b", "a number has no 'b'"),
+        ("Data.u.b", "text has no 'b'"),
+        ("Data.none.b", "null has no 'b'"),
+        ("Data.l[5]", "a list has no element 5"),
+        ("Data.n()", "a number is not a function"),
+        ("Data.u + 1", "+ does not take text and a number (~ joins texts)"),
+        ("Data.none + 1", "+ does not take null and a number"),
+        ("Data.l < 1", "< does not take a list and a number"),
+        ("Data.u.__class__", "'__class__'"),
     ],
 )
 def test_wrong_arguments(tmp_path: Path, source: str, words: str) -> None:
     """Inline and in a whole template the message names the function as templates do."""
     (tmp_path / "t.j2").write_text(f"{{{{ {source} }}}}\n")
     for command in (f"{{{{ {source} }}}}", "{{ template('t.j2') }}"):
-        text = f'data: {{u: x}}\nccm: {{resources: [{{exec: [{{a: {{command: "{command}"}}}}]}}]}}'
+        resources = f'[{{exec: [{{a: {{command: "{command}"}}}}]}}]'
+        text = f"data: {{u: x, n: 1, l: [1], none: ~}}\nccm: {{resources: {resources}}}"
         (item,) = plan(tmp_path, text).items
         assert words in item.deferred_error
