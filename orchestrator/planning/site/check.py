@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from orchestrator.expressions import Expression, Template
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
@@ -36,22 +36,40 @@ _OPTIONAL = re.compile(r"\bdefault\b|\bdefined\b|\bif\b|\bor\b|\band\b|\bin\b|\?
 
 
 class UnknownFacts(Facts):
-    """The facts of a host that is not contacted: reading a gathered fact raises."""
+    """The facts of a host that is not contacted: reading a gathered fact raises.
+
+    Variables and ``--fact`` may set parts of a gathered family. These are known; the rest of its
+    ``path`` is not.
+    """
 
     are_partial = True
 
-    def __init__(self, facts: Facts) -> None:
-        known = {key: value for key, value in dict.items(facts) if key not in GATHERED}
+    def __init__(self, facts: dict[str, Any], path: str = "") -> None:
+        known = {
+            key: UnknownFacts(value, f"{path}{key}.")
+            if isinstance(value, dict) and (path or key in GATHERED)
+            else value
+            for key, value in dict.items(facts)
+        }
         super().__init__(known, {})
+        self._path = path
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Facts:
+        return self.copied()
+
+    def __len__(self) -> int:
+        if self._path:
+            self.refuse_any()
+        return super().__len__()
 
     def refuse(self, key: object) -> None:
         """Raise FactsUnavailableError for a fact that no variable and no ``--fact`` sets."""
         if not dict.__contains__(self, key):
-            raise FactsUnavailableError(str(key), "no host is contacted")
+            raise FactsUnavailableError(f"{self._path}{key}", "no host is contacted")
 
     def refuse_any(self) -> NoReturn:
         """Raise it, because the host has more facts."""
-        raise FactsUnavailableError("host", "no host is contacted")
+        raise FactsUnavailableError(self._path[:-1] or "host", "no host is contacted")
 
 
 class HostCheck(NamedTuple):

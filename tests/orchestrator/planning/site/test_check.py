@@ -255,3 +255,24 @@ def test_a_requirement_may_stand_in_a_child_that_needs_facts(tmp_path: Path, app
     known = "{exec: [{'{{ Host.name }}': {}}]}"
     (problem, _) = check(tmp_path, text.replace(f"{{apply: [{{{apply}}}]}}", known)).problems
     assert "which is not in this run" in problem.message
+
+
+def test_parts_of_a_gathered_family(tmp_path: Path) -> None:
+    """What variables and --fact set of a family is known, and the rest of it is not."""
+    text = """
+ccm:
+  resources:
+    - exec:
+        - a: {command: "echo {{ lookup('facts.host.info.os') }}{{ Facts.host.info.os }}"}
+        - b: {command: "echo {{ jet('[[ Facts.host.info.os ]]') }}"}
+        - c: {command: "echo {{ Facts.host.info.hostname | default('x') }}"}
+        - d: {command: "echo {{ Facts.host.info }}"}
+        - e: {command: "echo {{ Facts.host.info | length }}"}
+        - f: {command: "echo {{ Facts.cpu }}"}
+        - g: {command: "echo {{ lookup('facts.host.info.h*', 'x') }}"}
+"""
+    found = check(tmp_path, text, fact=("host.info.os=linux",))
+    assert (found.problems, found.warnings) == ([], [])
+    assert (found.known, dict(found.unknown)) == (2, {"facts.timeout": 5})
+    host = FakeHost(vars={"host": {"info": {"os": "linux"}}})
+    assert made(tmp_path, text).examine(host).known == 2
