@@ -13,15 +13,20 @@ HELP = "Serve the stored runs of a fleet as pages for a browser."
 EXAMPLE = """
 ccm studio -i hosts.yaml
 ccm studio user add alice --auth studio.users
+ccm studio token add ci --state /srv/studio    # runs of others; see history in ccm.yaml
 ccm studio --listen 192.0.2.10:8700 --auth studio.users \\
   --tls-cert studio.pem --tls-key studio.key
 """
-BELOW = ("user",)
+BELOW = ("user", "token")
 _LISTEN = "127.0.0.1:8700"
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
-    """``ccm studio user`` is a command of its own."""
+    """``ccm studio user`` and ``ccm studio token`` are commands of their own."""
+    if words[:1] == ["token"]:
+        from orchestrator.cli import studio_token
+
+        return "studio token", studio_token
     if words[:1] != ["user"]:
         return None
     from orchestrator.cli import studio_user
@@ -63,6 +68,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a further name by which browsers reach this server; repeatable",
     )
+    parser.add_argument(
+        "--keep-received",
+        metavar="N",
+        type=count,
+        default=1_000,
+        help="number of runs that are kept of those that others post (default: 1000)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
         tls=_tls(args.tls_cert, args.tls_key),
         names=tuple(args.name),
         user=local_user(),
+        keep=args.keep_received,
     )
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(

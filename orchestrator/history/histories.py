@@ -13,12 +13,17 @@ from orchestrator.history.shared_directory import SharedDirectory
 
 def folder_of(choice: HistoryChoice) -> RunFolder:
     """Reads the runs of a history."""
+    if choice.is_studio:
+        from orchestrator.history.studio_folder import StudioFolder
+
+        return StudioFolder(choice)
     return SharedDirectory(choice.address)
 
 
 def check_history(choice: HistoryChoice) -> None:
     """UsageError for a history that is not safe; HistoryError for one that is away."""
-    SharedDirectory(choice.address).check()
+    if not choice.is_studio:
+        SharedDirectory(choice.address).check()
 
 
 def copy_of(choice: HistoryChoice, source: Path) -> RunCopy:
@@ -27,10 +32,17 @@ def copy_of(choice: HistoryChoice, source: Path) -> RunCopy:
 
 
 def _opener(choice: HistoryChoice) -> Callable[[str, bytes], CopyOfRun]:
+    if choice.is_studio:
+        from orchestrator.history.studio_client import StudioClient
+        from orchestrator.history.studio_copy import StudioCopy
+
+        client = StudioClient(choice)
+        return lambda run_id, about: StudioCopy(client, run_id, about)
     shared = SharedDirectory(choice.address)
     return lambda run_id, _: shared.open(run_id)
 
 
 def prune_history(choice: HistoryChoice, keep: int) -> None:
     """Remove the oldest runs of this user from a directory. A studio prunes by itself."""
-    SharedDirectory(choice.address).prune(keep)
+    if not choice.is_studio:
+        SharedDirectory(choice.address).prune(keep)

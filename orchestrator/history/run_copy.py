@@ -49,6 +49,10 @@ class CopyOfRun(Protocol):
         """Replace run.json."""
         ...
 
+    def beat(self) -> None:
+        """Show that the run goes on, although nothing is new."""
+        ...
+
     def close(self) -> None:
         """Let go of the copy."""
         ...
@@ -77,12 +81,16 @@ class RunCopy:
         if self._copy is None:
             self._begin(about)
         assert self._copy is not None
-        copied = [self._advance(self._copy, name) for name in LINES]
+        # Lines refer to earlier files only, so the size of an earlier file is taken later.
+        sizes = {name: _size(self._source / name) for name in reversed(LINES)}
+        copied = [self._advance(self._copy, name, sizes[name]) for name in LINES]
         if about != self._about:
             # The last one: a reader takes a run that has ended as complete.
             self._copy.write_about(about)
             self._about = about
             copied.append(True)
+        if not any(copied):
+            self._copy.beat()
         return any(copied)
 
     def finish(self) -> None:
@@ -98,25 +106,26 @@ class RunCopy:
             self._copy = None
 
     def _begin(self, about: bytes) -> None:
-        self._copy = self._open_copy(self._source.name, about)
+        begun = {**json.loads(about), "end": None, "interrupted": False}
+        begun.pop("incomplete", None)
+        text = json.dumps(begun).encode("ascii") + b"\n"
+        self._copy = self._open_copy(self._source.name, text)
         self._sizes = self._copy.sizes()
         self._about = b""
         if ABOUT not in self._sizes:
-            begun = {**json.loads(about), "end": None, "interrupted": False}
-            begun.pop("incomplete", None)
-            self._copy.write_about(json.dumps(begun).encode("ascii") + b"\n")
+            self._copy.write_about(text)
         if not self._copy.hold():
             self.close()
             raise HistoryError(
                 f"run {self._source.name} is being copied by another process", hint="wait for it"
             )
 
-    def _advance(self, copy: CopyOfRun, name: str) -> bool:
+    def _advance(self, copy: CopyOfRun, name: str, size: int) -> bool:
         copied = False
-        for data in self._new(name, copy.most_data):
+        for data in self._new(name, size, copy.most_data):
             at = self._sizes.get(name, 0)
-            self._sizes[name] = size = copy.append(name, at, data)
-            if size != at + len(data):
+            self._sizes[name] = copy.append(name, at, data)
+            if self._sizes[name] != at + len(data):
                 raise HistoryError(
                     f"{name} of run {self._source.name} changed in the history",
                     hint="copy it again",
@@ -124,15 +133,13 @@ class RunCopy:
             copied = True
         return copied
 
-    def _new(self, name: str, most: int) -> Iterator[bytes]:
-        """The complete lines behind those that are copied."""
-        try:
-            handle = os.open(self._source / name, os.O_RDONLY | os.O_NOFOLLOW)
-        except FileNotFoundError:
+    def _new(self, name: str, size: int, most: int) -> Iterator[bytes]:
+        """The complete lines behind those that are copied, up to this size of the file."""
+        if size <= self._sizes.get(name, 0):
             return
-        with open(handle, "rb") as file:
+        with open(os.open(self._source / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             file.seek(self._sizes.get(name, 0))
-            while data := file.read(most):
+            while data := file.read(min(most, size - file.tell())):
                 if b"\n" not in data:
                     data += file.readline(MOST_LINE)
                     if len(data) >= MOST_LINE:
@@ -144,6 +151,13 @@ class RunCopy:
                     return
                 file.seek(len(whole) - len(data), os.SEEK_CUR)
                 yield whole
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _read_about(source: Path) -> bytes:

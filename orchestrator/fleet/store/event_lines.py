@@ -43,7 +43,7 @@ def event_lines(
     """Each line of its events with its number, from 1, and the rows of one with converged
     resources. OSError, ValueError.
     """
-    texts = _Texts(directory / "resources.jsonl")
+    texts = ImpliedTexts(directory / "resources.jsonl")
     for number, line in enumerate(whole_lines(directory / "events.jsonl"), 1):
         stable = line.startswith(PREFIX)
         try:
@@ -74,7 +74,7 @@ class LineReader:
     """Reads single lines of the events of a run."""
 
     def __init__(self, directory: Path, run_id: str) -> None:
-        self._texts = _Texts(directory / "resources.jsonl")
+        self._texts = ImpliedTexts(directory / "resources.jsonl")
         self._run_id = run_id
 
     def unchanged(self, line: str) -> UnchangedResources:
@@ -92,7 +92,7 @@ class LineReader:
             yield sound(json.loads(line), 0), line
 
 
-class _Texts:
+class ImpliedTexts:
     """The implied texts of plans, by line number; also of a run in progress.
 
     Only some blocks of lines are in memory, with the offsets of the others: hosts may have very

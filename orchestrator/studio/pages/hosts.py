@@ -73,6 +73,11 @@ class FleetHosts:
         found = self.inventory
         return sorted(found.groups) if found else []
 
+    def of_groups(self, groups: tuple[str, ...]) -> frozenset[str]:
+        """The hosts of these groups; none of a group that the inventory does not have."""
+        found = [self.select("", group, ()) for group in groups if group in self.groups()]
+        return frozenset().union(*(one.names or () for one in found))
+
     def host(self, name: str) -> Host | None:
         """The host of that name."""
         found = self.inventory

@@ -28,6 +28,7 @@ from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
 from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.web.access import Access, address_of, has_token
+from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.live import LiveStreams
 from orchestrator.studio.web.sessions import Session
@@ -40,10 +41,11 @@ Maker = Callable[[Request, Parameters], Page]
 class StudioApp:
     """Makes responses of pages."""
 
-    def __init__(self, studio: Studio, access: Access, audit: AuditLog) -> None:
+    def __init__(self, studio: Studio, access: Access, audit: AuditLog, api: HistoryApi) -> None:
         self._studio = studio
         self._access = access
         self._audit = audit
+        self._api = api
         self._renderer = Renderer()
         self._streams = LiveStreams()
 
@@ -75,6 +77,7 @@ class StudioApp:
                 Route("/login", self._login, methods=["GET", "POST"]),
                 Route("/logout", self._logout, methods=["POST"]),
                 Route("/live", self._live, methods=["GET"]),
+                *self._api.routes(),
                 *pages,
             ],
             exception_handlers={HTTPException: self._problem, Exception: self._defect},

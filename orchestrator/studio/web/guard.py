@@ -8,8 +8,8 @@ Every response forbids scripts and styles of others, frames, sniffing and caches
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -18,6 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MOST_BODY = 64 << 10  # bytes
 BODY_TIME = 10.0  # seconds
 MOST_TARGET = 4_096  # characters of a path with its query
+
+
+class BodyLimit(NamedTuple):
+    """How many bytes a body may have, and how many seconds it may take."""
+
+    size: int
+    seconds: float
+
+
+FORM = BodyLimit(MOST_BODY, BODY_TIME)
 METHODS = ("GET", "HEAD", "POST")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -38,17 +48,24 @@ _OWN_SITE = ("same-origin", "none")
 
 class Guard:
     """An ASGI application around another one; ``hosts`` are the accepted values of the Host
-    header, and ``scheme`` is http or https.
+    header, and ``scheme`` is http or https. ``limit`` gives the limit of the body of a request.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Collection[str], scheme: str, body_time: float = BODY_TIME
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        *,
+        scheme: str,
+        body_time: float | None = None,
+        limit: Callable[[Scope], BodyLimit] = lambda scope: FORM,
     ) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts)
         self._secure = scheme == "https"
         self._body_time = body_time
+        self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
@@ -59,10 +76,12 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         send = self._with_headers(send)
-        refusal = self._refusal(scope)
+        limit = self._limit(scope)
+        refusal = self._refusal(scope, limit.size)
         if refusal is None and scope["method"] == "POST":
             try:
-                body = await asyncio.wait_for(_body(receive), self._body_time)
+                time = limit.seconds if self._body_time is None else self._body_time
+                body = await asyncio.wait_for(_body(receive, limit.size), time)
             except asyncio.TimeoutError:
                 refusal = PlainTextResponse("The request took too long.\n", 408)
             else:
@@ -72,7 +91,7 @@ class Guard:
                     receive = _replay(body, receive)
         await (refusal or self._app)(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, most: int) -> ASGIApp | None:
         headers = Headers(scope=scope)
         target = len(scope["path"]) + len(scope["query_string"])
         if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
@@ -84,7 +103,7 @@ class Guard:
         if scope["method"] == "POST" and not self._is_own_form(headers):
             return PlainTextResponse("A page of another site sent this form.\n", 403)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
+        if not length.isdecimal() or int(length) > most:
             return PlainTextResponse("The request is too large.\n", 413)
         return None
 
@@ -111,7 +130,7 @@ class Guard:
         return sending
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _body(receive: Receive, most: int) -> bytes | None:
     """The whole body; None for one that is too large."""
     found = bytearray()
     while True:
@@ -119,7 +138,7 @@ async def _body(receive: Receive) -> bytes | None:
         if message["type"] == "http.disconnect":
             return bytes(found)
         found += message.get("body", b"")
-        if len(found) > MOST_BODY:
+        if len(found) > most:
             return None
         if not message.get("more_body", False):
             return bytes(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
@@ -13,16 +14,24 @@ from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.sharing.inbox import KEEP, RunInbox
+from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.web.access import Access, Origin
+from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.app import StudioApp
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.guard import Guard
 from orchestrator.studio.web.server import listen, serve
 from remote_runtime.errors import UsageError
 
+SWEEP = 30.0  # seconds between two looks for clients that are silent
+
 
 class StudioOptions(NamedTuple):
-    """Where to listen and who may log in; ``names`` are further values of the Host header."""
+    """Where to listen and who may log in; ``names`` are further values of the Host header.
+
+    The studio keeps the newest ``keep`` runs of those that clients post.
+    """
 
     state: Path
     host: str
@@ -32,6 +41,7 @@ class StudioOptions(NamedTuple):
     tls: tuple[str, str] | None = None
     names: tuple[str, ...] = ()
     user: str = ""
+    keep: int = KEEP
 
 
 def check_options(options: StudioOptions) -> None:
@@ -78,6 +88,7 @@ class StudioParts(NamedTuple):
     keeper: IndexKeeper
     access: Access
     pages: StudioApp
+    inbox: RunInbox
 
 
 def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> StudioParts:
@@ -96,9 +107,17 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     origin = Origin(f"{scheme}://{values[0]}", bool(options.tls), f"ccm_studio_{port}")
     access = Access(origin, audit, users=users, user=options.user, tell=tell)
     studio = Studio(options.state, keeper, IndexReader(keeper.path), hosts)
-    pages = StudioApp(studio, access, audit)
-    app = Guard(pages.starlette(), values, scheme)
-    return StudioParts(app, keeper, access, pages)
+    inbox = RunInbox(options.state, hosts.of_groups, keep=options.keep)
+    api = HistoryApi(TokenFile(keeper.path.parent), inbox, audit)
+    pages = StudioApp(studio, access, audit, api)
+    app = Guard(pages.starlette(), values, scheme=scheme, limit=api.limit)
+    return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox)
+
+
+def _sweep(inbox: RunInbox) -> None:
+    while True:
+        time.sleep(SWEEP)
+        inbox.sweep()
 
 
 def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
@@ -110,9 +129,11 @@ def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
     with listen(options.host, options.port) as listener:
         parts = assemble(options, listener.getsockname()[1], tell)
         parts.keeper.start()
+        Thread(target=_sweep, args=(parts.inbox,), name="studio-inbox", daemon=True).start()
         try:
             parts.access.announce()
             Thread(target=parts.pages.prepare, name="studio-pages", daemon=True).start()
             serve(parts.app, listener, tls=options.tls)
         finally:
+            parts.inbox.close()
             parts.keeper.stop()

@@ -409,7 +409,7 @@ def test_a_slow_form_is_not_waited_for(site: Site) -> None:
         """Keep the answer."""
         sent.append(message)
 
-    app = guard.Guard(site.parts.app, ["x"], "http", body_time=0.05)
+    app = guard.Guard(site.parts.app, ["x"], scheme="http", body_time=0.05)
     scope = {
         "type": "http", "method": "POST", "path": "/login", "query_string": b"",
         "headers": [(b"host", b"x")],

@@ -1,0 +1,253 @@
+"""Checks what a client posts of a run, before any of it is stored (controller).
+
+A client is a stranger, as a host is: each file has a closed set of members, sizes and counts are
+bounded, and every line is about a host of the run. ValueError says what was expected.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orchestrator.fleet import events as happening
+from orchestrator.fleet.checks.event_check import stored_event_problem
+from orchestrator.fleet.checks.origin import Origin
+from orchestrator.fleet.checks.unchanged_resources import read_unchanged
+from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.store import records
+from orchestrator.history.run_names import begin_of
+from orchestrator.support.plain_text import MAX_DEPTH, is_shallow
+
+MOST_HOSTS = 100_000
+MOST_PLAN = 100_000  # resources
+LONGEST_NAME = 300  # characters of a host
+LONGEST = 10_000  # characters of other texts in run.json
+MOST_OPTIONS = 1 << 20  # characters
+DAY = 86_400.0
+SKEW = 600.0  # seconds that the clock of a client may be ahead
+_COMMANDS = frozenset(("push", "apply", "drift", "run", "fetch", "ensure", "plan", "verify"))
+_BEGIN = (
+    "format", "run_id", "command", "manifest", "identity", "noop", "again", "origin", "options",
+    "hosts", "start",
+)  # fmt: skip
+_END = ("end", "interrupted")
+_IMPLIED = ("alias", "manifest", "requested_ensure")
+_STATES = ("", "running", "ended", "cut", "none", "unusable")
+_STABLE = frozenset(("host", "id", "at", "noop", "prediction", "rows", "resources"))
+_RESULT = frozenset(HostResult._fields)
+_TALLY = frozenset((*Tally.__slots__,))
+_STEPS = {kind.__name__: frozenset(("step", *kind._fields)) for kind in happening.ROLLOUT}
+_CHECKED = frozenset(("host", "label", "status", "text", "derived"))
+_ASSESSED = frozenset(
+    ("hosts", "outcomes", "refused", "unreached", "warnings", "left_out", "not_run", "defect",
+     "interrupted")
+)  # fmt: skip
+
+
+def checked_about(text: bytes, run_id: str, now: float) -> dict[str, Any]:
+    """What run.json says; ValueError."""
+    about = _object(text)
+    _members(about, required=(*_BEGIN, *_END), optional=("incomplete",))
+    if about["run_id"] != run_id:
+        raise ValueError("run_id is not the one of the address")
+    if about["format"] != 2 or about["command"] not in _COMMANDS:
+        raise ValueError("format or command is unknown")
+    for name in ("manifest", "identity"):
+        _short(about[name], LONGEST)
+    for name in ("noop", "interrupted"):
+        records.flag(about[name])
+    _short(about.get("incomplete", ""), LONGEST)
+    again = records.texts(about["again"])
+    if len(again) > MOST_PLAN or sum(map(len, again)) > MOST_OPTIONS:
+        raise ValueError("again is too long")
+    _members(about["origin"], optional=Origin._fields)
+    Origin.from_record(about["origin"])
+    options = records.mapping(about["options"])
+    if not is_shallow(options, MAX_DEPTH) or len(json.dumps(options)) > MOST_OPTIONS:
+        raise ValueError("options are too large")
+    _check_hosts(about["hosts"])
+    _check_times(about, run_id, now)
+    return about
+
+
+def _check_hosts(hosts: Any) -> None:
+    if len(records.texts(hosts)) > MOST_HOSTS or len(set(hosts)) != len(hosts):
+        raise ValueError(f"expected at most {MOST_HOSTS:,} hosts, each once")
+    for name in hosts:
+        if not 0 < len(records.word(name)) <= LONGEST_NAME:
+            raise ValueError("a host has an invalid name")
+
+
+def _check_times(about: Mapping[str, Any], run_id: str, now: float) -> None:
+    start, end = records.seconds(about["start"]), about["end"]
+    begin = begin_of(run_id)
+    if begin is None or abs(start - begin) > DAY or start > now + SKEW:
+        raise ValueError("start does not agree with the ID of the run")
+    if end is not None and not start - DAY <= records.seconds(end) <= now + SKEW:
+        raise ValueError("end is not a time after start")
+
+
+def is_same_run(begun: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
+    """Whether two versions of run.json are of the same run, at any time of it."""
+    return all(begun[name] == about[name] for name in _BEGIN)
+
+
+class LineChecks:
+    """Checks the lines of one run. ``text`` gives the text of a number in resources.jsonl."""
+
+    def __init__(self, run_id: str, hosts: frozenset[str], text: Callable[[int], str]) -> None:
+        self._run_id = run_id
+        self._hosts = hosts
+        self._text = text
+        self._checks: dict[str, Callable[[Any], None]] = {
+            "resources.jsonl": self._resource,
+            "turns.jsonl": self._turn,
+            "events.jsonl": self._event,
+            "notices.jsonl": self._notice,
+            "rollout.jsonl": self._step,
+            "hosts.jsonl": self._result,
+            "verify.jsonl": self._verify,
+            "later.jsonl": self._later,
+        }
+
+    def check(self, name: str, data: bytes) -> None:
+        """Check complete lines of a file. ValueError with the number of the line in the data."""
+        check = self._checks[name]
+        if not data.endswith(b"\n"):
+            raise ValueError("expected complete lines")
+        for number, line in enumerate(data[:-1].split(b"\n"), 1):
+            try:
+                check(_object(line))
+            except (
+                ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError,
+            ) as error:  # fmt: skip
+                raise ValueError(f"{name}, line {number} of the post: {error}") from error
+
+    def _host(self, value: Any) -> str:
+        if type(value) is not str or value not in self._hosts:
+            raise ValueError("it is not about a host of the run")
+        return value
+
+    def _resource(self, told: dict[str, Any]) -> None:
+        _members(told, required=("type", "name", "properties"), optional=_IMPLIED)
+        if not is_shallow(records.mapping(told["properties"]), MAX_DEPTH - 2):
+            raise ValueError("it is nested too deeply")
+        for member in told.keys() - {"properties"}:
+            _short(told[member], LONGEST)
+
+    def _turn(self, told: dict[str, Any]) -> None:
+        if "resources" in told:
+            _members(told, required=("plan", "resources"), optional=("subscribed", "required"))
+            records.count(told["plan"])
+            if len(records.texts(told["resources"])) > MOST_PLAN:
+                raise ValueError("the plan is too long")
+            for member in ("subscribed", "required"):
+                for name, others in told.get(member, ()):
+                    records.text(name)
+                    records.texts(others)
+        elif "plan" in told:
+            _members(told, required=("host", "plan"))
+            records.count(told["plan"])
+            self._host(told["host"])
+        else:
+            _members(told, required=("host", "phase", "at"))
+            self._host(told["host"])
+            Phase(told["phase"])
+            records.seconds(told["at"])
+
+    def _event(self, told: dict[str, Any]) -> None:
+        if "stable" in told:
+            _members(told, required=("stable",))
+            rows = told["stable"]
+            _members(rows, required=_STABLE)
+            self._host(rows["host"])
+            read_unchanged(rows["host"], self._run_id, rows, self._text)
+            return
+        if problem := stored_event_problem(told):
+            raise ValueError(problem)
+        self._host(told["host"])
+        if told["run_id"] != self._run_id:
+            raise ValueError("it is about another run")
+
+    def _notice(self, told: dict[str, Any]) -> None:
+        _members(told, required=happening.HostNotice._fields)
+        if told["host"] != "":
+            self._host(told["host"])
+        records.word(told["level"])
+        records.text(told["text"])
+        records.flag(told["waits"])
+
+    def _step(self, told: dict[str, Any]) -> None:
+        members = _STEPS.get(told.get("step", ""))
+        if members is None:
+            raise ValueError("the step is unknown")
+        _members(told, required=members)
+        if not is_shallow(told, MAX_DEPTH):
+            raise ValueError("it is nested too deeply")
+        for name in told.get("hosts", ()):
+            self._host(name)
+        for wave in told.get("waves", ()):
+            for name in wave:
+                self._host(name)
+
+    def _result(self, told: dict[str, Any]) -> None:
+        if not told.keys() <= _RESULT or not told["tally"].keys() <= _TALLY:
+            raise ValueError("it has an unknown member")
+        self._host(HostResult.from_record(told).host)
+
+    def _verify(self, told: dict[str, Any]) -> None:
+        if "found" in told:
+            _members(told, required=("found",))
+            _members(told["found"], required=_ASSESSED)
+            for member in ("unreached", "not_run"):
+                for name in records.mapping(told["found"][member]):
+                    self._host(name)
+            return
+        _members(told, required=_CHECKED)
+        for member in ("host", "label", "status", "text"):
+            records.text(told[member])
+        if told["host"] != "":
+            self._host(told["host"])
+
+    def _later(self, told: dict[str, Any]) -> None:
+        if "state" in told:
+            _members(told, required=("host", "state", "at"))
+            records.seconds(told["at"])
+            self._host(told["host"])
+            if told["state"] not in _STATES:
+                raise ValueError("the state is unknown")
+            return
+        self._event(told)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if type(found) is not dict:
+        raise ValueError("expected a JSON object")
+    return found
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _members(
+    told: Any,
+    *,
+    required: tuple[str, ...] | frozenset[str] = (),
+    optional: tuple[str, ...] = (),
+) -> None:
+    if type(told) is not dict:
+        raise ValueError("expected an object")
+    if not told.keys() >= set(required) or told.keys() - set(required) - set(optional):
+        raise ValueError("a member is missing, or unknown")
+
+
+def _short(value: Any, most: int) -> None:
+    if len(records.text(value)) > most:
+        raise ValueError("a text is too long")

@@ -1,0 +1,146 @@
+"""Talks to a studio over HTTPS (controller).
+
+The certificate is checked against the authorities of the system. A redirection is never followed:
+the token would go to another server. What the studio answers is a stranger's data.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import threading
+from typing import Any
+from urllib.parse import urlsplit
+
+from orchestrator.history.choice import HistoryChoice
+from orchestrator.history.errors import AwayError, HistoryError
+from orchestrator.history.token import token_of
+from orchestrator.support.plain_text import one_line
+from remote_runtime.version import VERSION
+
+PATIENCE = 5.0  # seconds for a connection, and for each answer
+API = "/api/v1"
+MOST_ANSWER = 32 << 20  # bytes
+_LONGEST = 200  # characters of a problem
+_MOST_SAID = 4_096  # bytes that are looked at for it
+_REFUSED = {
+    401: "the studio does not know this token",
+    403: "the token does not allow this",
+    404: "the studio has no such run",
+    410: "the studio does not keep a run that old",
+}
+
+
+class Answer:
+    """The status and the body of an answer."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        self.status = status
+        self.body = body
+
+    def document(self) -> dict[str, Any]:
+        """The JSON object in it; HistoryError."""
+        try:
+            found = json.loads(self.body)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise HistoryError(
+                "the history does not answer as a studio does", hint="check the address in history"
+            )
+        return found
+
+
+class StudioClient:
+    """Requests to one studio, one at a time over one connection. AwayError, HistoryError."""
+
+    def __init__(self, choice: HistoryChoice) -> None:
+        self._choice = choice
+        self._address = urlsplit(choice.address)
+        self._connection: http.client.HTTPConnection | None = None
+        self._token = ""
+        self._lock = threading.Lock()
+
+    @property
+    def label(self) -> str:
+        """The address."""
+        return self._choice.address
+
+    def get(self, path: str, most: int = MOST_ANSWER) -> Answer:
+        """Get a document below the API."""
+        return self._request("GET", path, None, most)
+
+    def post(self, path: str, body: bytes) -> Answer:
+        """Post a body below the API. 409 is an answer, too."""
+        return self._request("POST", path, body, MOST_ANSWER)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _request(self, method: str, path: str, body: bytes | None, most: int) -> Answer:
+        with self._lock:
+            self._token = self._token or token_of(self._choice)
+            is_new = self._connection is None
+            try:
+                return self._answer(method, path, body, most)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                if is_new:
+                    raise self._away(error) from error
+            try:  # the studio closes a connection that was not used for a while
+                return self._answer(method, path, body, most)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                raise self._away(error) from error
+
+    def _answer(self, method: str, path: str, body: bytes | None, most: int) -> Answer:
+        if self._connection is None:
+            self._connection = self._connected()
+        headers = {"Authorization": f"Bearer {self._token}", "User-Agent": f"ccm/{VERSION}"}
+        if body is not None:
+            headers["Content-Type"] = "application/octet-stream"
+        self._connection.request(method, f"{self._address.path}{API}{path}", body, headers)
+        response = self._connection.getresponse()
+        found = response.read(most + 1)
+        if len(found) > most:
+            self.close()
+            raise HistoryError("the studio answers with too much", hint="read the run there")
+        if response.status in (200, 409):
+            return Answer(response.status, found)
+        raise self._refusal(response.status, found)
+
+    def _connected(self) -> http.client.HTTPConnection:
+        host, port = self._address.hostname or "", self._address.port
+        if self._address.scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=PATIENCE)
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(host, port, timeout=PATIENCE, context=context)
+
+    def _refusal(self, status: int, body: bytes) -> HistoryError:
+        if status in (408, 429) or status >= 500:
+            return AwayError(f"{self.label} answers {status}", hint="try again later")
+        if 300 <= status < 400:
+            return HistoryError(
+                f"{self.label} sends to another address, which ccm does not follow",
+                hint="set history to that address",
+            )
+        why = _REFUSED.get(status, f"the studio answers {status}")
+        text = body[:_MOST_SAID].decode("utf-8", "replace").replace(self._token, "***")
+        said = one_line(text, _LONGEST)
+        return HistoryError(
+            f"{self.label}: {why}{f' ({said})' if said else ''}",
+            hint="ask whoever runs the studio",
+        )
+
+    def _away(self, error: Exception) -> HistoryError:
+        text = one_line(str(getattr(error, "strerror", "") or error), _LONGEST)
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return HistoryError(
+                f"the certificate of {self.label} is not trusted: {error.verify_message}",
+                hint="add its authority to those of the system, or set SSL_CERT_FILE",
+            )
+        return AwayError(f"{self.label} does not answer: {text}", hint="try again later")

@@ -1,0 +1,74 @@
+"""The token with which runs are posted (controller). It is never part of a message."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+
+from orchestrator.history.choice import TOKEN_VARIABLE, HistoryChoice
+from orchestrator.history.errors import HistoryError
+
+COMMAND_TIME = 30.0  # seconds
+MOST = 1_000  # characters
+TOKEN = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}", re.ASCII)
+
+
+def token_of(choice: HistoryChoice) -> str:
+    """The token from the environment, else from the file or the command of the project.
+
+    HistoryError where there is none.
+    """
+    where, text = TOKEN_VARIABLE, os.environ.get(TOKEN_VARIABLE, "")
+    if not text and "file" in choice.token:
+        where, text = "the file of history_token", _from_file(choice.token["file"])
+    elif not text and "command" in choice.token:
+        where, text = "the command of history_token", _from_command(choice.token["command"])
+    elif not text:
+        raise HistoryError(
+            "there is no token for the history",
+            hint=f"set {TOKEN_VARIABLE}, or history_token in ccm.yaml",
+        )
+    token = text.partition("\n")[0].strip()
+    if not TOKEN.fullmatch(token) or len(token) > MOST:
+        raise HistoryError(
+            f"{where} does not contain a token", hint="ccm studio token add creates one"
+        )
+    return token
+
+
+def _from_file(path: str) -> str:
+    hint = "copy the token into a file of your own with mode 0600"
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise HistoryError(f"{path} cannot be read: {error.strerror}", hint=hint) from error
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise HistoryError(f"{path} is not a file of this user", hint=hint)
+        if found.st_mode & 0o077:
+            raise HistoryError(f"{path} is accessible to other users", hint=f"chmod 600 {path}")
+        return os.read(handle, MOST).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
+
+
+def _from_command(command: str) -> str:
+    hint = "run it by hand to see why"
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=COMMAND_TIME,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HistoryError("the command of history_token failed", hint=hint) from error
+    if done.returncode:
+        raise HistoryError(
+            f"the command of history_token failed with exit code {done.returncode}", hint=hint
+        )
+    return done.stdout[:MOST].decode("utf-8", "replace")

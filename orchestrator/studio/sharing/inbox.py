@@ -1,0 +1,359 @@
+"""Stores the runs that clients post (controller).
+
+A client is a stranger. What it posts is checked by ``history.line_checks`` before it is stored. Its
+run ID must have the form of one, and its file must be one of a fixed list, so neither names another
+file. A run belongs to the name of the token that began it: others cannot add to it, and what is
+posted again changes nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from orchestrator.fleet.host.stage_host import host_in
+from orchestrator.fleet.store.event_lines import ImpliedTexts
+from orchestrator.history.line_checks import LineChecks, checked_about, is_same_run
+from orchestrator.history.run_names import ABOUT, LINES, begin_of
+from orchestrator.studio.sharing.tokens import Token
+from orchestrator.support.line_file import FULL
+from orchestrator.support.plain_text import one_line
+from orchestrator.support.state_directory import make_private
+
+OWNER = "received.json"
+"""The file of a received run that names its token."""
+KEEP = 1_000  # received runs
+MOST_FILE = 512 << 20  # bytes of a file
+MOST_AT_ONCE = 50  # runs of one token in progress
+SILENCE = 180.0  # seconds without a post after which a run is not in progress
+OLDEST = 400 * 86_400.0  # seconds
+SKEW = 600.0  # seconds that the clock of a client may be ahead
+LEAST_FREE = 256 << 20  # bytes that stay free on the disk
+CHUNK = 1 << 20  # bytes of a file in one answer
+_AFTERWARDS = ("verify.jsonl", "later.jsonl")
+"""The files that grow after the end of a run."""
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_LONGEST = 200  # characters of a refusal
+
+
+class RefusalError(Exception):
+    """What a client gets instead of what it asks for: a status of HTTP and a text."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = one_line(text, _LONGEST)
+
+
+class RunInbox:
+    """The runs of a studio, for clients with a token. Thread-safe. RefusalError.
+
+    ``hosts_of`` gives the hosts of groups of the inventory.
+    """
+
+    def __init__(
+        self,
+        state: Path,
+        hosts_of: Callable[[tuple[str, ...]], frozenset[str]],
+        *,
+        keep: int = KEEP,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._runs = state / "runs"
+        self._hosts_of = hosts_of
+        self._keep = keep
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._active: dict[str, _ActiveRun] = {}
+
+    def begin(self, token: Token, run_id: str, text: bytes) -> dict[str, int]:
+        """Begin a run, or say how it goes on: the sizes of its files."""
+        self._check_right(token)
+        now = self._clock()
+        begin = begin_of(run_id)
+        if begin is None:
+            raise RefusalError(400, "the ID of the run is invalid")
+        if not now - OLDEST <= begin <= now + SKEW:
+            raise RefusalError(400, "the ID of the run does not agree with the clock of the studio")
+        try:
+            about = checked_about(text, run_id, now)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise RefusalError(400, f"run.json: {error}") from error
+        self._check_hosts(token, about["hosts"])
+        with self._lock:
+            self._sweep()
+            if not os.path.lexists(self._runs / run_id):
+                self._create(token, run_id, text)
+            else:
+                self._continue(token, run_id, about, text)
+            if self._about(token, run_id, write=True)["end"] is None:
+                self._hold(token, run_id)
+            else:
+                self._let_go(run_id)
+            return self._sizes(run_id)
+
+    def append(
+        self, token: Token, run_id: str, *, name: str, at: int, data: bytes
+    ) -> tuple[bool, int]:
+        """Append lines that begin ``at`` this offset: whether they were, and the size of the file
+        afterwards.
+        """
+        self._check_right(token)
+        if name not in LINES:
+            raise RefusalError(404, "there is no such file of a run")
+        about = self._about(token, run_id, write=True)
+        with self._lock:
+            size = self._sizes(run_id).get(name, 0)
+        ended = about["end"] is not None
+        if size != at or (ended and name not in _AFTERWARDS):
+            return False, size
+        if size + len(data) > MOST_FILE:
+            raise RefusalError(413, f"{name} is too large")
+        texts = ImpliedTexts(self._runs / run_id / "resources.jsonl")
+        checks = LineChecks(run_id, frozenset(about["hosts"]), texts.text)
+        try:
+            checks.check(name, data)
+        except (ValueError, OSError) as error:
+            raise RefusalError(400, str(error)) from error
+        with self._lock:
+            if not ended:
+                self._hold(token, run_id)
+            return self._appended(run_id, name, at, data)
+
+    def runs(self, token: Token) -> list[dict[str, Any]]:
+        """The runs that a token may read, the newest first, with the sizes of their files."""
+        found = []
+        for run_id in self._names():
+            with contextlib.suppress(RefusalError, OSError):
+                self._about(token, run_id, write=False)
+                active = run_id in self._active
+                found.append({"id": run_id, "files": self._sizes(run_id), "active": active})
+        return found
+
+    def content(self, token: Token, run_id: str, name: str, at: int) -> bytes:
+        """Some of a file of a run, from this offset."""
+        if name not in (ABOUT, *LINES):
+            raise RefusalError(404, "there is no such file of a run")
+        self._about(token, run_id, write=False)
+        with self._opened(run_id) as directory:
+            return _read(directory, name, at, CHUNK)
+
+    def may_read(self, token: Token, hosts: list[str]) -> bool:
+        """Whether a token may read a run of these hosts."""
+        return not token.groups or {host_in(host) for host in hosts} <= self._hosts_of(token.groups)
+
+    def sweep(self) -> None:
+        """Let go of the runs whose clients are silent."""
+        with self._lock:
+            self._sweep()
+
+    def close(self) -> None:
+        """Let go of all runs."""
+        with self._lock:
+            for run_id in list(self._active):
+                self._let_go(run_id)
+
+    # -- who may what ------------------------------------------------------------------------------
+
+    def _check_right(self, token: Token) -> None:
+        if token.reads_only:
+            raise RefusalError(403, "this token only reads")
+
+    def _check_hosts(self, token: Token, hosts: list[str]) -> None:
+        if not self.may_read(token, hosts):
+            raise RefusalError(403, "a host of the run is not in the groups of this token")
+
+    def _about(self, token: Token, run_id: str, *, write: bool) -> dict[str, Any]:
+        """What run.json of a stored run says; 404 for what the token may not know of."""
+        missing = RefusalError(404, "there is no such run")
+        if begin_of(run_id) is None:
+            raise missing
+        try:
+            with self._opened(run_id) as directory:
+                about = json.loads(_read(directory, ABOUT, 0, MOST_FILE))
+                owner = self._owner(directory) if write else ""
+        except (OSError, ValueError, RecursionError) as error:
+            raise missing from error
+        if not isinstance(about, dict) or not isinstance(about.get("hosts"), list):
+            raise missing
+        if not self.may_read(token, about["hosts"]) or (write and owner != token.name):
+            raise missing
+        return about
+
+    def _owner(self, directory: int) -> str:
+        """The name of the token that began a run; "" for a run of the studio's own user."""
+        try:
+            found = json.loads(_read(directory, OWNER, 0, 1 << 16))
+            return str(found["name"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return ""
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def _create(self, token: Token, run_id: str, text: bytes) -> None:
+        active = sum(one.token == token.name for one in self._active.values())
+        if active >= MOST_AT_ONCE:
+            raise RefusalError(429, "too many runs of this token are in progress")
+        received = self._received()
+        if len(received) >= self._keep and run_id < received[-1]:
+            raise RefusalError(410, "the studio keeps newer runs only")
+        with _storing():
+            make_private(self._runs)
+            free = shutil.disk_usage(self._runs).free
+            if free < LEAST_FREE:
+                raise RefusalError(507, "the disk of the studio is full")
+            os.mkdir(self._runs / run_id, 0o700)
+            with self._opened(run_id) as directory:
+                owner = {"name": token.name, "token": token.id, "at": self._clock()}
+                _write(directory, OWNER, json.dumps(owner).encode("ascii") + b"\n")
+                _write(directory, ABOUT, text)
+        for old in self._received()[self._keep :]:
+            if old not in self._active:
+                shutil.rmtree(self._runs / old, ignore_errors=True)
+
+    def _continue(self, token: Token, run_id: str, about: dict[str, Any], text: bytes) -> None:
+        begun = self._about_of_owner(token, run_id)
+        if not is_same_run(begun, about):
+            raise RefusalError(403, "this is another run than the one of that ID")
+        if begun["end"] is not None and about["end"] is not None and begun != about:
+            raise RefusalError(403, "the run has ended")
+        if begun["end"] is None and begun != about:
+            with _storing(), self._opened(run_id) as directory:
+                _write(directory, ABOUT, text)
+
+    def _about_of_owner(self, token: Token, run_id: str) -> dict[str, Any]:
+        try:
+            return self._about(token, run_id, write=True)
+        except RefusalError as error:
+            raise RefusalError(403, "this run was begun by somebody else") from error
+
+    def _appended(self, run_id: str, name: str, at: int, data: bytes) -> tuple[bool, int]:
+        with _storing(), self._opened(run_id) as directory:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            handle = os.open(name, flags, 0o600, dir_fd=directory)
+            try:
+                size = os.fstat(handle).st_size
+                if size != at:  # another post was quicker
+                    return False, size
+                try:
+                    left = memoryview(data)
+                    while left:
+                        left = left[os.write(handle, left) :]
+                except OSError:
+                    os.ftruncate(handle, size)
+                    raise
+                return True, size + len(data)
+            finally:
+                os.close(handle)
+
+    def _names(self) -> list[str]:
+        try:
+            names = os.listdir(self._runs)
+        except FileNotFoundError:
+            return []
+        return sorted((name for name in names if begin_of(name) is not None), reverse=True)
+
+    def _received(self) -> list[str]:
+        """The received runs, the newest first."""
+        return [name for name in self._names() if (self._runs / name / OWNER).is_file()]
+
+    def _sizes(self, run_id: str) -> dict[str, int]:
+        with self._opened(run_id) as directory, os.scandir(directory) as entries:
+            return {
+                entry.name: entry.stat(follow_symlinks=False).st_size
+                for entry in entries
+                if entry.name in (ABOUT, *LINES) and entry.is_file(follow_symlinks=False)
+            }
+
+    @contextlib.contextmanager
+    def _opened(self, run_id: str) -> Iterator[int]:
+        """The directory of a run, whose ID was checked. OSError."""
+        handle = os.open(self._runs / run_id, _DIRECTORY)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+    # -- runs in progress --------------------------------------------------------------------------
+
+    def _hold(self, token: Token, run_id: str) -> None:
+        """Hold the lock by which readers see that a run is in progress."""
+        now = self._clock()
+        if run_id in self._active:
+            self._active[run_id].heard = now
+            return
+        with _storing(), self._opened(run_id) as directory:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            handle = os.open("events.jsonl", flags, 0o600, dir_fd=directory)
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._active[run_id] = _ActiveRun(handle, token.name, now)
+
+    def _let_go(self, run_id: str) -> None:
+        if run_id in self._active:
+            os.close(self._active.pop(run_id).handle)
+
+    def _sweep(self) -> None:
+        now = self._clock()
+        for run_id, active in list(self._active.items()):
+            if now - active.heard > SILENCE:
+                self._let_go(run_id)
+
+
+class _ActiveRun:
+    """A run in progress: the locked file, whose run it is, and when its client was last heard."""
+
+    def __init__(self, handle: int, token: str, heard: float) -> None:
+        self.handle = handle
+        self.token = token
+        self.heard = heard
+
+
+@contextlib.contextmanager
+def _storing() -> Iterator[None]:
+    """A full disk, or another one that cannot be written, is the studio's trouble."""
+    try:
+        yield
+    except OSError as error:
+        full = error.errno in FULL
+        text = "the disk of the studio is full" if full else "the studio cannot store the run"
+        raise RefusalError(507, text) from error
+
+
+def _read(directory: int, name: str, at: int, most: int) -> bytes:
+    """Some of a file of a run; RefusalError for what is no plain file."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    except FileNotFoundError as error:
+        raise RefusalError(404, "the run has no such file") from error
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise RefusalError(404, "the run has no such file")
+        file.seek(at)
+        return file.read(most)
+
+
+def _write(directory: int, name: str, text: bytes) -> None:
+    """Replace a small file of a run."""
+    beside = f".{name}.{os.urandom(6).hex()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    handle = os.open(beside, flags, 0o600, dir_fd=directory)
+    try:
+        left = memoryview(text)
+        while left:
+            left = left[os.write(handle, left) :]
+        os.rename(beside, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except OSError:
+        os.unlink(beside, dir_fd=directory)
+        raise
+    finally:
+        os.close(handle)

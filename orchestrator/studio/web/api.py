@@ -1,0 +1,127 @@
+"""The API for programs with a token: posting runs and reading them (controller).
+
+The token is checked before a body is read: without one, a body is as small as that of a form. A
+session of a browser is of no use here, and a token is of none on a page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from orchestrator.studio.sharing.inbox import RefusalError, RunInbox
+from orchestrator.studio.sharing.tokens import Token, TokenFile
+from orchestrator.studio.web.access import address_of
+from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.guard import FORM, BodyLimit
+from remote_runtime.errors import CcmError
+
+PREFIX = "/api/v1"
+POSTED = BodyLimit(20 << 20, 60.0)
+"""A line of up to 16 MiB, from a slow client."""
+_LAST = 1 << 40  # bytes
+
+Handler = Callable[[Request, Token], Response]
+
+
+class HistoryApi:
+    """Answers clients with a token."""
+
+    def __init__(self, tokens: TokenFile, inbox: RunInbox, audit: AuditLog) -> None:
+        self._tokens = tokens
+        self._inbox = inbox
+        self._audit = audit
+
+    def limit(self, scope: Scope) -> BodyLimit:
+        """How large a body may be, and how long it may take."""
+        if not str(scope["path"]).startswith(f"{PREFIX}/"):
+            return FORM
+        return POSTED if self._token(Headers(scope=scope)) else FORM
+
+    def routes(self) -> list[Route]:
+        """The routes of the API."""
+        run = f"{PREFIX}/runs/{{run}}"
+        return [
+            Route(f"{PREFIX}/runs", self._answer(self._list), methods=["GET"]),
+            Route(run, self._answer(self._begin), methods=["POST"]),
+            Route(f"{run}/{{name}}", self._answer(self._content), methods=["GET"]),
+            Route(f"{run}/{{name}}", self._answer(self._append), methods=["POST"]),
+        ]
+
+    def token(self, request: Request) -> Token | None:
+        """The token of a request; None without a valid one."""
+        return self._token(request.headers)
+
+    def _token(self, headers: Headers) -> Token | None:
+        found = headers.getlist("authorization")
+        scheme, _, text = found[0].partition(" ") if len(found) == 1 else ("", "", "")
+        if scheme.lower() != "bearer":
+            return None
+        try:
+            return self._tokens.find(text.strip())
+        except CcmError:
+            return None
+
+    def _answer(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        async def answering(request: Request) -> Response:
+            """The answer for a client with a token."""
+            token, address = self.token(request), address_of(request)
+            if token is None:
+                self._audit.write("token refused", user="", address=address, path=request.url.path)
+                return _refusal(RefusalError(401, "a valid token is missing"))
+            if "content-encoding" in request.headers:
+                return _refusal(RefusalError(415, "a compressed body is not supported"))
+            await request.body()
+            try:
+                return await asyncio.to_thread(handler, request, token)
+            except RefusalError as error:
+                self._audit.write(
+                    "post refused" if request.method == "POST" else "read refused",
+                    user=token.name,
+                    address=address,
+                    path=request.url.path,
+                    status=error.status,
+                    problem=error.text,
+                )
+                return _refusal(error)
+
+        return answering
+
+    def _list(self, request: Request, token: Token) -> Response:
+        return JSONResponse({"runs": self._inbox.runs(token)})
+
+    def _begin(self, request: Request, token: Token) -> Response:
+        run = request.path_params["run"]
+        sizes = self._inbox.begin(token, run, request._body)
+        self._audit.write("run posted", user=token.name, address=address_of(request), run=run)
+        return JSONResponse({"sizes": sizes})
+
+    def _append(self, request: Request, token: Token) -> Response:
+        run, name = request.path_params["run"], request.path_params["name"]
+        stored, size = self._inbox.append(
+            token, run, name=name, at=_offset(request), data=request._body
+        )
+        return JSONResponse({"size": size}, 200 if stored else 409)
+
+    def _content(self, request: Request, token: Token) -> Response:
+        run, name = request.path_params["run"], request.path_params["name"]
+        content = self._inbox.content(token, run, name, _offset(request))
+        return Response(content, media_type="application/octet-stream")
+
+
+def _offset(request: Request) -> int:
+    text: Any = request.query_params.get("at", "0")
+    if not text.isascii() or not text.isdecimal() or len(text) > 13:
+        raise RefusalError(400, "at is not an offset")
+    return min(int(text), _LAST)
+
+
+def _refusal(error: RefusalError) -> Response:
+    return JSONResponse({"problem": error.text}, error.status)
