@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from inventory.names import is_range
+from inventory.passwords import is_password_variable
 from inventory.ranges import expanded
 from orchestrator.ansible.conversion.project import Project
 from orchestrator.ansible.conversion.variables import Layer
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.output.manifest_text import data_text
 from orchestrator.ansible.output.yaml_text import lines, scalar
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.inventories import Hosts, directory_variables
-from orchestrator.ansible.source.yaml_reader import Map
+from orchestrator.ansible.source.yaml_reader import Map, Vaulted
 
 _CONNECTION = {
     "ansible_host": "address", "ansible_ssh_host": "address", "ansible_port": "port",
@@ -45,6 +47,7 @@ _DROPPED = frozenset(
         "ansible_ssh_transfer_method",
     ]
 )
+_FACTS = frozenset(("host", "cpu", "memory", "network", "partition"))
 _JUMP = re.compile(r"ProxyJump[= ]([\w.@:,-]+)|-J\s*([\w.@:,-]+)")
 
 
@@ -88,6 +91,29 @@ def read_layers(project: Project, places: list[Path]) -> None:
         if found:
             project.layers.append(Layer(name, "host:{{ Host.name }}", found, f"host/{name}.yaml"))
             together.update(found)
+    _note_shared(project)
+
+
+def _note_shared(project: Project) -> None:
+    """Note which variables other hosts can read."""
+    for layer in project.layers:
+        for key, value in layer.values.items():
+            known = project.fleet.known.get(key, "")
+            project.fleet.known[key] = known or _why_not_shared(key, value)
+
+
+def _why_not_shared(name: str, value: Any) -> str:
+    """Why a variable cannot stand in the inventory, where other hosts can read it; "" if it can."""
+    if name in _FACTS:
+        return "in the inventory, it would hide facts of this name"
+    if is_password_variable(name):
+        return "an inventory never has passwords"
+    if isinstance(value, Vaulted):
+        return "its value is encrypted"
+    if isinstance(value, str) and is_template(value):
+        return "its value is a template"
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((found for one in inner if (found := _why_not_shared("", one))), "")
 
 
 def _join_connections(hosts: Hosts, of_groups: dict[str, Map], of_hosts: dict[str, Map]) -> None:
@@ -164,7 +190,29 @@ def hosts_text(project: Project, user: str, become: bool) -> str:
         groups[name] = made
     if groups:
         found["groups"] = groups
+    _share(project, found)
     return _written(found)
+
+
+def _share(project: Project, found: dict[str, Any]) -> None:
+    """Add the variables that other hosts read, each where the original sets it."""
+    for layer in project.layers:
+        shared = {k: v for k, v in layer.values.items() if k in project.fleet.read}
+        if not shared:
+            continue
+        if layer.name == "all":
+            target = found.setdefault("defaults", {})
+        elif layer.order.startswith("host:"):
+            if layer.name not in found["hosts"]:
+                _note(project, f"hosts.yaml has no entry for {layer.name} alone: other hosts do "
+                      f"not see its variables {', '.join(shared)}")  # fmt: skip
+                continue
+            target = found["hosts"][layer.name] = found["hosts"][layer.name] or {}
+        elif layer.name in found.get("groups", {}):
+            target = found["groups"][layer.name]
+        else:
+            continue
+        target["vars"] = {**target.get("vars", {}), **shared}
 
 
 def _written(found: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from orchestrator.ansible.modules.context import Context
 from orchestrator.ansible.modules.shell_tests import opposite, tested
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import Task, listed
+from orchestrator.ansible.source.tasks import LOCAL, Task, listed
 
 _RETRIED = ("exec", "download", "archive", "package")
 
@@ -38,7 +38,11 @@ def refuse(task: Task, is_root: bool) -> None:
     elsewhere = words.get("delegate_to")
     own = _host_of(elsewhere) is not None and (task.is_once or _host_of(elsewhere) == "")
     if elsewhere is not None and not (local or own or (anywhere and task.is_local)):
-        raise NotConvertible(f"delegate_to: {elsewhere}")
+        reason = " without run_once: each host has the other one do it, with its own values"
+        named = _host_of(elsewhere) is not None or task.is_local or is_template(elsewhere)
+        raise NotConvertible(
+            f"delegate_to: {elsewhere}{reason if named and not task.is_once else ''}"
+        )
     if words.get("delegate_facts") and not anywhere:
         raise NotConvertible("delegate_facts")
     if task.is_once and task.module in ("include_role", "import_role", "include_vars", "meta"):
@@ -60,9 +64,14 @@ _FIRST = re.compile(
 )
 
 
+_NAME = re.compile(r"[\w][\w.-]*")
+
+
 def _host_of(value: Any) -> str | None:
     """The host of a delegation as an expression; empty for the host itself, None for others."""
     text = str(value or "").strip()
+    if _NAME.fullmatch(text) and text not in LOCAL:
+        return literal(text)
     if re.fullmatch(r"\{\{\s*inventory_hostname\s*\}\}", text):
         return ""
     match = _FIRST.fullmatch(text)
@@ -134,7 +143,10 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
     if task.is_local:
         context.check("each host does this for itself; in the original the controller does it")
     elif task.is_once and _host_of(words.get("delegate_to")):
-        context.check("for this host only, to which the original delegates it once")
+        context.check(
+            "for this host only, to which the original delegates it once, with the values of the "
+            "first host of the play; a host that the site does not manage does nothing"
+        )
         for entry in entries:
             entry.conditions.append(f"Host.name == {_host_of(words['delegate_to'])}")
     elif task.is_once:

@@ -14,7 +14,9 @@ from orchestrator.ansible.jinja.unparse import literal, operand
 from orchestrator.ansible.output.entries import Entry, both
 from orchestrator.ansible.problems import NotConvertible
 
-_INDEX = re.compile(r"\bindex\b")
+_EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+_INDEX = re.compile(r"(?<![\w.])index\b")
 
 
 def loop_over(
@@ -28,7 +30,7 @@ def loop_over(
     for key, present in omits.items():
         text = _chosen(text, key, present)
     own = [one for one in conditions.expressions if _reads_item(one)]
-    if own and not any(_INDEX.search(f"{e.name} {e.all_properties()}") for e in entries):
+    if own and not any(_reads_index(f"{e.name} {e.all_properties()}") for e in entries):
         conditions.expressions = [one for one in conditions.expressions if one not in own]
         text = _where(text, own)
     for entry in entries:
@@ -39,13 +41,23 @@ def loop_over(
             and "item" not in f"{entry.name} {entry.properties}"
             and entry.is_literal
         ):
-            continue  # attributes of the one file that a loop edits
+            # The one file that a loop edits, or its directory.
+            if not text.startswith("[") and "{{" not in text:
+                entry.conditions.append(
+                    f"({text}) | length > 0" if " " in text else f"{text} | length > 0"
+                )
+            continue
         if "{{" in entry.name:
             entry.foreach = text
         elif entry.type == "edit":
             loop_edits(entry, text)
         else:
             raise NotConvertible(f"a loop that manages {entry.type}#{entry.name} several times")
+
+
+def _reads_index(text: str) -> bool:
+    """Whether an expression in a text reads the number of the element."""
+    return any(_INDEX.search(_TEXT.sub("", one)) for one in _EXPRESSION.findall(text))
 
 
 def _reads_item(condition: str) -> bool:

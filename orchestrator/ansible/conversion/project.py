@@ -14,7 +14,7 @@ from orchestrator.ansible.conversion.core import Handler
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.scope import Fleet, Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.context import Files
@@ -57,6 +57,7 @@ class Project:
     is_root: bool = True
     started: bool = False
     environment: dict[str, Any] = field(default_factory=dict)
+    fleet: Fleet = field(default_factory=Fleet)
     _roles: dict[str, Role | None] = field(default_factory=dict)
     _converted: dict[tuple[str, str], RoleManifest] = field(default_factory=dict)
     _active: list[tuple[str, str]] = field(default_factory=list)
@@ -108,7 +109,7 @@ class Project:
         _add_facts(values, tasks, role.path)
         builder = Builder(
             manifest, Scope(values, role=role.name, files=f"{word}/files",
-                            templates=f"{word}/templates"),
+                            templates=f"{word}/templates", fleet=self.fleet),
             files, self, role.name, not self.started, self.is_root, role.sources(),
         )  # fmt: skip
         builder.scope.locate = partial(look_up_file, files)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.ansible.jinja.values import Sample
+from orchestrator.ansible.problems import NotConvertible
 
 
 @dataclass
@@ -25,6 +26,25 @@ class Register:
     look_up_of: Callable[[Any], dict[str, Any]] | None = None  # the question for one element
     tolerant: bool = False  # whether the run goes on if the task fails
     element: Any = None  # of one result of a loop: the element, as an expression
+
+
+@dataclass
+class Fleet:
+    """Variables of the inventory that other hosts can read.
+
+    ``known`` maps each to why they cannot, "" where they can; ``read`` are those that some
+    expression reads, which the written inventory must have.
+    """
+
+    known: dict[str, str] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
+
+    def share(self, name: str) -> None:
+        """Let other hosts read a variable. NotConvertible where they cannot."""
+        reason = self.known.get(name, "group_vars and host_vars do not set it")
+        if reason:
+            raise NotConvertible(f"the variable {name} of another host: {reason}")
+        self.read.add(name)
 
 
 @dataclass
@@ -68,6 +88,7 @@ class Scope:
     statements: Callable[[str, Any], str] | None = None  # a text with statements for ccm
     no_data: bool = False  # an entry of a hierarchy, which cannot read data
     whole: bool = False  # a whole template
+    fleet: Fleet = field(default_factory=Fleet)
 
     def having(self, **changes: Any) -> Scope:
         """The same scope with changes."""

@@ -98,6 +98,19 @@ def _joined(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
     return filtered(inner, "join", "/")
 
 
+def _resolved(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    raise NotConvertible("realpath, which follows the symlinks of the controller")
+
+
+def _part_of_url(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    part = arguments[0] if arguments else named[0].value if named else None
+    if isinstance(part, nodes.Const) and part.value in ("password", "netloc"):
+        raise NotConvertible(
+            f"urlsplit('{part.value}'): a password in a URL; give it a variable of its own"
+        )
+    return None
+
+
 _MAKERS: dict[str, Callable[[Any, list[Any], list[Any]], Any]] = {
     "version_compare": _version,
     "sha1": _hashed("sha1"),
@@ -108,4 +121,6 @@ _MAKERS: dict[str, Callable[[Any, list[Any], list[Any]], Any]] = {
     "regex_replace": _replaced,
     "json_query": _query,
     "path_join": _joined,
+    "realpath": _resolved,
+    "urlsplit": _part_of_url,
 }

@@ -320,7 +320,8 @@ class _Translator:
         plain = path_of(expression(text)) if text else None
         if plain is not None and plain[0] == "Facts" and str(keys[0]).startswith("ansible_"):
             return members(nodes.Getattr(base, "facts", "load"), plain[1])
-        raise NotConvertible(f"the variable {keys[0]} of another host")
+        self.scope.fleet.share(str(keys[0]))
+        return members(nodes.Getattr(base, "vars", "load"), keys)
 
     # --- results of tasks
 

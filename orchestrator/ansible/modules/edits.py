@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import Any
 
@@ -14,6 +15,9 @@ from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _OWN = ("owner", "group", "mode")
+_EVERYWHERE = frozenset(
+    ("/etc/default", "/etc/security", "/etc/security/limits.d", "/etc/sysctl.d", "/etc/systemd")
+)
 _MARKER = "# {mark} ANSIBLE MANAGED BLOCK"
 
 
@@ -26,19 +30,32 @@ def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: b
         context.check("no backup of the file is kept")
     validate = given.text("validate")
     properties: dict[str, Any] = dict(edit)
+    made: list[Entry] = []
     if create and properties.get("ensure") != "absent":
         properties["create"] = True
+        made += _parent(context, path)
     if validate is not None:
         if "%s" not in validate:
             raise NotConvertible("validate without %s")
         properties["validate"] = validate.replace("%s", "{}")
-    made = [Entry("edit", path, properties)]
+    made.append(Entry("edit", path, properties))
     if any(given.raw(name) is not None for name in _OWN):
         own = attributes(context, given, "0644")
         made.append(Entry("file", path, own))
     elif create:
         context.check("a file that this creates has the mode 0644 and belongs to root")
     return made
+
+
+def _parent(context: Context, path: str) -> list[Entry]:
+    """The directory of a file that a task creates, as the original makes it where it is missing."""
+    parent = posixpath.dirname(path)
+    if "{{" in parent or "${" in parent:
+        return []
+    if parent in _EVERYWHERE or context.is_directory(parent):
+        return []
+    own = {"ensure": "directory", "owner": "root", "group": "root", "mode": "0755"}
+    return [Entry("file", parent, own, control={"absent": parent}, implied=True)]
 
 
 def pattern(value: str | None) -> str | None:

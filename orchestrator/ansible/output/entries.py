@@ -45,6 +45,7 @@ class Entry:
     changes: bool = True  # whether it can change the host
     notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
     partial: bool = False  # a part of another resource of this name, which must be there
+    implied: bool = False  # the original makes it where it is missing, without a task of its own
     record: Record | None = None
 
     @property

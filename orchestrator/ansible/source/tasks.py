@@ -61,7 +61,8 @@ COLLECTIONS = (
     "community.crypto.", "community.mysql.", "ansible.mysql.", "community.postgresql.",
     "community.rabbitmq.", "community.docker.",
 )  # fmt: skip
-_LOCAL = ("localhost", "127.0.0.1")
+LOCAL = ("localhost", "127.0.0.1")
+"""Names of the controller in ``delegate_to``."""
 FREE_FORM = frozenset(["command", "shell", "raw", "script"])
 COMMAND_WORDS = (
     "chdir", "creates", "executable", "expand_argument_vars", "removes", "stdin",
@@ -93,7 +94,7 @@ class Task:
     def is_local(self) -> bool:
         """Whether it runs on the controller."""
         words = self.keywords
-        return words.get("delegate_to") in _LOCAL or words.get("connection") == "local"
+        return words.get("delegate_to") in LOCAL or words.get("connection") == "local"
 
     @property
     def is_once(self) -> bool:

@@ -10,6 +10,7 @@ from orchestrator.language import kinds
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Network"
+_PARTS = ("fragment", "hostname", "path", "port", "query", "scheme", "username")
 _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
@@ -136,3 +137,27 @@ def ipwrap(value: Any) -> Any:
         return value
     address, slash, prefix = value.partition("/")
     return f"[{address}]{slash}{prefix}"
+
+
+@documented(
+    _FAMILY,
+    "urlsplit([part])",
+    meaning="The parts of a URL as a map, or one of them: "
+    + ", ".join(f"`{n}`" for n in _PARTS)
+    + ". A missing part is empty or `null`. The password of a URL is no part",
+    example="'https://web1.example.net:8443/status?full=1' | urlsplit('hostname')",
+    result="'web1.example.net'",
+)
+def urlsplit(url: Any, part: Any = "") -> Any:
+    """The parts of a URL, or one of them."""
+    from urllib.parse import urlsplit as split
+
+    kinds.texts("urlsplit", url, part)
+    if part and part not in _PARTS:
+        raise ValueError(f"urlsplit takes one of {', '.join(_PARTS)}, not {part!r}")
+    try:
+        found = split(url)
+        parts = {name: getattr(found, name) for name in _PARTS}
+    except ValueError as error:
+        raise ValueError(f"urlsplit: this is not a URL: {error}") from error
+    return parts[part] if part else parts

@@ -25,6 +25,21 @@ def test_conditions_of_elements_choose_from_the_list(tmp_path: Path) -> None:
     check_valid(tmp_path / "site")
 
 
+def test_an_element_may_have_a_key_named_index(tmp_path: Path) -> None:
+    """It is not the number of the element, nor is a file called so."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: "{{ item.index }}", dest: "{{ item.root }}/index.html", mode: "0644"}
+          loop: "{{ sites }}"
+          when: item.index is defined
+        """,
+        defaults__main="sites: [{root: /srv/a, index: x}, {name: b}]\n",
+    )
+    assert "foreach: Data.sites | selectattr('index', 'defined') | list\n" in text
+    check_valid(tmp_path / "site")
+
+
 def test_omitted_properties_of_elements(tmp_path: Path) -> None:
     """Elements with and without a key become two resources."""
     _, text = convert_tasks(

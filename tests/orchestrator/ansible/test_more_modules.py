@@ -252,3 +252,39 @@ def test_the_first_file_that_there_is(tmp_path: Path) -> None:
     assert "['/etc/app'] if Facts.host.info.platformFamily != 'debian' else []" in text
     assert "source: role/files/b" in text
     check_valid(tmp_path / "site")
+
+
+def test_an_edit_that_creates_a_file_makes_its_directory(tmp_path: Path) -> None:
+    """As Ansible does, where it is missing; a directory that is there keeps its attributes."""
+    _, text = convert_tasks(
+        tmp_path,
+        """\
+        - lineinfile: {path: /etc/modprobe.d/a.conf, line: "{{ item }}", create: yes}
+          loop: "{{ modules }}"
+        - blockinfile: {path: /etc/modprobe.d/b.conf, block: b, create: yes}
+        - lineinfile: {path: /etc/modprobe.d/c.conf, line: c}
+        - lineinfile: {path: /etc/default/d, line: d, create: yes}
+        """,
+        defaults__main="modules: [a]\n",
+    )
+    assert text.count("- /etc/modprobe.d:\n") == 1
+    control = "control:\n              absent: /etc/modprobe.d\n"
+    assert control in text  # with or without modules
+    assert "- /etc/default:" not in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_directory_that_a_later_task_manages_is_made_by_a_command(tmp_path: Path) -> None:
+    """The resource of that task keeps the owner and the mode."""
+    result, text = convert_tasks(
+        tmp_path,
+        """\
+        - lineinfile: {path: /etc/app/a.conf, line: a, create: yes}
+        - file: {path: /etc/app, state: directory, owner: app, group: app, mode: "0750"}
+        """,
+    )
+    assert "- make /etc/app:\n            command: mkdir -p /etc/app\n" in text
+    assert "creates: /etc/app\n" in text
+    assert 'mode: "0750"' in text
+    assert [one.outcome for one in result.records] == ["check", "converted"]
+    check_valid(tmp_path / "site")

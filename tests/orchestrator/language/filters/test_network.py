@@ -47,3 +47,37 @@ def test_an_unknown_question_is_refused() -> None:
     """The message lists those there are."""
     with pytest.raises(EvaluationError, match="a network or one of address, bool"):
         evaluate(f"{HOST} | ipaddr('adress')")
+
+
+URL = "'https://joe:pass@WWW.example.net:9000/a/b.html?x=1#end'"
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("scheme", "https"),
+        ("hostname", "www.example.net"),
+        ("port", 9000),
+        ("path", "/a/b.html"),
+        ("query", "x=1"),
+        ("fragment", "end"),
+        ("username", "joe"),
+    ],
+)
+def test_parts_of_a_url(part: str, value: Any) -> None:
+    """Alone or in a map, as Ansible's filter gives them."""
+    assert evaluate(f"{URL} | urlsplit('{part}')") == value
+    assert evaluate(f"({URL} | urlsplit).{part}") == value
+
+
+@pytest.mark.parametrize("part", ["password", "netloc", "host"])
+def test_a_url_has_no_other_parts(part: str) -> None:
+    """Above all not the password, which nothing would mask any more."""
+    with pytest.raises(EvaluationError, match="urlsplit takes one of fragment, hostname"):
+        evaluate(f"{URL} | urlsplit('{part}')")
+
+
+def test_a_broken_url_is_refused() -> None:
+    """The message says what is wrong."""
+    with pytest.raises(EvaluationError, match="this is not a URL"):
+        evaluate("'https://[::1/' | urlsplit('hostname')")

@@ -1,0 +1,117 @@
+"""What a project does on other hosts, and what it reads of them."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.app import main
+from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks
+
+PROJECT = {
+    "site.yml": """
+        - hosts: all
+          become: true
+          tasks:
+            - copy:
+                content: "{{ hostvars['db1'].db_port }} {{ hostvars[groups['web'][0]]['rack'] }}"
+                dest: /etc/app
+                owner: root
+                group: root
+                mode: "0644"
+        """,
+    "hosts": """
+        [web]
+        web1 rack=a
+        web2 rack=b
+        [db]
+        db1
+        """,
+    "group_vars/db.yml": "db_port: 5432\n",
+    "group_vars/all.yml": "db_port: 1\nunused: 1\n",
+}
+
+
+def test_variables_of_other_hosts_stand_in_the_inventory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only those that are read, each where the original sets it."""
+    result, site = convert(tmp_path, PROJECT, "site.yml")
+    assert result.records[0].outcome == "converted", result.records[0].reasons
+    text = (site / "site.yaml").read_text()
+    assert "{{ Hosts['db1'].vars.db_port }} {{ Hosts[Groups.web[0]].vars.rack }}" in text
+    hosts = (site / "hosts.yaml").read_text()
+    assert "unused" not in hosts
+    check_valid(site, "-i", str(site / "hosts.yaml"))
+    capsys.readouterr()
+    for host, name, value in (("db1", "db_port", "5432"), ("web1", "rack", "a")):
+        main(["inventory", "-i", str(site / "hosts.yaml"), "--host", host])
+        assert f"vars.{name}" in (out := capsys.readouterr().out), out
+        assert value in out.split(f"vars.{name}")[1].splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("variables", "reason"),
+    [
+        ("db_port: '{{ other }}'", "its value is a template"),
+        ("db_port: [1, '{{ other }}']", "its value is a template"),
+        ("db_port: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  31\n", "its value is encrypted"),
+        ("other: 1", "group_vars and host_vars do not set it"),
+    ],
+)
+def test_what_the_inventory_cannot_have_is_kept(
+    variables: str, reason: str, tmp_path: Path
+) -> None:
+    """The task is a comment with the reason."""
+    files = {**PROJECT, "group_vars/db.yml": "", "group_vars/all.yml": variables + "\n"}
+    result, site = convert(tmp_path, files, "site.yml")
+    assert result.records[0].outcome == "not converted"
+    assert f"the variable db_port of another host: {reason}" in result.records[0].reasons
+    assert "db_port" not in (site / "hosts.yaml").read_text()
+
+
+def test_a_variable_that_hides_facts_cannot_stand_in_the_inventory(tmp_path: Path) -> None:
+    """Variables of the inventory lie over the facts of a host."""
+    site_yml = PROJECT["site.yml"].replace("db_port", "memory")
+    files = {**PROJECT, "site.yml": site_yml, "group_vars/all.yml": "memory: 1\n"}
+    result, _ = convert(tmp_path, files, "site.yml")
+    assert "it would hide facts of this name" in " ".join(result.records[0].reasons)
+
+
+def test_a_task_for_one_other_host(tmp_path: Path) -> None:
+    """Done once, on the host that is named; what each host would have it do is kept."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - {command: once, delegate_to: db1, run_once: true}
+        - {command: each, delegate_to: db1}
+        - {command: other, delegate_to: "{{ x }}"}
+        """,
+    )
+    assert "if: Host.name == 'db1'\n" in text
+    assert [one.outcome for one in result.records] == ["check", "not converted", "not converted"]
+    assert "with the values of the first host of the play" in " ".join(result.records[0].reasons)
+    assert "each host has the other one do it" in " ".join(result.records[1].reasons)
+    check_valid(tmp_path / "site")
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("playbook | realpath", "realpath, which follows the symlinks of the controller"),
+        ("url | urlsplit('password')", "a password in a URL; give it a variable of its own"),
+    ],
+)
+def test_filters_with_a_reason(expression: str, reason: str, tmp_path: Path) -> None:
+    """What ccm cannot or should not do says why."""
+    task = f"- command: a {{{{ {expression} }}}}\n"
+    result, _ = convert_tasks(tmp_path, task, defaults__main="url: x\nplaybook: x\n")
+    assert reason in " ".join(result.records[0].reasons)
+
+
+def test_parts_of_urls(tmp_path: Path) -> None:
+    """ccm has the filter under its name."""
+    task = "- command: a {{ url | urlsplit('hostname') }}\n"
+    result, text = convert_tasks(tmp_path, task, defaults__main="url: https://a.example/\n")
+    assert result.records[0].outcome == "converted"
+    assert "Data.url | urlsplit('hostname')" in text
+    check_valid(tmp_path / "site")
