@@ -31,7 +31,8 @@ class PlanOptions(NamedTuple):
     ``source_hosts`` are read without a digest, and without ``contact`` no machine is contacted for
     a URL. ``nats`` is the server of ``kv://`` and ``kvGet()``. ``archives`` are the directories of
     manifest archives by URL, with the path of each manifest. ``secret_keys`` are the keys of
-    secrets; they stay in this process.
+    secrets; they stay in this process. ``secrets_elsewhere``: another process reads the secrets,
+    and has checked them.
     """
 
     hiera: Sequence[str] = ()
@@ -53,6 +54,7 @@ class PlanOptions(NamedTuple):
     nats: str | None = None
     archives: Mapping[str, Sequence[str]] = {}
     secret_keys: KeySources | None = None
+    secrets_elsewhere: bool = False
 
     def record(self) -> dict[str, Any]:
         """The options in a form that may be stored: names of values, because the values may be

@@ -77,7 +77,7 @@ class Planner:
         self._root = Place(root, self._parts)
         self.survey = survey = Survey(self._root, options.run)
         problems += survey.problems
-        problems += self._secret_problems()
+        problems += [] if options.secrets_elsewhere else self._secret_problems()
         self._marker = self._selected(options, problems)
         site.warnings = survey.warnings + [
             Problem(

@@ -165,7 +165,7 @@ class RemoteWork:
             del data["run"], data["environ"]
             data["archives"] = planner.site.children.archives.known()
             # They have the texts, and ask for values; keys never leave this machine.
-            data.update(contact=False, nats=None, secret_keys=None)
+            data.update(contact=False, nats=None, secret_keys=None, secrets_elsewhere=True)
             yield Recipe(str(planner.site.path), data, push.identity, *self._stage_of(push))
 
     def _stage_of(self, push: "PushJob") -> "tuple[str, tuple[str, ...]]":
