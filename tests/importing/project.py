@@ -54,10 +54,15 @@ class Project:
 _KEYS = {
     r"^files /etc/pki-lab/.*\.(key|crt|csr|srl): (?!.*(mode|owner|group))": "random keys",
 }
+_GIT = {
+    r"^files /opt/shop/src/\.git/": "what git keeps of how it came to the same commit",
+    r"^files /srv/git/shop/\.git/index:": "times of the files of the repository",
+}
+_BACKUPS = {r"^files /etc/ssh/\.?sshd_config\..*~: ": "a backup; each tool has names of its own"}
 
 PROJECTS = (
     Project("users", "site.yml", "inventory.ini"),
-    Project("sshd", "playbook.yml", "hosts.yml"),
+    Project("sshd", "playbook.yml", "hosts.yml", _BACKUPS),
     Project("nginx", "site.yml", "hosts"),
     Project("postgresql", "db.yml", "inventory/hosts.ini"),
     Project("podman", "site.yml", "inventory.yml"),
@@ -67,7 +72,7 @@ PROJECTS = (
     Project("mail", "site.yml", "hosts.ini"),
     Project("nfs", "site.yml", "hosts.yml"),
     Project("certificates", "certs.yml", "inventory.ini", _KEYS),
-    Project("app", "deploy.yml", "inventory"),
+    Project("app", "deploy.yml", "inventory", _GIT),
     Project("common", "site.yml", "hosts.ini"),
     Project("haproxy", "site.yml", "inventory.ini"),
     Project("logging", "site.yml", "hosts"),

@@ -17,10 +17,10 @@ def resolve_duplicates(builder: Conversion) -> None:
     """Merge resources of one name, make them exclusive, or keep the later ones as comments."""
     groups: dict[tuple[str, str], list[Entry]] = {}
     for entry in builder.manifest.entries():
-        if entry.type not in ("exec", "wait", "reboot"):
+        if entry.implied or entry.type not in ("exec", "wait", "reboot"):
             groups.setdefault((entry.type, entry.name), []).append(entry)
     for entries in groups.values():
-        entries = _without_implied(builder, _without_parts(builder, entries))
+        entries = _without_parts(builder, entries)
         if len(entries) < 2:
             continue
         if entries[0].type == "edit":
@@ -48,22 +48,6 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
         target.comments = [*part.comments, *target.comments]
         _replace(builder, part, [])
     return whole
-
-
-def _without_implied(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Let a directory that a task makes in passing be a command, where a later task manages it."""
-    others = [one for one in entries if not one.implied]
-    if not others:
-        return entries
-    for one in entries:
-        if one.implied:
-            title = builder.unique(f"make {one.name}")
-            properties = {"command": f"mkdir -p {one.name}", "creates": one.name}
-            made = Entry("exec", title, properties, one.comments, conditions=one.conditions,
-                         tags=one.tags, record=one.record)  # fmt: skip
-            _replace_references(builder, one, made)
-            _replace(builder, one, [made])
-    return others
 
 
 def _answer(builder: Conversion, part: Entry) -> None:

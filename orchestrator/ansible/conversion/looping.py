@@ -37,11 +37,11 @@ def loop_over(
         if entry.foreach:
             raise NotConvertible("a list in a loop")
         if (
-            entry.type == "file"
+            (entry.type == "file" or entry.implied)
             and "item" not in f"{entry.name} {entry.properties}"
             and entry.is_literal
         ):
-            # The one file that a loop edits, or its directory.
+            # The one file that a loop edits, or a directory above it.
             if not text.startswith("[") and "{{" not in text:
                 entry.conditions.append(
                     f"({text}) | length > 0" if " " in text else f"{text} | length > 0"

@@ -48,6 +48,17 @@ DIRECTORIES = frozenset(
         "/etc/logrotate.d",
         "/etc/yum.repos.d",
         "/etc/apt/sources.list.d",
+        "/etc/default",
+        "/etc/security",
+        "/etc/security/limits.d",
+        "/etc/sysctl.d",
+        "/etc/systemd",
+        "/home",
+        "/usr",
+        "/usr/lib",
+        "/var",
+        "/var/log",
+        "/var/spool",
     ]
 )
 """Directories that every host has, or that hold nothing but files."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from typing import Any
 
@@ -10,14 +9,11 @@ from orchestrator.ansible.jinja.calls import check_expression
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, clean_path, maps
-from orchestrator.ansible.modules.files import attributes
+from orchestrator.ansible.modules.files import attributes, directories_above
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _OWN = ("owner", "group", "mode")
-_EVERYWHERE = frozenset(
-    ("/etc/default", "/etc/security", "/etc/security/limits.d", "/etc/sysctl.d", "/etc/systemd")
-)
 _MARKER = "# {mark} ANSIBLE MANAGED BLOCK"
 
 
@@ -33,7 +29,7 @@ def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: b
     made: list[Entry] = []
     if create and properties.get("ensure") != "absent":
         properties["create"] = True
-        made += _parent(context, path)
+        made += directories_above(context, path)
     if validate is not None:
         if "%s" not in validate:
             raise NotConvertible("validate without %s")
@@ -45,17 +41,6 @@ def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: b
     elif create:
         context.check("a file that this creates has the mode 0644 and belongs to root")
     return made
-
-
-def _parent(context: Context, path: str) -> list[Entry]:
-    """The directory of a file that a task creates, as the original makes it where it is missing."""
-    parent = posixpath.dirname(path)
-    if "{{" in parent or "${" in parent:
-        return []
-    if parent in _EVERYWHERE or context.is_directory(parent):
-        return []
-    own = {"ensure": "directory", "owner": "root", "group": "root", "mode": "0755"}
-    return [Entry("file", parent, own, control={"absent": parent}, implied=True)]
 
 
 def pattern(value: str | None) -> str | None:

@@ -26,6 +26,7 @@ _UNSUPPORTED = ("attributes", "attr", "access_time_format", "modification_time_f
 _CONTEXT = ("seuser", "serole", "setype", "selevel")
 _TIMES = ("access_time", "modification_time")
 _MOST_FILES = 200
+_OF_ROOT = {"owner": "root", "group": "root", "mode": "0755"}
 
 
 def attributes(
@@ -92,6 +93,27 @@ def file(context: Context, given: Arguments) -> list[Entry]:
     raise NotConvertible(f"state {state}")
 
 
+def directories_above(
+    context: Context, path: str, own: dict[str, Any] | None = None
+) -> list[Entry]:
+    """Commands for the directories above a path, which the original makes where they are missing.
+
+    They get the attributes ``own``, by default those of root. Not for a computed path.
+    """
+    own = {**_OF_ROOT, **(own or {})}
+    found: list[Entry] = []
+    parent = posixpath.dirname(path)
+    while parent.strip("/") and not (
+        "{{" in parent or "${" in parent or context.is_directory(parent)
+    ):
+        command = f"install -d -o {own['owner']} -g {own['group']} -m {own['mode']} {parent}"
+        properties = {"command": command, "creates": parent, "affects": [parent]}
+        made = Entry("exec", f"make {parent}", properties, changes=False, implied=True)
+        found.insert(0, made)
+        parent = posixpath.dirname(parent)
+    return found
+
+
 def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     recurse = given.flag("recurse", default=False)
     relative = relative_mode(given.raw("mode"))
@@ -102,9 +124,10 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     complete = has_mode and given.raw("owner") is not None and given.raw("group") is not None
     owner, group = given.text("owner"), given.text("group")
     own = attributes(context, given, "0755", directory=True)
+    above = [] if own == _OF_ROOT else directories_above(context, path, own)
     context.directories.add(path)
     properties: dict[str, Any] = {"ensure": "directory", **own}
-    made = [Entry("file", path, properties)]
+    made = [*above, Entry("file", path, properties)]
     if relative and not recurse:
         return [*made, _relative_mode(context, path, raw, relative)]
     if recurse and complete and str(own["mode"]).isdigit():

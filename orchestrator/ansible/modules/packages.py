@@ -349,7 +349,7 @@ def _listed(
     entry.foreach = expression
     lists = [one for one in sample.values if isinstance(one, list)]
     if any(len(one) != len(set(map(str, one))) for one in lists):
-        entry.foreach = f"{first} | unique" if kinds == {"list"} else f"{expression} | unique"
+        entry.foreach = f"{first if kinds == {'list'} else expression} | unique | list"
     return [entry]
 
 

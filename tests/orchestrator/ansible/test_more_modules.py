@@ -264,27 +264,45 @@ def test_an_edit_that_creates_a_file_makes_its_directory(tmp_path: Path) -> None
         - blockinfile: {path: /etc/modprobe.d/b.conf, block: b, create: yes}
         - lineinfile: {path: /etc/modprobe.d/c.conf, line: c}
         - lineinfile: {path: /etc/default/d, line: d, create: yes}
+        - lineinfile: {path: /etc/e/e.conf, line: "{{ item }}", create: yes}
+          loop: "{{ modules }}"
         """,
         defaults__main="modules: [a]\n",
     )
-    assert text.count("- /etc/modprobe.d:\n") == 1
-    control = "control:\n              absent: /etc/modprobe.d\n"
-    assert control in text  # with or without modules
-    assert "- /etc/default:" not in text
+    command = "install -d -o root -g root -m 0755 /etc/modprobe.d"
+    made = f"- make /etc/modprobe.d:\n            command: {command}\n"
+    assert text.count(made) == 1
+    assert "creates: /etc/modprobe.d\n            affects: [/etc/modprobe.d]\n" in text
+    assert "/etc/default:" not in text
+    assert text.count("if: Data.modules | length > 0\n") == 1  # of /etc/e
     check_valid(tmp_path / "site")
 
 
-def test_a_directory_that_a_later_task_manages_is_made_by_a_command(tmp_path: Path) -> None:
-    """The resource of that task keeps the owner and the mode."""
+def test_directories_above_have_the_attributes_of_the_one_that_is_named(tmp_path: Path) -> None:
+    """Ansible gives them to each directory that it makes; those of root need no mention."""
     result, text = convert_tasks(
         tmp_path,
         """\
-        - lineinfile: {path: /etc/app/a.conf, line: a, create: yes}
-        - file: {path: /etc/app, state: directory, owner: app, group: app, mode: "0750"}
+        - file: {path: /srv/a/b/c, state: directory, owner: app, group: app, mode: "0750"}
+        - file: {path: /srv/d/e, state: directory, owner: root, group: root, mode: "0755"}
+        - file: {path: "{{ top }}/f", state: directory, owner: app, group: app, mode: "0750"}
         """,
+        defaults__main="top: /srv/g\n",
     )
-    assert "- make /etc/app:\n            command: mkdir -p /etc/app\n" in text
-    assert "creates: /etc/app\n" in text
-    assert 'mode: "0750"' in text
-    assert [one.outcome for one in result.records] == ["check", "converted"]
+    assert "command: install -d -o app -g app -m 0750 /srv/a\n" in text
+    assert text.index("- make /srv/a:") < text.index("- make /srv/a/b:")
+    assert text.index("- make /srv/a/b:") < text.index("- /srv/a/b/c:")
+    assert text.count("install -d") == 2
+    assert [one.outcome for one in result.records] == ["converted"] * 3
+    check_valid(tmp_path / "site")
+
+
+def test_packages_that_are_named_twice_are_one_resource(tmp_path: Path) -> None:
+    """``foreach`` takes a list, which the filter alone does not give."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- package: {name: '{{ packages }}'}\n",
+        defaults__main="packages: [curl, curl]\n",
+    )
+    assert "foreach: Data.packages | unique | list\n" in text
     check_valid(tmp_path / "site")
