@@ -1,6 +1,6 @@
 """The service type: runs now, and starts at boot (target; ``check`` on both sides)."""
 
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, Missing, Properties, StepStateType
 from remote_runtime.errors import ResourceError
@@ -41,6 +41,12 @@ class Resource(StepStateType):
         from remote_runtime.resources.service import rules
 
         return rules.problems(name) + rules.contradictions(properties) + rules.texts(properties)
+
+    @classmethod
+    def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+        from remote_runtime.resources.service import rules
+
+        return rules.conflicts(resources)
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:

@@ -1,7 +1,7 @@
 """What the name of a service may be, and which properties exclude each other (both sides)."""
 
 import re
-from typing import List, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 from remote_runtime.base import Properties
 from remote_runtime.units import unit_settings
@@ -10,6 +10,7 @@ from remote_runtime.units.unit import full_name
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
 _ROOTS = ("-.mount", "-.slice")
+_SWITCHES = ("enable", "masked")
 _LONGEST = 255  # as in systemd, with the suffix
 
 
@@ -38,6 +39,25 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
     if properties.get("enable") is True:
         found.append(("masked", "a masked service cannot start at boot: omit `enable: true`"))
     return found
+
+
+def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+    """Two resources of one unit, such as app and app.service, that want it otherwise. See
+    ``ResourceType.conflicts``."""
+    first: Dict[Tuple[str, str], int] = {}
+    found = []
+    for at, (name, properties) in enumerate(resources):
+        unit = full_name(name)
+        other = first.setdefault((unit, str(properties.get("user") or "")), at)
+        if other != at and _differ(resources[other][1], properties):
+            found.append((other, at, unit))
+    return found
+
+
+def _differ(one: Properties, other: Properties) -> bool:
+    if one.get("ensure", "running") != other.get("ensure", "running"):
+        return True
+    return any(key in one and key in other and one[key] != other[key] for key in _SWITCHES)
 
 
 def texts(properties: Properties) -> List[Tuple[str, str]]:

@@ -70,6 +70,24 @@ def test_what_a_type_finds(tmp_path: Path) -> None:
     assert told(tmp_path, there, gone.replace("}}]", ", control: {if: Facts.x == 1}}}]")) == []
 
 
+def test_two_names_of_one_unit(tmp_path: Path) -> None:
+    """A unit that two services want otherwise is told; what only one of them says is not."""
+    for one, other, expected in (
+        ("{}", "{ensure: stopped}", True),
+        ("{ensure: running}", "{}", False),
+        ("{enable: true}", "{enable: false}", True),
+        ("{enable: true}", "{}", False),
+        ("{ensure: stopped}", "{ensure: stopped, masked: true}", False),
+        ("{}", "{ensure: stopped, control: {if: 'false'}}", False),
+        ("{}", "{ensure: stopped, user: ann}", False),
+    ):
+        warnings = told(tmp_path, f"service: [{{app: {one}}}, {{app.service: {other}}}]")
+        assert len(warnings) == expected, (one, other)
+        if expected:
+            assert "service#app.service and service#app (" in warnings[0]
+            assert "both manage app.service: on every run they undo each other" in warnings[0]
+
+
 def test_a_part_of_a_whole(tmp_path: Path) -> None:
     """An edit of a file whose content another resource sets is told; that of a bare file is not."""
     edit = "edit: [{/etc/app: {line: x}}]"
