@@ -21,7 +21,7 @@ from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_it
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
-    *("digest", "require_file_place"),
+    *("digest", "number", "require_file_place", "require_parent"),
     *("lstat", "stat", "real", "read", "entries", "uid", "gid", "find", "user", "group"),
     *("group_name", "login_keys"),
     "tries",  # of the last command
