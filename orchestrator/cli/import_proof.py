@@ -262,16 +262,29 @@ def proof_text(proof: Proof) -> str:
     lines = [f"{other} looked at {proof.checked} {subject} on {', '.join(proof.hosts)}"]
     titles = (
         ("Differences", proof.differences),
-        ("Cannot be known in a preview", proof.unknown),
+        (
+            f"Cannot be known in {'a preview' if proof.first == 'ansible' else 'check mode'}",
+            proof.unknown,
+        ),
         ("Change on every run, not counted", proof.repeated),
     )
     for title, found in titles:
         if found:
             lines += ["", f"{title}:", *(line for one in found for line in _lines(one))]
-    count = len(proof.differences)
-    many = "1 difference" if count == 1 else f"{count} differences"
-    lines += ["", "proved: nothing to do" if proof.holds else f"not proved: {many}"]
+    lines += ["", _verdict(proof)]
     return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _verdict(proof: Proof) -> str:
+    count = len(proof.differences)
+    if not proof.holds:
+        return f"not proved: {'1 difference' if count == 1 else f'{count} differences'}"
+    subject = "resource" if proof.first == "ansible" else "task"
+    unknown = len(proof.unknown)
+    if not unknown:
+        return "proved: nothing to do"
+    many = f"1 {subject}" if unknown == 1 else f"{unknown} {subject}s"
+    return f"proved: nothing to do, except for {many} that cannot be known"
 
 
 def _lines(finding: Finding) -> list[str]:

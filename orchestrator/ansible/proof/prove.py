@@ -24,7 +24,8 @@ _Result = TypeVar("_Result")
 
 _STEPS = 3
 _IN_CHECK_MODE = "would change in check mode"
-_FAILED_IN_CHECK_MODE = "fails in check mode, so the tasks after it were not looked at"
+_FAILED_IN_CHECK_MODE = "fails in check mode, which skips commands"
+_NOT_LOOKED_AT = "not looked at, as a task before it fails in check mode"
 
 
 class Site(Protocol):
@@ -151,6 +152,11 @@ def _ccm_first(
             proof.repeated.append(finding)
         else:
             proof.differences.append(finding)
+    for host in sorted({one.host for one in results if one.status == "failed"}):
+        places = [one.place for one in results if one.host == host]
+        for origin, resources in tasks.others(places):
+            finding = Finding(host, origin.text, ", ".join(resources), _NOT_LOOKED_AT)
+            proof.unknown.append(finding)
     for host, name in sorted(again):
         finding = Finding(host, "", name, "changes on every push")
         if not any(name in one.resource for one in proof.repeated):

@@ -35,10 +35,13 @@ class TaskMap:
         self._exact: dict[str, Origin] = {}
         self._patterns: list[tuple[int, re.Pattern[str], Origin]] = []
         self._by_place: dict[tuple[str, int], list[str]] = {}
+        self._origins: dict[tuple[str, int], Origin] = {}
         for task in tasks:
             origin = Origin(str(task["file"]), int(task["line"]), str(task.get("task") or ""))
             resources = [str(one) for one in task.get("resources", ())]
-            self._by_place.setdefault(self._place(origin.path, origin.line), []).extend(resources)
+            place = self._place(origin.path, origin.line)
+            self._by_place.setdefault(place, []).extend(resources)
+            self._origins.setdefault(place, origin)
             for resource in resources:
                 self._add(resource, origin)
         self._patterns.sort(key=lambda one: -one[0])
@@ -70,6 +73,15 @@ class TaskMap:
     def resources(self, path: str, line: int) -> list[str]:
         """The resources that the task at a place became."""
         return self._by_place.get(self._place(path, line), [])
+
+    def others(self, places: Iterable[tuple[str, int]]) -> list[tuple[Origin, list[str]]]:
+        """The tasks elsewhere than at these places that became resources, with these."""
+        seen = {self._place(path, line) for path, line in places}
+        return [
+            (self._origins[place], resources)
+            for place, resources in self._by_place.items()
+            if resources and place not in seen
+        ]
 
     def place(self, origin: Origin) -> tuple[str, int]:
         """Where a task stands, as Ansible's results say it."""

@@ -190,3 +190,13 @@ def test_findings_are_listed_by_task() -> None:
         "\n"
         "not proved: 1 difference\n"
     )
+
+
+def test_what_cannot_be_known_is_in_the_verdict() -> None:
+    """A proof with gaps does not look like one without."""
+    one = Finding(
+        "web1", "t.yml:1 (Make)", "exec#make", "fails in check mode, which skips commands"
+    )
+    text = proof_text(Proof("ccm", ("web1",), 4, [], [], [one]))
+    assert "\nCannot be known in check mode:\n  web1  t.yml:1 (Make)\n" in text
+    assert text.endswith("proved: nothing to do, except for 1 task that cannot be known\n")

@@ -38,6 +38,8 @@ class World:
         self.calls: list[str] = []
         self.failing = 0
         """The line of a task that fails."""
+        self.reached: tuple[int, ...] = (3, 7)
+        """The lines of the tasks that a play gets to."""
         self._path = str(tmp_path / "t.yml")
         self._plays = iter(plays)
         self._preview = list(preview)
@@ -51,7 +53,7 @@ class World:
         status = {self.failing: "failed"}
         return [
             TaskResult("web1", self._path, n, f"t{n}", n in lines, status.get(n, "ok"))
-            for n in (3, 7)
+            for n in self.reached
         ]
 
     def preview(self) -> list[dict[str, Any]]:
@@ -133,6 +135,18 @@ def test_what_fails_in_check_mode_is_unknown(tmp_path: Path) -> None:
     proof = world.prove("ccm")
     assert proof.holds
     assert [one.resource for one in proof.unknown] == ["exec#date"]
+
+
+def test_tasks_after_a_failure_in_check_mode_are_listed(tmp_path: Path) -> None:
+    """Nobody looked at them, which the proof does not hide."""
+    pushes: list[list[dict[str, Any]]] = [[event("file#/etc/a")], []]
+    world = World(tmp_path, plays=((),), pushes=pushes)
+    world.failing, world.reached = 3, (3,)
+    proof = world.prove("ccm")
+    assert [(one.task, one.resource) for one in proof.unknown][1:] == [
+        ("t.yml:7 (Run)", "exec#date")
+    ]
+    assert proof.unknown[1].what == "not looked at, as a task before it fails in check mode"
 
 
 @pytest.mark.parametrize("first", ["ansible", "ccm"])
