@@ -167,6 +167,7 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
     if isinstance(given, Map):
         found.path, found.lines = given.path, dict(given.lines)
     for name in listed(play.keywords.get("vars_files")):
+        name = _with_defaults(project, found, name)
         if not isinstance(name, str) or is_template(name):
             project.notes.append(f"vars_files with a computed name is not converted: {name}")
             continue
@@ -180,6 +181,23 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
         except VaultFile:
             project.notes.append(f"{name}: encrypted with ansible-vault; it is not converted")
     return found
+
+
+_DEFAULTED = re.compile(r"\{\{\s*(\w+)\s*\|\s*(?:default|d)\(\s*(['\"])([^'\"{}]*)\2\s*\)\s*\}\}")
+
+
+def _with_defaults(project: Project, play_vars: Map, name: Any) -> Any:
+    """The name of a file of variables, with the defaults of variables that nothing sets."""
+    known = {key for layer in project.layers for key in layer.values} | set(play_vars)
+
+    def value(match: re.Match[str]) -> str:
+        """The default, with a note; the whole expression where the project has the variable."""
+        if match[1] in known:
+            return match[0]
+        project.notes.append(f"vars_files {name}: read without {match[1]}, which nothing sets")
+        return match[3]
+
+    return _DEFAULTED.sub(value, name) if isinstance(name, str) else name
 
 
 def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:

@@ -283,3 +283,27 @@ def test_a_directory_of_playbooks_is_a_part_of_its_project(tmp_path: Path) -> No
     files = {"playbooks/site.yml": "- hosts: all\n  vars_files: [../x.yml]\n", "x.yml": "a: 1\n"}
     result, _ = convert(tmp_path, files, "playbooks/site.yml")
     assert result.notes == []
+
+
+@pytest.mark.parametrize(("inventory", "value"), [("web1", "of staging"), ("web1 env=prod", "")])
+def test_files_of_variables_with_a_default_in_their_name(
+    inventory: str, value: str, tmp_path: Path
+) -> None:
+    """The default counts where nothing sets the variable, which the report says."""
+    result, site = convert(
+        tmp_path,
+        {
+            "site.yml": """
+                - hosts: all
+                  vars_files: ["vars/{{ env | default('staging') }}.yml"]
+                  tasks:
+                    - command: "echo {{ word }}"
+                """,
+            "hosts": f"[web]\n{inventory}\n",
+            "vars/staging.yml": "word: of staging\n",
+        },
+        "site.yml",
+    )
+    assert (f"word: {value}" in (site / "site.yaml").read_text()) == bool(value)
+    expected = "read without env" if value else "computed name is not converted"
+    assert expected in " ".join(result.notes)
