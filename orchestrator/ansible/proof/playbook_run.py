@@ -35,6 +35,7 @@ _REPORT = {
 }
 _TASK_TIMEOUT = "ANSIBLE_TASK_TIMEOUT"  # since Ansible 2.10
 _TIMED_OUT = "Timed out after"
+_CONDITION = "Conditional result was False"
 _GRACE = 10.0
 
 
@@ -72,7 +73,9 @@ class Playbook(NamedTuple):
 
 class TaskResult(NamedTuple):
     """What a task did on a host. ``path`` and ``line`` say where it stands, ``name`` includes its
-    role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time limit."""
+    role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time limit.
+    ``by_condition``: it was skipped by its ``when``.
+    """
 
     host: str
     path: str
@@ -81,6 +84,7 @@ class TaskResult(NamedTuple):
     changed: bool
     status: str
     timed_out: bool = False
+    by_condition: bool = False
 
     @property
     def text(self) -> str:
@@ -184,6 +188,7 @@ def _result(case: ElementTree.Element) -> TaskResult:
         changed=status == "ok" and _changed(case.findtext("system-out") or ""),
         status=status,
         timed_out=failed and any(_TIMED_OUT in _message(one) for one in case),
+        by_condition=_CONDITION in (case.findtext("skipped") or ""),
     )
 
 

@@ -25,6 +25,7 @@ _Result = TypeVar("_Result")
 _STEPS = 3
 _IN_CHECK_MODE = "would change in check mode"
 _FAILED_IN_CHECK_MODE = "fails in check mode, which skips commands"
+_SKIPPED = "skipped, as check mode runs no commands"
 _NOT_LOOKED_AT = "not looked at, as a task before it fails in check mode"
 
 
@@ -140,11 +141,13 @@ def _ccm_first(
     results = steps.run("ansible-playbook --check", lambda: play(True))
     proof = Proof(CCM, tuple(hosts), len(results), [], [], [])
     for one in results:
-        if not one.changed and one.status != "failed":
+        resources = tasks.resources(one.path, one.line)
+        skipped = _is_command(one, resources)
+        if not (one.changed or skipped or one.status == "failed"):
             continue
         task = f"{os.path.relpath(one.path)}:{one.line} ({one.name})"
-        resources = tasks.resources(one.path, one.line)
-        what = _IN_CHECK_MODE if one.changed else _FAILED_IN_CHECK_MODE
+        what = _SKIPPED if skipped else _FAILED_IN_CHECK_MODE
+        what = _IN_CHECK_MODE if one.changed else what
         finding = Finding(one.host, task, ", ".join(resources), what)
         if not one.changed:
             proof.unknown.append(finding)
@@ -162,6 +165,12 @@ def _ccm_first(
         if not any(name in one.resource for one in proof.repeated):
             proof.repeated.append(finding)
     return proof
+
+
+def _is_command(one: TaskResult, resources: Iterable[str]) -> bool:
+    """Whether check mode skips a task that ccm does with a command, whatever it would do."""
+    skipped = one.status == "skipped" and not one.by_condition
+    return skipped and any(name.startswith("exec#") for name in resources)
 
 
 class _Steps:

@@ -24,7 +24,8 @@ _CASES = """\
 <system-out>{"changed": true}</system-out></testcase>
 <testcase name="[include] Web: nginx : more" classname="/p/roles/nginx/tasks/main.yml:8">
 <system-out>/p/roles/nginx/tasks/more.yml</system-out></testcase>
-<testcase name="[web1] Web: Wait: long" classname="/p/site.yml:9"><skipped message="no"/></testcase>
+<testcase name="[web1] Web: Wait: long" classname="/p/site.yml:9">
+<skipped>Conditional result was False</skipped></testcase>
 <testcase name="[web1] Web: Check" classname="/p/site.yml:12">
 <system-out>{"changed": false, "stdout": "&lt;b&gt;"}</system-out></testcase>
 </testsuite></testsuites>
@@ -64,7 +65,15 @@ def test_a_report_says_what_each_task_did(tmp_path: Path) -> None:
     (tmp_path / "r.xml").write_text(_CASES)
     assert read_report(tmp_path / "r.xml") == [
         TaskResult("web1", "/p/roles/nginx/tasks/main.yml", 4, "nginx : Install", True, "ok"),
-        TaskResult("web1", "/p/site.yml", 9, "Wait: long", False, "skipped"),
+        TaskResult(
+            host="web1",
+            path="/p/site.yml",
+            line=9,
+            name="Wait: long",
+            changed=False,
+            status="skipped",
+            by_condition=True,
+        ),
         TaskResult("web1", "/p/site.yml", 12, "Check", False, "ok"),
     ]
 

@@ -40,6 +40,8 @@ class World:
         """The line of a task that fails."""
         self.reached: tuple[int, ...] = (3, 7)
         """The lines of the tasks that a play gets to."""
+        self.skipped: dict[int, bool] = {}
+        """The lines of tasks that are skipped, and whether by their condition."""
         self._path = str(tmp_path / "t.yml")
         self._plays = iter(plays)
         self._preview = list(preview)
@@ -51,8 +53,17 @@ class World:
         self.calls.append("check" if check else "play")
         lines = next(self._plays)
         status = {self.failing: "failed"}
+        status.update(dict.fromkeys(self.skipped, "skipped"))
         return [
-            TaskResult("web1", self._path, n, f"t{n}", n in lines, status.get(n, "ok"))
+            TaskResult(
+                host="web1",
+                path=self._path,
+                line=n,
+                name=f"t{n}",
+                changed=n in lines,
+                status=status.get(n, "ok"),
+                by_condition=self.skipped.get(n, False),
+            )
             for n in self.reached
         ]
 
@@ -135,6 +146,19 @@ def test_what_fails_in_check_mode_is_unknown(tmp_path: Path) -> None:
     proof = world.prove("ccm")
     assert proof.holds
     assert [one.resource for one in proof.unknown] == ["exec#date"]
+
+
+@pytest.mark.parametrize("by_condition", [True, False])
+def test_commands_that_check_mode_skips_are_listed(by_condition: bool, tmp_path: Path) -> None:
+    """But not one whose condition does not hold: it would not run either."""
+    pushes: list[list[dict[str, Any]]] = [[event("file#/etc/a")], []]
+    world = World(tmp_path, plays=((),), pushes=pushes)
+    world.skipped = {3: False, 7: by_condition}
+    proof = world.prove("ccm")
+    assert proof.holds
+    found = [(one.resource, one.what) for one in proof.unknown]
+    expected = ("exec#date", "skipped, as check mode runs no commands")
+    assert found == ([] if by_condition else [expected])
 
 
 def test_tasks_after_a_failure_in_check_mode_are_listed(tmp_path: Path) -> None:
