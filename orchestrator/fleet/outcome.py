@@ -37,6 +37,8 @@ _TALLY = (
     "assumed", "unpredicted", "pending", "drifted", "compared", "as_predicted", "health_checks",
     "total_errors",
 )  # fmt: skip
+_PHASES = {phase.value: phase for phase in Phase}
+_COUNTS = tuple(name for name in _TALLY if name != "health_checks")
 # What runs of older versions did not keep.
 _LATER = (
     "untried", "assumed", "drifted", "compared", "as_predicted", "phases", "pending", "command",
@@ -149,12 +151,12 @@ class Tally:
     def from_record(cls, record: dict[str, Any]) -> Tally:
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         tally = cls()
-        for name in _TALLY:
-            if name != "health_checks":
-                found = record.get(name, 0) if name in _LATER else record[name]
-                setattr(tally, name, records.count(found))
-        for name in tally.health_checks:
-            tally.health_checks[name] = records.count(record["health_checks"][name])
+        values = [record.get(name, 0) if name in _LATER else record[name] for name in _COUNTS]
+        for name, value in zip(_COUNTS, records.counts(values), strict=True):
+            setattr(tally, name, value)
+        health = record["health_checks"]
+        found = records.counts([health[name] for name in _HEALTH.values()])
+        tally.health_checks.update(zip(_HEALTH.values(), found, strict=True))
         if "applies" in record:
             tally._of_applies().add_tally(cls.from_record(record["applies"]))
         return tally
@@ -249,14 +251,14 @@ class HostResult(NamedTuple):
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         told = {name: record[name] for name in cls._fields if name in record or name not in _LATER}
         for name, check in _MEMBERS.items():
-            if name in told:
+            if name in told and (told[name] != "" or check is not records.text):
                 told[name] = check(told[name])
         if told["outcome"] not in _OUTCOMES:
             raise ValueError("a host has an invalid outcome")
         told["tally"] = Tally.from_record(record["tally"])
         told["phase"] = Phase(record["phase"])
         phases = record.get("phases", ())
-        told["phases"] = tuple((Phase(phase), records.seconds(at)) for phase, at in phases)
+        told["phases"] = tuple([(_PHASES[phase], records.seconds(at)) for phase, at in phases])
         return cls(**told)
 
 

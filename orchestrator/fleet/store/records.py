@@ -7,6 +7,9 @@ from typing import Any
 
 from orchestrator.support.plain_text import plain
 
+DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What reading a record raises that is not as a run writes it."""
+
 _LAST = 253402300799  # the end of the year 9999, in seconds
 _MOST = 10**15
 
@@ -37,6 +40,14 @@ def flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"expected true or false, got {_shown(value)}")
     return value
+
+
+def counts(values: list[Any]) -> list[int]:
+    """Numbers of things."""
+    for value in values:
+        if type(value) is not int or not 0 <= value < _MOST:
+            raise ValueError(f"expected a count, got {_shown(value)}")
+    return values
 
 
 def count(value: Any) -> int:

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from orchestrator.studio.index.reading_processes import ReadRun, read_all
 from orchestrator.studio.index.run_numbers import run_number
-from orchestrator.studio.index.run_reader import read_run, stamp_of
+from orchestrator.studio.index.run_reader import stamp_of
 from orchestrator.studio.index.store import IndexStore
 from orchestrator.support.line_file import is_held
 from orchestrator.support.plain_text import one_line
-from remote_runtime.errors import CcmError
 
 PAUSE = 1.0  # seconds between two looks
 PAUSE_AFTER_PROBLEM = 10.0  # seconds
@@ -25,9 +25,6 @@ WHOLE_LOOK = 30.0  # seconds between two looks at all runs
 SHARE = 4  # a run is read again after this many times what reading it took
 _RUNNING = " running"  # behind the stamp of a run
 _LONGEST = 300  # characters of a problem
-_DAMAGED = (
-    OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CcmError,
-)  # fmt: skip
 
 
 class Progress(NamedTuple):
@@ -116,22 +113,30 @@ class IndexKeeper:
         for run_id in gone:
             self._store.remove(run_id)
         next_update = time.monotonic() + UPDATE
-        for run_id in sorted(new, reverse=True):
+        newest_first = [self._runs / run_id for run_id in sorted(new, reverse=True)]
+        begin = time.monotonic()
+        for read in read_all(newest_first):
             if self._stop.is_set():
                 break
-            self._read(run_id, stamps[run_id])
+            run_id = read.directory.name
+            self._store_run(read, stamps[run_id], time.monotonic() - begin)
+            begin = time.monotonic()
             self._versions[run_id] = self._versions.get(run_id, 0) + 1
             left -= run_id not in known
             self.progress = Progress(len(stamps) - left, len(stamps))
             if time.monotonic() >= next_update:
-                begin = time.monotonic()
-                self._update()
-                now = time.monotonic()
-                next_update = now + max(UPDATE, UPDATE_SHARE * (now - begin))
+                next_update = self._update_between()
         if gone or new or not self._is_begun:
             self._update()
             self._is_begun = True
         return bool(gone or new)
+
+    def _update_between(self) -> float:
+        """Update while runs are read; when to do so the next time."""
+        begin = time.monotonic()
+        self._update()
+        now = time.monotonic()
+        return now + max(UPDATE, UPDATE_SHARE * (now - begin))
 
     def _update(self) -> None:
         self._store.update()
@@ -170,15 +175,12 @@ class IndexKeeper:
         # A run that was killed leaves no other mark than its free lock.
         return known != stamp + _RUNNING or not is_held(self._runs / run_id / "events.jsonl")
 
-    def _read(self, run_id: str, stamp: str) -> None:
-        begin = time.monotonic()
-        try:
-            found = read_run(self._runs / run_id)
-            if found.run_id != run_id:
-                raise ValueError(f"the directory contains run {found.run_id}")
-        except _DAMAGED as error:
-            self._store.store_unreadable(run_id, stamp, one_line(str(error), _LONGEST))
+    def _store_run(self, read: ReadRun, stamp: str, took: float) -> None:
+        """Store what was read in so many seconds."""
+        run_id, found = read.directory.name, read.found
+        if found is None:
+            self._store.store_unreadable(run_id, stamp, read.problem)
             return
         stamp += _RUNNING if found.state == "running" else ""
         self._store.store(found, stamp)
-        self._due[run_id] = time.monotonic() + SHARE * (time.monotonic() - begin)
+        self._due[run_id] = time.monotonic() + SHARE * took

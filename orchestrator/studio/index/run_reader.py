@@ -5,6 +5,7 @@ All texts are those of hosts and files. Sizes are bounded: a host cannot fill th
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -269,9 +270,17 @@ def _rank(result: HostResult | None, unverified: bool) -> int:
 
 def _group(host: str, result: HostResult | None, entries: list[Entry]) -> str:
     """A short text that is the same for hosts with equal results."""
+    if result and not entries and not result.message:
+        return _group_of_outcome(result.outcome)
     told = [result.outcome, alike(result.message, host)] if result else []
     keys = [alike_entry(entry, host) for entry in entries]
     return sha256(json.dumps([told, keys]).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+@functools.cache
+def _group_of_outcome(name: str) -> str:
+    """The group of hosts of which nothing is reported but their outcome."""
+    return sha256(json.dumps([[name, ""], []]).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _failed_checks(kept: SavedRun) -> dict[str, int] | None:

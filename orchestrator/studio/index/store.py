@@ -33,6 +33,7 @@ SELECT host_runs.run,
 FROM host_runs JOIN runs USING (run)
 WHERE host = ? ORDER BY host_runs.run DESC LIMIT ?
 """
+_HOST_RUN = f"INSERT INTO host_runs VALUES ({', '.join('?' * 15)})"
 _STALE = "INSERT OR IGNORE INTO stale SELECT host FROM host_runs WHERE run = ?"
 _UPDATE = """
 UPDATE hosts SET outcome = ?, last = ?, since = ?, reached = ?, flips = ?, rank = ?, plan = (
@@ -103,8 +104,9 @@ class IndexStore:
         with self._transaction():
             self._forget(run)
             self._store_run(run, found, stamp)
-            for host in found.hosts:
-                self._store_host(run, host)
+            self._database.executemany(
+                _HOST_RUN, [self._host_row(run, host) for host in found.hosts]
+            )
             self._store_changes(run, found.changes)
             self._database.execute(_STALE, (run,))
 
@@ -163,14 +165,14 @@ class IndexStore:
             verified=sections["verified"], sections=json.dumps(sections),
         )  # fmt: skip
 
-    def _store_host(self, run: int, host: HostRow) -> None:
-        self._insert(
-            "host_runs", host=self._host(host.host), run=run, outcome=host.outcome,
-            started=host.started, changed=host.changed, failed=host.failed, seconds=host.seconds,
-            message=host.message, unverified=host.unverified, groups=host.groups, rank=host.rank,
-            plan=None if host.plan is None else self._plan(host.plan),
-            names=None if host.names == [host.host] else json.dumps(host.names),
-            places=host.places, results=host.results,
+    def _host_row(self, run: int, host: HostRow) -> tuple[Any, ...]:
+        """A row of ``host_runs``, in the order of its columns."""
+        return (
+            self._host(host.host), run, host.outcome, host.started, host.changed, host.failed,
+            host.seconds, host.message, host.unverified, host.groups, host.rank,
+            None if host.plan is None else self._plan(host.plan),
+            None if host.names == [host.host] else json.dumps(host.names),
+            host.places, host.results,
         )  # fmt: skip
 
     def _store_changes(self, run: int, changes: list[Change]) -> None:
