@@ -24,16 +24,19 @@ NAMES = (
 )
 """What the projects install; what these need comes with them."""
 
+TOOLS = ("python3-apt", "debconf-utils")
+"""What Ansible needs on a host; enough for projects that install nothing."""
+
 LIST = "/etc/apt/sources.list.d/projects.list"
 
 
-def ensure() -> Path:
-    """Return the directory of the packages and their index; fill it where it is missing.
+def ensure(names: tuple[str, ...] = NAMES) -> Path:
+    """Return the directory of packages and their index; fill it where it is missing.
 
     Raises LabError where the machine's mirror cannot be reached.
     """
     root = base.ensure()
-    digest = hashlib.sha256("\0".join((base.key(), *NAMES)).encode()).hexdigest()[:16]
+    digest = hashlib.sha256("\0".join((base.key(), *names)).encode()).hexdigest()[:16]
     target = base.cache() / f"base-{digest}-projects"
     if target.is_dir():
         return target
@@ -43,7 +46,7 @@ def ensure() -> Path:
             return target
         work = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
         try:
-            _download(root, work)
+            _download(root, work, names)
             packages.index(work)
             shutil.rmtree(work / "partial")
             work.chmod(0o755)
@@ -53,7 +56,7 @@ def ensure() -> Path:
     return target
 
 
-def _download(root: Path, work: Path) -> None:
+def _download(root: Path, work: Path, names: tuple[str, ...]) -> None:
     (work / "partial").mkdir()
     options = (
         f"Dir::State::status={root}/var/lib/dpkg/status",
@@ -62,7 +65,7 @@ def _download(root: Path, work: Path) -> None:
     )
     words = [word for option in options for word in ("-o", option)]
     flags = ["-y", "-q", "--no-install-recommends", "--download-only", "--reinstall"]
-    machine.apt_get(*words, *flags, "install", *NAMES)
+    machine.apt_get(*words, *flags, "install", *names)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -71,11 +74,11 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serving(host: Host) -> Iterator[str]:
+def serving(host: Host, names: tuple[str, ...] = NAMES) -> Iterator[str]:
     """Serve the packages at the lab's gateway for as long as a `with` block lasts; yield the
     URL.
     """
-    handler = functools.partial(_Quiet, directory=str(ensure()))
+    handler = functools.partial(_Quiet, directory=str(ensure(names)))
     with http.server.ThreadingHTTPServer((host.gateway, 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -90,6 +93,4 @@ def use(host: Host, url: str) -> None:
     """Let a host's apt use the served packages, with what Ansible needs itself installed."""
     host.write(LIST, f"deb [trusted=yes] {url} ./\n")
     host.run("apt-get update", timeout=60)
-    host.run(
-        "DEBIAN_FRONTEND=noninteractive apt-get -y install python3-apt debconf-utils", timeout=120
-    )
+    host.run(f"DEBIAN_FRONTEND=noninteractive apt-get -y install {' '.join(TOOLS)}", timeout=120)

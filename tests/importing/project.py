@@ -18,7 +18,8 @@ class Project:
     """A project in its directory: the playbook and the inventory.
 
     ``ignored`` are differences between two hosts that Ansible itself would make, as patterns of
-    lines of a snapshot with the reason. ``collections`` names those that the project needs.
+    lines of a snapshot with the reason. ``collections`` names those that the project needs,
+    ``installs`` says that it installs packages.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Project:
     inventory: str
     ignored: Mapping[str, str] = field(default_factory=dict)
     collections: tuple[str, ...] = ()
+    installs: bool = True
 
     def copy(self, target: Path, host: Host, lab: Lab) -> Path:
         """Copy the project, with the connection of the lab host among its host variables; return
@@ -61,7 +63,7 @@ _GIT = {
 _BACKUPS = {r"^files /etc/ssh/\.?sshd_config\..*~: ": "a backup; each tool has names of its own"}
 
 PROJECTS = (
-    Project("users", "site.yml", "inventory.ini"),
+    Project("users", "site.yml", "inventory.ini", installs=False),
     Project("sshd", "playbook.yml", "hosts.yml", _BACKUPS),
     Project("nginx", "site.yml", "hosts"),
     Project("postgresql", "db.yml", "inventory/hosts.ini"),

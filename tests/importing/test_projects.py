@@ -13,7 +13,7 @@ from tests.importing.project import PROJECTS, Project
 from tests.lab import Host, Lab
 from tests.push.command import Ccm
 
-_QUICK: tuple[str, ...] = ()
+_QUICK = ("users",)
 """Projects that are proved in each run; the others are in the long form."""
 
 
@@ -91,7 +91,8 @@ def test_a_converted_project_makes_the_same_host(
         assert checked.code == 0, checked.output
         pytest.skip(f"converted and validated; not applied without {missing}")
     found: dict[str, snapshot.Snapshot] = {}
-    with mirror.serving(host) as url:
+    packages = mirror.NAMES if project.installs else mirror.TOOLS
+    with mirror.serving(host, packages) as url:
         for first in ("ansible", "ccm"):
             if found:
                 host.reset()
