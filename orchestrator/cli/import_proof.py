@@ -184,8 +184,10 @@ class _Pushes:
             self._words.append(f"--lock-timeout={min(RunOptions().lock_timeout, limits.command):g}")
 
     def preview(self) -> list[dict[str, Any]]:
-        """The events of a preview; a resource may fail in it. ProofError."""
-        return self._push(["--noop", "--no-diff"], may_fail=True)
+        """The events of a preview, with fresh package lists as Ansible had them; a resource may
+        fail in it. ProofError.
+        """
+        return self._push(["--noop", "--no-diff", "--refresh-lists"], may_fail=True)
 
     def push(self) -> list[dict[str, Any]]:
         """The events of a push. ProofError where a resource failed."""

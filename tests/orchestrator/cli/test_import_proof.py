@@ -21,6 +21,7 @@ from orchestrator.cli.import_proof import (
     read_proof,
     run_proof,
 )
+from orchestrator.runs import push as push_module
 from remote_runtime.errors import UsageError
 
 SITE = """\
@@ -127,6 +128,25 @@ def test_a_conversion_is_proved_on_its_host(
     out = capfd.readouterr().out
     assert ("proved: nothing to do" in out) == (code == 0)
     assert ("t.yml:1 (Make)" in out) == (code == 1)
+
+
+def test_the_preview_refreshes_package_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without fresh lists, it would not know which version a package has next."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(playbook_run, "run_playbook", lambda *_, **__: [])
+    seen: list[Any] = []
+    real = push_module.push
+
+    def push(request: Any, output: Any) -> Any:
+        """Note the options of the run."""
+        seen.append(request.run)
+        return real(request, output)
+
+    monkeypatch.setattr(push_module, "push", push)
+    run_proof(read_proof(parsed("--prove", "-l", "web1", "--yes")), written(tmp_path))
+    assert [(one.noop, one.refresh_lists) for one in seen] == [(True, True)]
 
 
 @pytest.mark.parametrize(
