@@ -19,7 +19,9 @@ from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.output.entries import Record
 from orchestrator.ansible.output.manifest_text import manifest_text
 from orchestrator.ansible.output.report import document, report_text
+from orchestrator.ansible.output.yaml_text import lines
 from orchestrator.ansible.problems import bad_input
+from orchestrator.ansible.source.config import vault_keys
 from orchestrator.ansible.source.inventories import find_inventories, read_inventory
 from orchestrator.ansible.source.playbooks import Play, is_playbook, project_root, read_playbook
 from orchestrator.ansible.source.roles import is_role, role_directories
@@ -72,7 +74,13 @@ def import_project(source: str, output: str) -> ImportResult:
                                  *(play.path.parent for play in plays)]))  # fmt: skip
     read_layers(project, places)
     convert_plays(project, plays, root, title)
-    result = _Writer(project, plays, target).write()
+    keys = vault_keys(root, target)
+    if keys:
+        project.notes.append(
+            "ccm.yaml names the vault passwords that ansible.cfg names; as in Ansible, a password "
+            "file that is executable is run"
+        )
+    result = _Writer(project, plays, target, keys).write()
     result.playbooks = [str(one) for one in _playbooks(path)]
     result.inventories = [str(one) for one in inventories]
     return result
@@ -130,8 +138,10 @@ def _found_playbooks(path: Path) -> list[Path]:
 class _Writer:
     """Writes the site. Nothing outside of the directory is touched."""
 
-    def __init__(self, project: Project, plays: list[Play], target: Path) -> None:
-        self.project, self.plays, self.target = project, plays, target
+    def __init__(
+        self, project: Project, plays: list[Play], target: Path, keys: dict[str, Any]
+    ) -> None:
+        self.project, self.plays, self.target, self.keys = project, plays, target, keys
         self.written: list[str] = []
 
     def write(self) -> ImportResult:
@@ -148,6 +158,7 @@ class _Writer:
         settings = [
             *(["inventory: hosts.yaml"] if hosts else []),
             *(["data: data"] if data else []),
+            *(["secrets:", *lines({"vault": self.keys}, 2)] if self.keys else []),
         ]
         if settings:
             self._text("ccm.yaml", "\n".join(settings) + "\n")
