@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.options import count
 from orchestrator.cli.studio_extra import require_studio
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HELP = "Serve the stored runs of a fleet as pages for a browser."
 EXAMPLE = """
@@ -50,6 +53,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="directory with the stored runs in DIR/runs (default: that of this user)",
     )
     parser.add_argument(
+        "--project",
+        metavar="DIR",
+        help="directory with the manifests to design (default: that of ccm.yaml)",
+    )
+    parser.add_argument(
         "--listen",
         metavar="ADDRESS:PORT",
         default=_LISTEN,
@@ -89,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.studio.web.start import StudioOptions, run_studio
 
     host, port = _address(args.listen)
+    project, data_dir = _project(args.project)
     options = StudioOptions(
         state=Path(args.state).absolute() if args.state else state_directory(),
         host=host,
@@ -99,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
         names=tuple(args.name),
         user=local_user(),
         keep=args.keep_received,
+        project=project,
+        data_dir=data_dir,
     )
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(
@@ -110,6 +121,23 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("ccm studio: ended", file=sys.stderr)
     return 0
+
+
+def _project(given: str | None) -> tuple[Path | None, str]:
+    """The directory of the designer and the project's data directory. UsageError, InputError."""
+    import os
+    from pathlib import Path
+
+    from orchestrator.project.discovery import project_files
+    from orchestrator.project.reader import read_project
+    from remote_runtime.errors import UsageError
+
+    if given is not None and not os.path.isdir(given):
+        raise UsageError(f"--project {given}: there is no such directory", hint="check the path")
+    files = project_files(os.path.join(given, "site.yaml") if given is not None else "")
+    directory = given if given is not None else files[0].directory if files else None
+    data = read_project(files).settings.get("data_dir") if files else None
+    return Path(directory) if directory is not None else None, str(data.value) if data else ""
 
 
 def _tell(address: str) -> None:

@@ -15,7 +15,7 @@ ABSENT = "absent"
 LOOP_NAMES = ("item", "index", "key")
 """What names a turn of ``foreach``: ``index`` in a list, ``key`` in a map, ``item`` in both."""
 
-_NEVER_SECRET = frozenset(
+NEVER_SECRET = frozenset(
     ("ensure", "owner", "group", "mode", "provider", "alias", "tags", "control", "foreach",
      "require", "subscribe", "sensitive", "render")
 )  # fmt: skip
@@ -149,7 +149,7 @@ class Declared:
             return kind is not None
         if kind.secret_where and (path is None or kind.may_hide(self.raw.get(key), path)):
             return True
-        return self.raw.get("sensitive") is True and key not in _NEVER_SECRET
+        return self.raw.get("sensitive") is True and key not in NEVER_SECRET
 
     @property
     def position(self) -> Position:

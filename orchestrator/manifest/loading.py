@@ -11,6 +11,7 @@ from inventory.document import (
     Node,
     Scalar,
     Sequence,
+    parse_data,
     read_data,
     refuse_encrypted,
 )
@@ -42,22 +43,29 @@ _CCM = (
 
 
 def load_site(
-    path: str | Path, types: Types | None = None, archives: Archives | None = None
+    path: str | Path,
+    types: Types | None = None,
+    *,
+    archives: Archives | None = None,
+    text: str | None = None,
+    bounds: Path | None = None,
 ) -> Site:
     """Read and check a manifest. InputError with every problem, in file order.
 
     A missing or broken child is not a problem of its parent: see ``children``. A manifest of one of
-    the ``archives`` has no custom types, and reads nothing outside of its directory.
+    the ``archives`` has no custom types, and reads nothing outside of its directory. ``text`` is
+    read in place of the file; ``bounds`` is a directory outside of which nothing is read.
     """
     path = Path(path)
     problems: list[Problem] = []
-    bounds = archives.holding(path) if archives else None
+    own = archives.holding(path) if archives else None
     site = _read(
         path,
         problems,
-        types=BUILT_IN if bounds else types,
+        types=BUILT_IN if own else types,
         children=Children(read_site, archives),
-        bounds=bounds,
+        bounds=own or bounds,
+        text=text,
     )
     problems += check_names(names_of_run(site, problems))
     if problems:
@@ -119,9 +127,10 @@ def _read(
     children: Children,
     bounds: Path | None = None,
     above: Defaults = NO_DEFAULTS,
+    text: str | None = None,
 ) -> Site:
     warnings: list[Problem] = []
-    root = read_data(path, problems)
+    root = read_data(path, problems) if text is None else parse_data(text, str(path), problems)
     _refuse_others(root)
     if not isinstance(root, Mapping):
         hint = "a manifest begins with 'ccm:' or 'data:'"

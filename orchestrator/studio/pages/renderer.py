@@ -18,7 +18,7 @@ from remote_runtime.version import VERSION
 TEMPLATES = (
     "layout.html", "parts.html", "message.html", "login.html", "unreadable.html", "fleet.html",
     "runs.html", "run.html", "host_run.html", "host.html", "resource.html", "compare.html",
-    "search.html",
+    "search.html", "design.html", "design_files.html", "design_diff.html", "design_try.html",
 )  # fmt: skip
 
 
@@ -75,5 +75,7 @@ def static_files() -> dict[str, tuple[bytes, str]]:
         "report.css": (page_text("page.css").encode(), "text/css; charset=utf-8"),
         "studio.css": (own("studio.css"), "text/css; charset=utf-8"),
         "studio.js": (own("studio.js"), "text/javascript; charset=utf-8"),
+        "design.js": (own("design.js"), "text/javascript; charset=utf-8"),
+        "design.css": (own("design.css"), "text/css; charset=utf-8"),
         "icon.svg": (own("icon.svg"), "image/svg+xml"),
     }

@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from orchestrator.studio.pages.compare import compare_page
+from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.fleet import fleet_page
 from orchestrator.studio.pages.host import host_page
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
@@ -30,6 +31,7 @@ from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.web.access import Access, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.design import DesignRoutes
 from orchestrator.studio.web.live import LiveStreams
 from orchestrator.studio.web.sessions import Session
 from remote_runtime.errors import CcmError, InputError
@@ -41,8 +43,17 @@ Maker = Callable[[Request, Parameters], Page]
 class StudioApp:
     """Makes responses of pages."""
 
-    def __init__(self, studio: Studio, access: Access, audit: AuditLog, api: HistoryApi) -> None:
+    def __init__(
+        self,
+        studio: Studio,
+        access: Access,
+        *,
+        audit: AuditLog,
+        api: HistoryApi,
+        designer: Designer,
+    ) -> None:
         self._studio = studio
+        self.design = DesignRoutes(designer, access, audit, self._rendered)
         self._access = access
         self._audit = audit
         self._api = api
@@ -78,6 +89,7 @@ class StudioApp:
                 Route("/logout", self._logout, methods=["POST"]),
                 Route("/live", self._live, methods=["GET"]),
                 *self._api.routes(),
+                *self.design.routes(),
                 *pages,
             ],
             exception_handlers={HTTPException: self._problem, Exception: self._defect},

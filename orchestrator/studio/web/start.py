@@ -10,8 +10,13 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+from starlette.types import Scope
+
+from orchestrator.studio.design.desk import Desk
+from orchestrator.studio.design.trial import Previews
 from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
+from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.sharing.inbox import KEEP, RunInbox
@@ -20,7 +25,7 @@ from orchestrator.studio.web.access import Access, Origin
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.app import StudioApp
 from orchestrator.studio.web.audit import AuditLog
-from orchestrator.studio.web.guard import Guard
+from orchestrator.studio.web.guard import BodyLimit, Guard
 from orchestrator.studio.web.server import listen, serve
 from remote_runtime.errors import UsageError
 
@@ -30,7 +35,8 @@ SWEEP = 30.0  # seconds between two looks for clients that are silent
 class StudioOptions(NamedTuple):
     """Where to listen and who may log in; ``names`` are further values of the Host header.
 
-    The studio keeps the newest ``keep`` runs of those that clients post.
+    The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
+    directory of the designer, with data files in ``data_dir``; None for none.
     """
 
     state: Path
@@ -42,6 +48,8 @@ class StudioOptions(NamedTuple):
     names: tuple[str, ...] = ()
     user: str = ""
     keep: int = KEEP
+    project: Path | None = None
+    data_dir: str = ""
 
 
 def check_options(options: StudioOptions) -> None:
@@ -109,8 +117,15 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     studio = Studio(options.state, keeper, IndexReader(keeper.path), hosts)
     inbox = RunInbox(options.state, hosts.of_groups, keep=options.keep)
     api = HistoryApi(TokenFile(keeper.path.parent), inbox, audit)
-    pages = StudioApp(studio, access, audit, api)
-    app = Guard(pages.starlette(), values, scheme=scheme, limit=api.limit)
+    desk = Desk(options.project, options.data_dir) if options.project else None
+    designer = Designer(desk, hosts, Previews(options.inventory))
+    pages = StudioApp(studio, access, audit=audit, api=api, designer=designer)
+
+    def limit(scope: Scope) -> BodyLimit:
+        """Designers send whole manifests, and clients whole runs."""
+        return pages.design.limit(scope) or api.limit(scope)
+
+    app = Guard(pages.starlette(), values, scheme=scheme, limit=limit)
     return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox)
 
 

@@ -1,0 +1,133 @@
+"""Manifests that somebody edits and has not saved, with what can be undone (controller).
+
+They are in memory: the end of ``ccm studio`` ends them. Each user has drafts of their own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from orchestrator.studio.design.manifest_text import ManifestText
+from orchestrator.studio.design.project_files import MOST_BYTES as MOST_TEXT
+from orchestrator.studio.design.project_files import StoredFile
+from orchestrator.studio.design.yaml_text import YamlText
+from remote_runtime.errors import InputError, Problem
+
+MOST_DRAFTS = 100
+MOST_STEPS = 100
+MOST_BYTES = 8 << 20  # of the steps of one draft
+
+
+class Refused(NamedTuple):
+    """What a browser sent and was refused, so that nobody has to type it again."""
+
+    message: str
+    fields: Mapping[str, tuple[str, ...]] = {}
+
+
+class Draft:
+    """One user's work on one manifest. ``revision`` counts every change of the draft."""
+
+    def __init__(self, stored: StoredFile, text: str) -> None:
+        self.lock = threading.RLock()
+        self.stored = stored
+        self.revision = 1
+        self.secrets: set[str] = set()
+        self.refused: Refused | None = None
+        self.message = ""
+        self._manifest: tuple[str, ManifestText] | None = None
+        self._steps = [text]
+        self._at = 0
+
+    @property
+    def text(self) -> str:
+        """The text as it would be saved."""
+        return self._steps[self._at]
+
+    @property
+    def manifest(self) -> ManifestText:
+        """The text with its resources."""
+        if self._manifest is None or self._manifest[0] != self.text:
+            self._manifest = self.text, ManifestText(YamlText(self.text, self.stored.name))
+        return self._manifest[1]
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it differs from the file."""
+        return self.text != self.stored.text or not self.stored.stamp
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an earlier step."""
+        return self._at > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a later step."""
+        return self._at + 1 < len(self._steps)
+
+    def require(self, revision: str) -> None:
+        """InputError where the page that sends a form shows an older state of the draft."""
+        if revision != str(self.revision):
+            message = "this manifest was edited in another window meanwhile"
+            hint = "the page shows it now; make your change again"
+            raise InputError([Problem(message, None, hint, "input.design")])
+
+    def take(self, text: str) -> None:
+        """Make a text the latest step. InputError for one that is too large."""
+        if len(text.encode()) > MOST_TEXT:
+            message = f"the manifest would be larger than {MOST_TEXT >> 20} MiB"
+            raise InputError([Problem(message, None, "split it", "input.design")])
+        self.revision += 1
+        if text == self.text:
+            return
+        self._steps[self._at + 1 :] = [text]
+        while len(self._steps) > MOST_STEPS or sum(map(len, self._steps)) > MOST_BYTES:
+            if len(self._steps) == 1:
+                break
+            del self._steps[0]
+        self._at = len(self._steps) - 1
+
+    def step(self, by: int) -> None:
+        """Undo (-1) or redo (1) a step."""
+        self.revision += 1
+        self._at = min(max(self._at + by, 0), len(self._steps) - 1)
+
+    def saved(self, stored: StoredFile) -> None:
+        """The text is in the file now."""
+        self.revision += 1
+        self.stored = stored
+
+
+class Drafts:
+    """The drafts of all users; the oldest one goes where there are too many. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._drafts: dict[tuple[str, str], Draft] = {}
+        self._lock = threading.Lock()
+
+    def find(self, user: str, name: str) -> Draft | None:
+        """The draft of a user."""
+        with self._lock:
+            return self._drafts.get((user, name))
+
+    def begin(self, user: str, draft: Draft) -> Draft:
+        """Keep a new draft, unless there is one already."""
+        with self._lock:
+            found = self._drafts.setdefault((user, draft.stored.name), draft)
+            while len(self._drafts) > MOST_DRAFTS:
+                del self._drafts[next(iter(self._drafts))]
+            return found
+
+    def end(self, user: str, name: str) -> None:
+        """Forget a draft."""
+        with self._lock:
+            self._drafts.pop((user, name), None)
+
+    def names(self, user: str) -> list[str]:
+        """The manifests that a user has changed and not saved."""
+        with self._lock:
+            found = [(name, one) for (who, name), one in self._drafts.items() if who == user]
+        return sorted(name for name, one in found if one.is_changed)

@@ -1,0 +1,109 @@
+"""What ``ccm validate`` has against a manifest that is not saved yet (controller)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator.manifest import load_site
+from orchestrator.manifest.types import BUILT_IN, Types, types_beside
+from orchestrator.planning import Planner, PlanOptions
+from orchestrator.sources.archives import Archives
+from orchestrator.studio.design.manifest_text import ManifestText
+from orchestrator.studio.design.spans import Path as DataPath
+from remote_runtime.errors import CcmError, InputError, Problem
+from remote_runtime.reporting.masking import Mask
+
+
+class Finding(NamedTuple):
+    """A problem or a warning in the words of ``ccm validate``, and the field that it is about.
+
+    ``resource`` is the number of the resource, -1 for none; ``key`` the property, "" for none.
+    """
+
+    text: str
+    resource: int = -1
+    key: str = ""
+    is_warning: bool = False
+
+
+def types_for(path: Path) -> Types:
+    """The types that a manifest may use, whether or not it exists. InputError."""
+    if path.exists():
+        return types_beside(path)
+    return types_beside(path.parent) if path.parent.is_dir() else BUILT_IN
+
+
+def offline(data_dir: str) -> PlanOptions:
+    """Plan without contacting anything, and without the environment of this process."""
+    return PlanOptions(contact=False, environ={}, data_dir=data_dir)
+
+
+def findings(
+    manifest: ManifestText, path: Path, *, root: Path, data_dir: str, secrets: Iterable[str]
+) -> list[Finding]:
+    """The problems and the warnings of a text at a path; ``root`` is that of the project.
+
+    ``secrets`` are not in them.
+    """
+    mask, found = Mask(secrets), list[Finding]()
+    told, warnings = _examine(manifest.text, path, root, data_dir)
+    for problem in dict.fromkeys([*told, *warnings]):
+        text = mask.text(str(problem).replace(f"{root}/", ""))
+        resource, key = _place(manifest, problem)
+        found.append(Finding(text, resource, key, problem not in told))
+    return found
+
+
+def _examine(
+    text: str, path: Path, root: Path, data_dir: str
+) -> tuple[list[Problem], list[Problem]]:
+    """The problems and the warnings, in the order of ``ccm validate``."""
+    try:
+        types = types_for(path)
+        site = load_site(path, types, archives=Archives(contact=False), text=text, bounds=root)
+        planner = Planner(site, offline(data_dir))
+    except InputError as error:
+        return list(error.problems), []
+    except CcmError as error:
+        return [Problem(error.message, None, error.hint, error.kind)], []
+    survey = planner.survey
+    if survey.failing:
+        failing = [problem for _, problem in survey.failing]
+        return list(dict.fromkeys([*survey.conditional, *failing])), []
+    warnings = [*site.warnings, *planner.data_warnings(())]
+    return [], [one for one in warnings if isinstance(one, Problem)]
+
+
+def _place(manifest: ManifestText, problem: Problem) -> tuple[int, str]:
+    """The resource and the property at the position of a problem."""
+    if problem.where is None:
+        return -1, ""
+    lines = manifest.text.split("\n")
+    if problem.where.line > len(lines):
+        return -1, ""
+    index = sum(len(line) + 1 for line in lines[: problem.where.line - 1])
+    index += problem.where.column - 1
+    for number, one in enumerate(manifest.resources):
+        start, end = _extent(manifest, one.path)
+        if start <= index <= end:
+            return number, problem.missing or _key(manifest, one.path, index)
+    return -1, ""
+
+
+def _extent(manifest: ManifestText, path: DataPath) -> tuple[int, int]:
+    """From the name of a resource, or its type, to the end of its properties."""
+    holder, span = manifest.yaml.span(path[:-1]), manifest.yaml.span(path)
+    if holder is None or span is None:
+        return 1, 0
+    return holder.keys[holder.place(path[-1])].start, span.end
+
+
+def _key(manifest: ManifestText, path: DataPath, index: int) -> str:
+    span = manifest.yaml.span(path)
+    if span is not None and span.kind == "map":
+        for key, value in zip(span.keys, span.values):
+            if key.start <= index <= value.end:
+                return key.text
+    return ""

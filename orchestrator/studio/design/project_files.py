@@ -1,0 +1,219 @@
+"""The manifests below a project: which there are, reading them, and replacing them (controller).
+
+A browser names them. So each directory on the way is opened without following links, and only
+manifests are read, created or replaced: not ``ccm.yaml``, no inventory, no hidden file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from inventory.document import Mapping, parse_data
+from orchestrator.project.discovery import FILE as PROJECT_FILE
+from remote_runtime.errors import InputError, Problem
+
+MOST_BYTES = 1 << 20
+MOST_FILES = 2_000
+_MOST_LOOKED_AT = 20_000
+_NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
+_ENDINGS = (".yaml", ".yml")
+_KEYS = frozenset(("data", "hierarchy", "overrides", "ccm"))
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+REFUSED = "input.design"
+
+
+class StoredFile(NamedTuple):
+    """A manifest as it is on the disk; ``stamp`` is the hash of its content, "" for a new one."""
+
+    name: str
+    text: str
+    stamp: str
+
+
+class ProjectFiles:
+    """The manifests below ``root``. InputError for what cannot be used."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+
+    def names(self) -> list[str]:
+        """The manifests, by their path below the root."""
+        found, looked_at = list[str](), 0
+        for at, directories, files in os.walk(self.root):
+            directories[:] = sorted(
+                one
+                for one in directories
+                if _NAME.fullmatch(one)
+                and not os.path.lexists(os.path.join(at, one, ".git"))
+                and not os.path.lexists(os.path.join(at, one, "pyvenv.cfg"))
+            )
+            for name in sorted(files):
+                looked_at += 1
+                path = os.path.relpath(os.path.join(at, name), self.root)
+                if _is_possible(path) and self._is_manifest(path):
+                    found.append(path)
+            if looked_at > _MOST_LOOKED_AT or len(found) >= MOST_FILES:
+                break
+        return sorted(found, key=lambda one: (one.count("/"), one))[:MOST_FILES]
+
+    def path(self, name: str) -> Path:
+        """The path of a name, whether or not there is a file."""
+        _check(name)
+        return self.root / name
+
+    def read(self, name: str) -> StoredFile:
+        """A manifest; one with an empty stamp where there is none yet."""
+        with self._folder(name) as folder:
+            if folder is None:
+                return StoredFile(name, "", "")
+            found = _content(folder, os.path.basename(name), name)
+        if found is None:
+            return StoredFile(name, "", "")
+        text = _decoded(found, name)
+        _require_manifest(text, name)
+        return StoredFile(name, text, _stamp(found))
+
+    def write(self, name: str, text: str, stamp: str) -> StoredFile:
+        """Replace a manifest atomically, if it still has this stamp. Its mode and owner stay.
+
+        A new one, and its directories, are created where nothing is. OSError.
+        """
+        _require_manifest(text, name)
+        data = text.encode()
+        if len(data) > MOST_BYTES:
+            raise _refusal(f"{name} would be larger than {MOST_BYTES >> 20} MiB", "split it")
+        with self._folder(name, create=True) as folder:
+            assert folder is not None
+            base = os.path.basename(name)
+            before = _content(folder, base, name)
+            if (_stamp(before) if before is not None else "") != stamp:
+                raise _changed(name)
+            _replace(folder, base, data, is_new=before is None)
+        return StoredFile(name, text, _stamp(data))
+
+    def require_current(self, name: str, stamp: str) -> None:
+        """InputError for a file that does not have this stamp any more."""
+        if self.read(name).stamp != stamp:
+            raise _changed(name)
+
+    def _is_manifest(self, name: str) -> bool:
+        try:
+            return bool(self.read(name).stamp)
+        except (InputError, OSError):
+            return False
+
+    @contextlib.contextmanager
+    def _folder(self, name: str, create: bool = False) -> Iterator[int | None]:
+        """The open directory of a file; None where there is none."""
+        _check(name)
+        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for part in name.split("/")[:-1]:
+                if create:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(part, 0o777, dir_fd=handle)
+                try:
+                    below = os.open(part, _FOLDER, dir_fd=handle)
+                except FileNotFoundError:
+                    yield None
+                    return
+                except OSError as error:
+                    message = f"{name}: {part} is a link or no directory"
+                    raise _refusal(message, "name a directory of the project") from error
+                os.close(handle)
+                handle = below
+            yield handle
+        finally:
+            os.close(handle)
+
+
+def _is_possible(name: str) -> bool:
+    parts = name.split("/")
+    is_named = name.endswith(_ENDINGS) and parts[-1] not in (PROJECT_FILE, "ccm.yml")
+    return is_named and len(parts) <= 20 and all(map(_NAME.fullmatch, parts))
+
+
+def _check(name: str) -> None:
+    if not _is_possible(name):
+        hint = "such as site.yaml or roles/web.yaml; ccm.yaml and hidden files are not edited here"
+        raise _refusal(f"{name[:100]!r} is not the name of a manifest", hint)
+
+
+def _content(folder: int, base: str, name: str) -> bytes | None:
+    try:
+        handle = os.open(base, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        hint = "name a regular file"
+        raise _refusal(f"{name} cannot be read: {error.strerror}", hint) from error
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise _refusal(f"{name} is not a regular file", "name another one")
+        found = file.read(MOST_BYTES + 1)
+    if len(found) > MOST_BYTES:
+        raise _refusal(f"{name} is larger than {MOST_BYTES >> 20} MiB", "edit it with an editor")
+    return found
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _refusal(f"{name} is not UTF-8 text", "save it as UTF-8") from error
+
+
+def _require_manifest(text: str, name: str) -> None:
+    """InputError for a text that is no manifest. One without a key of manifests may be anything."""
+    root = parse_data(text, name, [])
+    keys = set(root) if isinstance(root, Mapping) else set()
+    if not keys or not keys & {"ccm", "data"} or {"hosts", "groups", "stages"} & keys:
+        raise _refusal(f"{name} is not a manifest", "a manifest has 'ccm:' with resources")
+    if not keys <= _KEYS and "ccm" not in keys:
+        raise _refusal(f"{name} is not a manifest", "a manifest has 'ccm:' with resources")
+
+
+def _stamp(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _replace(folder: int, base: str, data: bytes, *, is_new: bool) -> None:
+    temporary = f".{base[:100]}.{os.urandom(6).hex()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    handle = os.open(temporary, flags, 0o666 if is_new else 0o600, dir_fd=folder)
+    try:
+        with open(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            if not is_new:
+                before = os.stat(base, dir_fd=folder, follow_symlinks=False)
+                if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                    os.fchown(handle, before.st_uid, before.st_gid)
+                os.fchmod(handle, before.st_mode & 0o7777)
+            os.fsync(handle)
+        if is_new:  # a link, because it fails where somebody has created the file meanwhile
+            os.link(temporary, base, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+            os.unlink(temporary, dir_fd=folder)
+        else:
+            os.replace(temporary, base, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+def _changed(name: str) -> InputError:
+    message = f"{name} was changed by another program since it was opened"
+    return _refusal(message, "copy what you need, discard the changes here and open it again")
+
+
+def _refusal(message: str, hint: str) -> InputError:
+    return InputError([Problem(message, None, hint, REFUSED)])

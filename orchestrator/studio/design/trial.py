@@ -1,0 +1,285 @@
+"""Tries a manifest that is not saved: as a host would get it, and as a preview (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from inventory import Host, Inventory
+from orchestrator.fleet import events
+from orchestrator.manifest import load_site
+from orchestrator.manifest.identity import identity
+from orchestrator.manifest.site import Site
+from orchestrator.planning import Planner
+from orchestrator.planning.facts import NothingGathered
+from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.runs.fleet_facts import show_hosts
+from orchestrator.runs.push_flow import PushFlow
+from orchestrator.runs.push_job import PushJob
+from orchestrator.runs.request import HostChoice, RunRequest
+from orchestrator.sources.archives import Archives
+from orchestrator.studio.design.desk import Desk
+from orchestrator.studio.design.drafts import Draft
+from orchestrator.studio.design.findings import offline, types_for
+from orchestrator.studio.design.forms import yaml_of
+from remote_runtime.errors import CcmError, InputError, Problem, UsageError
+from remote_runtime.options import RunOptions
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.fleet.store.fact_cache import HostRecord
+    from orchestrator.runs.reporter import Reporter, VerifyReporter
+    from orchestrator.runs.result import RunResult
+
+MOST_TEXT = 2 << 20  # characters of a rendered manifest
+_LONGEST_START = 10.0  # seconds that a browser waits for the run to begin
+
+
+class KnownHosts(Protocol):
+    """The inventory, and the stored facts of its hosts."""
+
+    @property
+    def inventory(self) -> Inventory | None: ...
+
+    def host(self, name: str) -> Host | None:
+        """The host of a name."""
+        ...
+
+    def facts(self, name: str) -> HostRecord | None:
+        """The stored facts of a host."""
+        ...
+
+
+class Rendering(NamedTuple):
+    """A manifest as a host would get it; ``facts`` says what is known of the host."""
+
+    text: str
+    facts: str
+    warnings: list[str]
+
+
+def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
+    """The manifest of one host, of stored facts. No host is contacted. CcmError."""
+    host, inventory = hosts.host(name), hosts.inventory
+    if host is None or inventory is None:
+        raise UsageError(f"there is no host {name[:80]!r}", hint="choose one of the inventory")
+    site, planner = _planned(desk, draft)
+    show_hosts([planner], inventory)
+    record = hosts.facts(name)
+    gathered, facts = NothingGathered(), f"No facts of {name} are stored: ccm facts -l {name}"
+    if record is not None:
+        gathered = NothingGathered(record.facts, record.unavailable)
+        facts = f"With the facts of {record.moment}."
+    plan = planner.plan(host, gathered)
+    document = resolved_manifest(site, plan)
+    _require_public(planner, desk.files.root)
+    text = yaml_of(document).replace(f"{desk.files.root}/", "")
+    if len(text) > MOST_TEXT:
+        raise UsageError(f"the rendered manifest is larger than {MOST_TEXT >> 20} MiB")
+    return Rendering(
+        desk.hide(draft, text), facts, [desk.hide(draft, one) for one in plan.warnings]
+    )
+
+
+def _planned(desk: Desk, draft: Draft) -> tuple[Site, Planner]:
+    path = desk.files.path(draft.stored.name)
+    site = load_site(
+        path,
+        types_for(path),
+        archives=Archives(contact=False),
+        text=draft.text,
+        bounds=desk.files.root,
+    )
+    return site, Planner(site, offline(desk.data_dir))
+
+
+def _require_public(planner: Planner, root: Path) -> None:
+    """InputError where a template has read what is not for a browser: ccm.yaml, hidden files."""
+    for part in planner.survey.parts:
+        for path in part.site.directory.paths:
+            below = os.path.relpath(os.path.realpath(path), root)
+            names = below.split(os.sep)
+            if names[-1] in ("ccm.yaml", ".env") or any(one.startswith(".") for one in names):
+                message = f"a template reads {below}, which the studio does not show"
+                raise InputError([Problem(message, None, "use ccm render", "input.design")])
+
+
+class Preview:
+    """A preview that somebody has started; ``run`` is its run, "" before it begins."""
+
+    def __init__(self) -> None:
+        self.run = ""
+        self.problem = ""
+        self.done = threading.Event()
+
+
+class Previews:
+    """Runs previews, one at a time."""
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self._sources = list(sources)
+        self._busy = threading.Lock()
+        self._known: dict[tuple[str, str], Preview] = {}
+
+    def of(self, user: str, name: str) -> Preview | None:
+        """The latest preview of a manifest by a user."""
+        return self._known.get((user, name))
+
+    def start(self, desk: Desk, draft: Draft, *, user: str, pattern: str) -> Preview:
+        """Preview a draft on the hosts of a pattern. Returns once the run has begun, or failed.
+
+        UsageError while another preview runs, and for a pattern that reads a file.
+        """
+        if set(pattern) & set("@~") or not pattern.strip():
+            raise UsageError(
+                "expected hosts, such as web1", hint="patterns with @ or ~ are refused"
+            )
+        if not self._busy.acquire(blocking=False):
+            raise UsageError("another preview runs", hint="wait until it has ended")
+        preview = self._known[user, draft.stored.name] = Preview()
+        began = threading.Event()
+        work = threading.Thread(
+            target=self._run,
+            args=(desk, draft),
+            kwargs={"pattern": pattern, "preview": preview, "began": began},
+            name="studio-preview",
+            daemon=True,
+        )
+        work.start()
+        began.wait(_LONGEST_START)
+        return preview
+
+    def _run(
+        self, desk: Desk, draft: Draft, *, pattern: str, preview: Preview, began: threading.Event
+    ) -> None:
+        def start(run_id: str) -> None:
+            """The run has begun."""
+            preview.run = run_id
+            began.set()
+
+        try:
+            preview_draft(desk, draft, sources=self._sources, pattern=pattern, began=start)
+        except InputError as error:
+            preview.problem = desk.hide(draft, "; ".join(map(str, error.problems)))
+        except (CcmError, OSError) as error:
+            preview.problem = desk.hide(draft, str(error))
+        except BaseException as error:  # the thread ends: the page says why
+            preview.problem = f"internal error: {type(error).__name__}"
+            raise
+        finally:
+            self._busy.release()
+            preview.done.set()
+            began.set()
+
+
+def preview_draft(
+    desk: Desk,
+    draft: Draft,
+    *,
+    sources: Sequence[str],
+    pattern: str,
+    began: Callable[[str], None],
+) -> RunResult:
+    """Preview a draft on the hosts of a pattern; ``began`` gets the ID of the run. CcmError."""
+    path = str(desk.files.path(draft.stored.name))
+    request = RunRequest(
+        command="push",
+        manifest=path,
+        hosts=HostChoice(list(sources), [pattern]),
+        data=offline(desk.data_dir),
+        run=RunOptions(noop=True),
+    )
+    flow = PushFlow.prepare(request, _QuietReporter(began))
+    site, planner = _planned(desk, draft)
+    job = PushJob(
+        request.command,
+        path,
+        site,
+        planner,
+        identity=identity(path),
+        remarks=planner.unmatched,
+        data=request.data,
+    )
+    return flow.run(job)
+
+
+class _Begin:
+    """Hears the ID of a run."""
+
+    def __init__(self, start: Callable[[str], None]) -> None:
+        self._start = start
+
+    def handle(self, event: events.Event) -> None:
+        """The first event of a run has its ID."""
+        if isinstance(event, events.RunStarted):
+            self._start(event.run_id)
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+class _QuietReporter:
+    """Shows nothing: the pages show the run."""
+
+    is_terminal = False
+    needs_record = False
+
+    def __init__(self, start: Callable[[str], None]) -> None:
+        self._start = start
+
+    def prepare(self) -> None:
+        """Nothing to open."""
+
+    def on_this_machine(self) -> None:
+        """There is an inventory."""
+
+    def say(self, text: str) -> None:
+        """Texts of the manifest are not shown."""
+
+    note = warn = say
+
+    def ask_secret(self, prompt: str) -> str:
+        """Nobody is asked."""
+        return ""
+
+    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
+        """Nobody answers."""
+        return None
+
+    def for_preview(self) -> Reporter:
+        """The same."""
+        return self
+
+    def interruptible(
+        self, interrupt: Callable[[], None], leave: Callable[[], None]
+    ) -> AbstractContextManager[object]:
+        """Nobody interrupts it."""
+        return _nothing()
+
+    def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
+        """What hears the ID of the run."""
+        return [_Begin(self._start)]
+
+    def start(self) -> None:
+        """No view."""
+
+    tick = close = start
+
+    def summary(self, result: RunResult) -> None:
+        """No summary."""
+
+    finished = summary
+
+    def verifying(self) -> VerifyReporter:
+        """No request of the studio verifies."""
+        raise UsageError("a preview does not verify")
+
+
+@contextlib.contextmanager
+def _nothing() -> Iterator[None]:
+    yield

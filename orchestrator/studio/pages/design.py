@@ -1,0 +1,196 @@
+"""The pages of the designer (controller)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from orchestrator.studio.design.desk import Desk
+from orchestrator.studio.design.drafts import Draft
+from orchestrator.studio.design.forms import Field, yaml_of
+from orchestrator.studio.design.hidden_values import type_of
+from orchestrator.studio.design.repository import has_repository
+from orchestrator.studio.design.trial import Previews, render
+from orchestrator.studio.pages.hosts import FleetHosts
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from remote_runtime.errors import CcmError, InputError
+
+_MOST_HOSTS = 2_000
+
+
+class Designer(NamedTuple):
+    """What the designer works with; ``desk`` is None without a project."""
+
+    desk: Desk | None
+    hosts: FleetHosts
+    previews: Previews
+
+    def require_desk(self) -> Desk:
+        """The desk. MissingPageError."""
+        if self.desk is None:
+            raise MissingPageError("The designer needs a project.")
+        return self.desk
+
+
+def address_of(name: str, number: int = -1) -> str:
+    """The address of the page of a manifest."""
+    query = {"file": name, **({"resource": str(number)} if number >= 0 else {})}
+    return f"/design/edit?{urlencode(query)}"
+
+
+def files_page(designer: Designer, user: str, problem: str = "") -> Page:
+    """The manifests of the project."""
+    desk = designer.desk
+    values = {
+        "root": str(desk.files.root) if desk else "",
+        "names": desk.files.names() if desk else [],
+        "changed": desk.drafts.names(user) if desk else [],
+        "problem": problem,
+    }
+    return Page("design_files.html", "Design", values, status=422 if problem else 200)
+
+
+def edit_page(designer: Designer, user: str, asked: Parameters) -> Page:
+    """The form of a resource, or of the data, beside the text."""
+    desk = designer.require_desk()
+    name = asked.text("file")
+    try:
+        draft = desk.open(user, name)
+    except (InputError, OSError) as error:
+        return files_page(designer, user, _words(desk, error))
+    with draft.lock:
+        return _edit_page(desk, draft, _number(asked.text("resource")))
+
+
+def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
+    manifest, name = draft.manifest, draft.stored.name
+    resources = manifest.resources
+    number = number if number < len(resources) else -1
+    found = desk.findings(draft)
+    masked, hidden = desk.masked(draft), desk.hidden(draft)
+    fields = desk.fields(draft, number) if number >= 0 else None
+    refused = draft.refused
+    sent = refused.fields if refused else {}
+    at = [one for one in found if one.resource == number and number >= 0]
+    keys = {one.key for one in at}
+    of_field = {field.key for field in fields or ()}
+    shown = [one for one in fields or () if _is_shown(one, keys, sent)]
+    types = desk.types(name)
+    values = {
+        "file": name,
+        "file_query": urlencode({"file": name}),
+        "address": address_of(name),
+        "revision": draft.revision,
+        "number": number,
+        "message": draft.message,
+        "refused": refused.message if refused else "",
+        "can_undo": draft.can_undo,
+        "can_redo": draft.can_redo,
+        "is_changed": draft.is_changed,
+        "problems": [one for one in found if not one.is_warning],
+        "warnings": [one for one in found if one.is_warning],
+        "troubled": {one.resource for one in found if not one.is_warning},
+        "resources": [desk.hide(draft, one.id) for one in resources],
+        "types": [(one, _about(desk, name, one)) for one in types.names()],
+        "resource": desk.hide(draft, resources[number].id) if number >= 0 else "",
+        "name": ""
+        if number < 0 or hidden.is_in(resources[number].name)
+        else resources[number].name,
+        "fields": fields,
+        "shown_fields": shown,
+        "more_fields": [one for one in fields or () if one not in shown],
+        "more_open": False,
+        "whole": [one for one in at if one.key not in of_field],
+        "at_field": lambda key: [one for one in at if one.key == key],
+        "kept": lambda key: (sent.get(key) or ("",))[0],
+        "kept_is_add": (sent.get("action") or ("",))[0].startswith("add:"),
+        "data": [
+            (
+                key,
+                yaml_of(value) if not hidden.hides(("data", key)) else "",
+                hidden.hides(("data", key)),
+            )
+            for key, value in manifest.data.items()
+        ],
+        "yaml": (sent.get("yaml") or (masked.text,))[0],
+        "secrets": masked.secrets,
+    }
+    return Page("design.html", name, values, status=422 if refused else 200)
+
+
+def _is_shown(field: Field, troubled: set[str], sent: object) -> bool:
+    """Whether a field is at the top: it is set, required or in trouble, or often used."""
+    often = ("ensure", "content", "source", "require", "subscribe")
+    return field.is_set or field.required or field.key in troubled or field.key in often
+
+
+def _about(desk: Desk, name: str, type_name: str) -> str:
+    type_ = type_of(desk.types(name), type_name)
+    return str(type_.schema.get("x-ccm-title", "")) if type_ else ""
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 7 else -1
+
+
+def _words(desk: Desk, error: Exception) -> str:
+    if isinstance(error, InputError):
+        text = "; ".join(map(str, error.problems))
+    else:
+        text = str(error) if isinstance(error, CcmError) else "the file cannot be read"
+    return text.replace(f"{desk.files.root}/", "")
+
+
+def diff_page(designer: Designer, user: str, asked: Parameters) -> Page:
+    """What saving would change."""
+    desk = designer.require_desk()
+    name = asked.text("file")
+    try:
+        draft = desk.open(user, name)
+    except (InputError, OSError) as error:
+        return files_page(designer, user, _words(desk, error))
+    with draft.lock:
+        values = {
+            "file": name,
+            "address": address_of(name),
+            "revision": draft.revision,
+            "refused": draft.refused.message if draft.refused else "",
+            "problems": sum(not one.is_warning for one in desk.findings(draft)),
+            "lines": desk.difference(draft) if draft.is_changed else [],
+            "has_git": has_repository(desk.files.root),
+        }
+    return Page("design_diff.html", f"Save {name}", values)
+
+
+def try_page(designer: Designer, user: str, asked: Parameters, may_preview: bool) -> Page:
+    """The manifest as a host would get it, and the way to a preview."""
+    desk = designer.require_desk()
+    name, host = asked.text("file"), asked.text("host")
+    try:
+        draft = desk.open(user, name)
+    except (InputError, OSError) as error:
+        return files_page(designer, user, _words(desk, error))
+    inventory = designer.hosts.inventory
+    problem, rendering = designer.hosts.problem, None
+    if draft.refused:
+        problem = draft.refused.message
+    if host and inventory is not None:
+        try:
+            rendering = render(desk, draft, designer.hosts, host)
+        except (CcmError, OSError) as error:
+            problem = desk.hide(draft, _words(desk, error))
+    values = {
+        "file": name,
+        "address": address_of(name),
+        "revision": draft.revision,
+        "hosts": list(inventory.hosts)[:_MOST_HOSTS] if inventory is not None else [],
+        "host": host,
+        "may_preview": may_preview,
+        "problem": problem,
+        "preview": designer.previews.of(user, name),
+        "rendered": rendering.text if rendering else None,
+        "facts": rendering.facts if rendering else "",
+        "warnings": rendering.warnings if rendering else [],
+    }
+    status = 422 if problem else 200
+    return Page("design_try.html", f"Try {name}", values, status=status)

@@ -1,0 +1,219 @@
+"""The routes of the designer (controller). Each needs the role ``design``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+from orchestrator.studio.design.desk import Fields
+from orchestrator.studio.design.drafts import Draft, Refused
+from orchestrator.studio.design.repository import Commit, commit
+from orchestrator.studio.pages.design import (
+    Designer,
+    address_of,
+    diff_page,
+    edit_page,
+    files_page,
+    try_page,
+)
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.web.access import Access
+from orchestrator.studio.web.access import address_of as browser_address
+from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.guard import BodyLimit
+from orchestrator.studio.web.sessions import Session, is_same
+from remote_runtime.errors import CcmError, InputError
+
+PREFIX = "/design"
+MOST_FIELDS = 1_000
+LARGE_FORM = BodyLimit(4 << 20, 30.0)
+ROLE = "design"
+ROLE_OF_PREVIEWS = "push"
+
+Render = Callable[[Page, Request, Parameters, Session], Response]
+
+
+class Done(NamedTuple):
+    """Where the browser goes next, and what the audit log gets to know."""
+
+    address: str
+    told: str
+    problem: str = ""
+
+
+class DesignRoutes:
+    """Handles the requests; ``render`` makes the response of a page."""
+
+    def __init__(self, designer: Designer, access: Access, audit: AuditLog, render: Render) -> None:
+        self._designer = designer
+        self._access = access
+        self._audit = audit
+        self._render = render
+
+    def routes(self) -> list[Route]:
+        """The routes."""
+        return [
+            Route(PREFIX, self._get, methods=["GET"]),
+            Route(f"{PREFIX}/edit", self._get, methods=["GET"]),
+            Route(f"{PREFIX}/diff", self._get, methods=["GET"]),
+            Route(f"{PREFIX}/try", self._get, methods=["GET"]),
+            Route(f"{PREFIX}/edit", self._post, methods=["POST"]),
+        ]
+
+    def limit(self, scope: Scope) -> BodyLimit | None:
+        """How large a form of a designer may be; None for other requests."""
+        if scope["path"] != f"{PREFIX}/edit":
+            return None
+        session = self._access.session(Request(scope))
+        return LARGE_FORM if session is not None and session.may(ROLE) else None
+
+    async def _get(self, request: Request) -> Response:
+        session = self._access.session(request)
+        if session is None:
+            return RedirectResponse("/login", 303)
+        if not session.may(ROLE):
+            self._tell(request, session, "refused", 403)
+            raise HTTPException(403)
+        asked = Parameters(dict(request.query_params))
+        response = await asyncio.to_thread(self._page, request, asked, session)
+        self._tell(request, session, "page", response.status_code)
+        return response
+
+    def _page(self, request: Request, asked: Parameters, session: Session) -> Response:
+        designer, user = self._designer, session.user
+        path = request.url.path
+        try:
+            if path.endswith("/edit"):
+                page = edit_page(designer, user, asked)
+            elif path.endswith("/diff"):
+                page = diff_page(designer, user, asked)
+            elif path.endswith("/try"):
+                page = try_page(designer, user, asked, session.may(ROLE_OF_PREVIEWS))
+            else:
+                page = files_page(designer, user)
+        except MissingPageError as error:
+            page = Page("message.html", "Not found", {"text": str(error)}, status=404)
+        return self._render(page, request, asked, session)
+
+    async def _post(self, request: Request) -> Response:
+        session = self._access.session(request)
+        sent = await _fields(request)
+        if session is None or not is_same((sent.get("csrf") or [""])[0], session.csrf):
+            raise HTTPException(403)
+        action = (sent.get("action") or [""])[0]
+        if not session.may(ROLE) or (action == "preview" and not session.may(ROLE_OF_PREVIEWS)):
+            self._tell(request, session, "refused", 403)
+            raise HTTPException(403)
+        if self._designer.desk is None:
+            raise HTTPException(404)
+        name = request.query_params.get("file", "")
+        done = await asyncio.to_thread(self._done, session, name, sent, action)
+        self._audit.write(
+            f"design {done.told}",
+            user=session.user,
+            address=browser_address(request),
+            file=name,
+            problem=done.problem,
+        )
+        return RedirectResponse(done.address, 303)
+
+    def _done(self, session: Session, name: str, sent: Fields, action: str) -> Done:
+        desk = self._designer.require_desk()
+        try:
+            draft = desk.open(session.user, name)
+        except (InputError, OSError):
+            return Done(address_of(name), "refused", "it cannot be opened")
+        special = _SPECIAL.get(action)
+        if special is None:
+            number = desk.do(session.user, name, sent)
+            problem = draft.refused.message if draft.refused else ""
+            return Done(address_of(name, number), action.partition(":")[0][:20], problem)
+        with draft.lock:
+            draft.refused, draft.message = None, ""
+            page = "try" if action == "preview" else "diff"
+            back = f"{PREFIX}/{page}?{urlencode({'file': name})}"
+            try:
+                draft.require((sent.get("revision") or [""])[0])
+                return Done(special(self._designer, session.user, draft, sent) or back, action)
+            except InputError as error:
+                problem = "; ".join(map(str, error.problems))
+            except CcmError as error:
+                problem = str(error)
+            except OSError as error:
+                problem = f"the file cannot be written: {error.strerror}"
+            problem = desk.hide(draft, problem.replace(f"{desk.files.root}/", ""))
+            draft.refused = Refused(problem)
+            return Done(back, action, problem)
+
+    def _tell(self, request: Request, session: Session, what: str, status: int) -> None:
+        self._audit.write(
+            what,
+            user=session.user,
+            address=browser_address(request),
+            path=str(request.url.path),
+            query=request.url.query,
+            status=status,
+        )
+
+
+async def _fields(request: Request) -> dict[str, list[str]]:
+    """The fields of a form with empty ones; the size of the body was limited before."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        return {}
+    body = await request.body()
+    try:
+        return await asyncio.to_thread(
+            parse_qs,
+            body.decode("utf-8"),
+            keep_blank_values=True,
+            max_num_fields=MOST_FIELDS,
+            errors="strict",
+        )
+    except ValueError:
+        return {}
+
+
+def _save(designer: Designer, user: str, draft: Draft, sent: Fields) -> str:
+    designer.require_desk().save(user, draft)
+    draft.message = f"Saved {draft.stored.name}."
+    return address_of(draft.stored.name)
+
+
+def _discard(designer: Designer, user: str, draft: Draft, sent: Fields) -> str:
+    designer.require_desk().drafts.end(user, draft.stored.name)
+    return PREFIX
+
+
+def _commit(designer: Designer, user: str, draft: Draft, sent: Fields) -> str:
+    desk = designer.require_desk()
+    branch, message = ((sent.get(key) or [""])[0].strip() for key in ("branch", "message"))
+    branch = branch or f"design/{user}"
+    root, name, data = desk.files.root, draft.stored.name, draft.text.encode()
+    desk.files.require_current(name, draft.stored.stamp)
+    made = commit(root, name, data, Commit(branch, message, user))
+    desk.save(user, draft)
+    draft.message = f"Saved {name} and committed it to {branch} as {made[:12]}."
+    return address_of(name)
+
+
+def _preview(designer: Designer, user: str, draft: Draft, sent: Fields) -> str:
+    desk, pattern = designer.require_desk(), (sent.get("hosts") or [""])[0]
+    found = designer.previews.start(desk, draft, user=user, pattern=pattern)
+    return f"/runs/{found.run}" if found.run and not found.problem else ""
+
+
+_SPECIAL: dict[str, Callable[[Designer, str, Draft, Fields], str]] = {
+    "save": _save,
+    "discard": _discard,
+    "commit": _commit,
+    "preview": _preview,
+}

@@ -1,0 +1,111 @@
+"""A draft is rendered for a host and previewed, before it is saved."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.orchestrator.studio.design.designer import DesignerBrowser, designer, project
+from tests.orchestrator.studio.history import Site
+
+SITE = """\
+ccm:
+  resources:
+    - file:
+        - {path}:
+            content: "{{{{ lookup('facts.role', 'no role') }}}} {{{{ template('a.j2') }}}}"
+            owner: {owner}
+            group: {owner}
+            mode: "0644"
+"""
+
+
+@pytest.fixture
+def at_work(state: Path, tmp_path: Path) -> tuple[Site, DesignerBrowser]:
+    """A studio, and a browser with an unsaved manifest."""
+    root = project(tmp_path, "ccm: {resources: []}\n")
+    (root / "a.j2").write_text("{% for n in range(3) %}{{ n }}{% endfor %}")
+    site, browser = designer(state, root)
+    browser.edit("site.yaml")
+    browser.send("site.yaml", "text", yaml=SITE.format(path=tmp_path / "new", owner="root"))
+    return site, browser
+
+
+def test_a_host_gets_its_values(at_work: tuple[Site, DesignerBrowser]) -> None:
+    """Variables of the inventory and templates of the project are in the rendered text."""
+    _, browser = at_work
+    page = browser.get("/design/try", file="site.yaml", host="web1")
+    assert "content: web 012" in page
+    assert "No facts of web1 are stored" in page
+    assert "no role 012" in browser.get("/design/try", file="site.yaml", host="web2")
+    browser.get("/design/try", file="site.yaml", host="db")
+    assert browser.errors() == ["there is no host 'db' (choose one of the inventory)"]
+
+
+def test_a_preview_is_a_run_that_changes_nothing(
+    at_work: tuple[Site, DesignerBrowser], tmp_path: Path
+) -> None:
+    """It is the page of a run, with what a push of the draft would do."""
+    site, browser = at_work
+    browser.send("site.yaml", "preview", hosts="web1")
+    end = time.monotonic() + 120
+    while not (found := re.search(r"/runs/([^/\"]+)", browser.address + browser.page)):
+        assert time.monotonic() < end
+        browser.get("/design/try", file="site.yaml")
+    run = found[1]
+    while "Would have created" not in browser.page and time.monotonic() < end:
+        site.parts.keeper.refresh()
+        browser.get(f"/runs/{run}")
+    assert f"file#{tmp_path / 'new'}" in browser.page
+    assert not (tmp_path / "new").exists()
+    assert (tmp_path / "project" / "site.yaml").read_text() == "ccm: {resources: []}\n"
+
+
+@pytest.mark.parametrize("pattern", ["@/etc/passwd", "~x", " ", "nobody"])
+def test_a_bad_pattern_is_told(at_work: tuple[Site, DesignerBrowser], pattern: str) -> None:
+    """No run begins."""
+    _, browser = at_work
+    browser.send("site.yaml", "preview", hosts=pattern)
+    assert "/design/try" in browser.address
+    assert "expected hosts" in browser.page or "nobody" in browser.page
+
+
+def git(root: Path, *words: str) -> str:
+    """What git says."""
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    done = subprocess.run(["git", *who, *words], cwd=root, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def test_a_commit_on_a_branch(
+    at_work: tuple[Site, DesignerBrowser], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the file, the message and the user; HEAD, the index and hooks are left alone."""
+    _, browser = at_work
+    root = tmp_path / "project"
+    for key in ("AUTHOR", "COMMITTER"):
+        monkeypatch.delenv(f"GIT_{key}_NAME", raising=False)
+    git(root, "init", "-q", "-b", "main")
+    git(root, "config", "user.name", "ccm")
+    git(root, "config", "user.email", "ccm@example.org")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "first")
+    hook = root / ".git" / "hooks" / "reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+    for branch in ("--all", "a..b", "main"):
+        browser.get("/design/diff", file="site.yaml")
+        browser.send("site.yaml", "commit", branch=branch, message="x")
+        assert browser.errors()
+    browser.send("site.yaml", "commit", branch="", message="Say hello")
+    assert "committed it to design/alice" in browser.page
+    assert git(root, "log", "--format=%an %s", "design/alice") == "alice Say hello\nt first\n"
+    assert git(root, "show", "design/alice:site.yaml") == (root / "site.yaml").read_text()
+    assert git(root, "symbolic-ref", "--short", "HEAD") == "main\n"
+    assert git(root, "status", "--porcelain") == " M site.yaml\n"
+    assert not (tmp_path / "ran").exists()
