@@ -27,7 +27,7 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
         return value, []
     if all(complaint.wants_text for complaint in found):
         if kind.quoted:
-            message = f"{key} must be text, but the template gives {value!r}"
+            message = f"{key} must be text, but the template gives {as_text(value)}"
             return value, [
                 _problem(declared, key, message=message, hint="quote it where it is set")
             ]

@@ -169,6 +169,7 @@ def test_resources_without_templates_are_made_once(tmp_path: Path) -> None:
         ("{ensure: '{{ ''presnt'' }}', OWN}", "did you mean present?"),
         ("{owner: root, group: root, mode: '{{ ''0888'' }}'}", "'0888' is not allowed"),
         ("{owner: root, group: root, mode: '{{ 420 }}'}", "quote it where it is set"),
+        ("{owner: root, group: root, mode: '{{ true }}'}", "the template gives true"),
         ("{owner: '{{ Data.nope }}', group: root, mode: '0644'}", "nope"),
         ("{ensure: '{{ ''present'' }}'}", "needs owner"),
         ("{OWN, control: {if: 'Data.port'}}", "control must give true or false"),
