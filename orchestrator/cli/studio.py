@@ -12,6 +12,8 @@ from orchestrator.cli.studio_extra import require_studio
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.studio.sharing.webhook import WebhookTarget
+
 HELP = "Serve the stored runs of a fleet as pages for a browser."
 EXAMPLE = """
 ccm studio -i hosts.yaml
@@ -84,6 +86,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="number of runs that are kept of those that others post (default: 1000)",
     )
 
+    parser.add_argument(
+        "--public-badges",
+        action="store_true",
+        help="serve /badge.svg and /badge.json without a login",
+    )
+    parser.add_argument(
+        "--webhook", metavar="URL", help="an https address that gets each run that ends, signed"
+    )
+    parser.add_argument(
+        "--webhook-secret",
+        metavar="FILE",
+        help="file of mode 0600 with the secret of the signatures",
+    )
+
+
+def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
+    """The target of a webhook; UsageError."""
+    from orchestrator.support.private_file import read_private
+    from remote_runtime.errors import UsageError
+
+    if not url and not secret:
+        return None
+    if not url or not secret:
+        raise UsageError("--webhook and --webhook-secret belong together", hint="give both")
+    from orchestrator.studio.sharing.webhook import webhook_target
+
+    return webhook_target(url, read_private(secret, 4_096))
+
 
 def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C. UsageError."""
@@ -110,6 +140,8 @@ def run(args: argparse.Namespace) -> int:
         keep=args.keep_received,
         project=project,
         data_dir=data_dir,
+        webhook=_webhook(args.webhook, args.webhook_secret),
+        public_badges=args.public_badges,
     )
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(

@@ -14,7 +14,6 @@ from remote_runtime.errors import UsageError
 
 TOKEN_VARIABLE = "CCM_HISTORY_TOKEN"
 _LONGEST = 2_000  # characters
-_HINT = "set history to a directory, or to an address such as https://studio.example.net"
 
 
 class HistoryChoice(NamedTuple):
@@ -35,27 +34,31 @@ def history_choice(address: str, token: Mapping[str, str]) -> HistoryChoice:
     """The history of an address. UsageError for one that cannot be used safely."""
     if not is_url(address):
         return HistoryChoice(os.path.abspath(os.path.expanduser(address)))
+    check_address(address, "the history", "set history to an address as https://studio.example.net")
+    return HistoryChoice(address.rstrip("/"), token)
+
+
+def check_address(address: str, what: str, hint: str) -> None:
+    """UsageError for an address to which nothing may be posted: one without encryption beyond this
+    machine, or with a login. ``what`` names the option, ``hint`` says what to write.
+    """
     shown = one_line(address, 80)
     try:
         found = urlsplit(address)
         port = found.port
     except ValueError as error:
-        raise UsageError(f"history {shown!r} is not an address: {error}", hint=_HINT) from error
+        raise UsageError(f"{what} {shown!r} is not an address: {error}", hint=hint) from error
     if "@" in found.netloc:
-        raise UsageError(
-            "the address of the history contains a login",
-            hint=f"give a token in {TOKEN_VARIABLE} or history_token",
-        )
+        raise UsageError(f"the address of {what} contains a login", hint=hint)
     if found.scheme not in ("https", "http") or not found.hostname or port == 0:
-        raise UsageError(f"history {shown!r} is not an https address", hint=_HINT)
+        raise UsageError(f"{what} {shown!r} is not an https address", hint=hint)
     if found.scheme == "http" and not _is_loopback(found.hostname):
         raise UsageError(
-            f"history {shown!r} would send runs and the token without encryption",
+            f"{what} {shown!r} would be used without encryption",
             hint="use https; http is only for an address of this machine",
         )
     if found.query or found.fragment or len(address) > _LONGEST or not address.isprintable():
-        raise UsageError(f"history {shown!r} is not the address of a studio", hint=_HINT)
-    return HistoryChoice(address.rstrip("/"), token)
+        raise UsageError(f"{what} {shown!r} is not a plain address", hint=hint)
 
 
 def _is_loopback(host: str) -> bool:

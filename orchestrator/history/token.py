@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import subprocess
 
 from orchestrator.history.choice import TOKEN_VARIABLE, HistoryChoice
 from orchestrator.history.errors import HistoryError
+from orchestrator.support.private_file import read_private
+from remote_runtime.errors import UsageError
 
 COMMAND_TIME = 30.0  # seconds
 MOST = 1_000  # characters
@@ -39,20 +40,10 @@ def token_of(choice: HistoryChoice) -> str:
 
 
 def _from_file(path: str) -> str:
-    hint = "copy the token into a file of your own with mode 0600"
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        raise HistoryError(f"{path} cannot be read: {error.strerror}", hint=hint) from error
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            raise HistoryError(f"{path} is not a file of this user", hint=hint)
-        if found.st_mode & 0o077:
-            raise HistoryError(f"{path} is accessible to other users", hint=f"chmod 600 {path}")
-        return os.read(handle, MOST).decode("utf-8", "replace")
-    finally:
-        os.close(handle)
+        return read_private(path, MOST)
+    except UsageError as error:
+        raise HistoryError(error.message, hint=error.hint) from error
 
 
 def _from_command(command: str) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orchestrator.studio.index.reading_processes import ReadRun, read_all
 from orchestrator.studio.index.run_numbers import run_number
-from orchestrator.studio.index.run_reader import stamp_of
+from orchestrator.studio.index.run_reader import IndexedRun, stamp_of
 from orchestrator.studio.index.store import IndexStore
 from orchestrator.support.line_file import is_held
 from orchestrator.support.plain_text import one_line
@@ -44,12 +44,19 @@ class IndexKeeper:
 
     ``refresh`` is one look; ``start`` looks every second in a thread of its own, until ``stop``.
     ``version`` grows with each change. ``hosts`` gives the names of the inventory, None without
-    one.
+    one. ``ended`` gets the ID of each run that ends while this keeps the index.
     """
 
     def __init__(
-        self, state: Path, hosts: Callable[[], frozenset[str] | None] = lambda: None
+        self,
+        state: Path,
+        hosts: Callable[[], frozenset[str] | None] = lambda: None,
+        ended: Callable[[str], None] = lambda run_id: None,
     ) -> None:
+        self._ended = ended
+        self._active: set[str] = set()
+        self._told: set[str] = set()
+        self._begun = time.time()
         self._names = hosts
         self._listed: frozenset[str] | None = None
         self._runs = state / "runs"
@@ -183,4 +190,16 @@ class IndexKeeper:
             return
         stamp += _RUNNING if found.state == "running" else ""
         self._store.store(found, stamp)
+        self._note_end(run_id, found)
         self._due[run_id] = time.monotonic() + SHARE * took
+
+    def _note_end(self, run_id: str, found: IndexedRun) -> None:
+        """Tell of a run that has ended since this began, once."""
+        if found.state == "running":
+            self._active.add(run_id)
+            return
+        was_active = run_id in self._active
+        self._active.discard(run_id)
+        if run_id not in self._told and (was_active or (found.about["end"] or 0) >= self._begun):
+            self._told.add(run_id)
+            self._ended(run_id)

@@ -1,7 +1,7 @@
 """The API for programs with a token: posting runs and reading them (controller).
 
 The token is checked before a body is read: without one, a body is as small as that of a form. A
-session of a browser is of no use here, and a token is of none on a page.
+session of a browser posts nothing here, and a token shows no page. Both read the feed and badges.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
+from orchestrator.studio.pages.page import Parameters
+from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.sharing.feed import badge, badge_document, badge_image, feed
 from orchestrator.studio.sharing.inbox import RefusalError, RunInbox
 from orchestrator.studio.sharing.tokens import Token, TokenFile
-from orchestrator.studio.web.access import address_of
+from orchestrator.studio.web.access import Access, address_of
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.guard import FORM, BodyLimit
 from remote_runtime.errors import CcmError
@@ -29,12 +32,25 @@ POSTED = BodyLimit(20 << 20, 60.0)
 _LAST = 1 << 40  # bytes
 
 Handler = Callable[[Request, Token], Response]
+Reader = Callable[[Parameters, "frozenset[str] | None"], Response]
 
 
 class HistoryApi:
     """Answers clients with a token."""
 
-    def __init__(self, tokens: TokenFile, inbox: RunInbox, audit: AuditLog) -> None:
+    def __init__(
+        self,
+        studio: Studio,
+        access: Access,
+        *,
+        audit: AuditLog,
+        tokens: TokenFile,
+        inbox: RunInbox,
+        public_badges: bool,
+    ) -> None:
+        self._studio = studio
+        self._access = access
+        self._public_badges = public_badges
         self._tokens = tokens
         self._inbox = inbox
         self._audit = audit
@@ -47,12 +63,15 @@ class HistoryApi:
 
     def routes(self) -> list[Route]:
         """The routes of the API."""
-        run = f"{PREFIX}/runs/{{run}}"
+        run, public = f"{PREFIX}/runs/{{run}}", self._public_badges
         return [
             Route(f"{PREFIX}/runs", self._answer(self._list), methods=["GET"]),
             Route(run, self._answer(self._begin), methods=["POST"]),
             Route(f"{run}/{{name}}", self._answer(self._content), methods=["GET"]),
             Route(f"{run}/{{name}}", self._answer(self._append), methods=["POST"]),
+            Route(f"{PREFIX}/feed", self._read(self._feed), methods=["GET"]),
+            Route("/badge.svg", self._read(self._badge_image, public), methods=["GET"]),
+            Route("/badge.json", self._read(self._badge_document, public), methods=["GET"]),
         ]
 
     def token(self, request: Request) -> Token | None:
@@ -93,6 +112,36 @@ class HistoryApi:
                 return _refusal(error)
 
         return answering
+
+    def _read(
+        self, reader: Reader, public: bool = False
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """What a token, a session or, if it is public, everybody may read."""
+
+        async def answering(request: Request) -> Response:
+            """The answer, about the hosts that the reader may know of."""
+            token = self.token(request)
+            if token is None and not public and self._access.session(request) is None:
+                return _refusal(RefusalError(401, "a login or a valid token is missing"))
+            groups = token.groups if token else ()
+            allowed = self._studio.hosts.of_groups(groups) if groups else None
+            asked = Parameters(dict(request.query_params))
+            response = await asyncio.to_thread(reader, asked, allowed)
+            if public:
+                response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+            return response
+
+        return answering
+
+    def _feed(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
+        return JSONResponse(feed(self._studio, asked, allowed))
+
+    def _badge_image(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
+        image = badge_image(badge(self._studio, asked, allowed))
+        return Response(image, media_type="image/svg+xml")
+
+    def _badge_document(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
+        return JSONResponse(badge_document(badge(self._studio, asked, allowed)))
 
     def _list(self, request: Request, token: Token) -> Response:
         return JSONResponse({"runs": self._inbox.runs(token)})

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.types import Scope
 
@@ -18,9 +18,11 @@ from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
-from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
+from orchestrator.studio.sharing.feed import run_item
 from orchestrator.studio.sharing.inbox import KEEP, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
+from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget
 from orchestrator.studio.web.access import Access, Origin
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.app import StudioApp
@@ -36,7 +38,8 @@ class StudioOptions(NamedTuple):
     """Where to listen and who may log in; ``names`` are further values of the Host header.
 
     The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
-    directory of the designer, with data files in ``data_dir``; None for none.
+    directory of the designer, with data files in ``data_dir``; None for none. It tells the
+    ``webhook`` of runs that end. With ``public_badges``, badges need no login.
     """
 
     state: Path
@@ -50,6 +53,8 @@ class StudioOptions(NamedTuple):
     keep: int = KEEP
     project: Path | None = None
     data_dir: str = ""
+    webhook: WebhookTarget | None = None
+    public_badges: bool = False
 
 
 def check_options(options: StudioOptions) -> None:
@@ -97,6 +102,7 @@ class StudioParts(NamedTuple):
     access: Access
     pages: StudioApp
     inbox: RunInbox
+    webhook: Webhook | None = None
 
 
 def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> StudioParts:
@@ -108,15 +114,31 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
         users = UserFile(options.auth)
         users.users()  # reports an unusable file now
     hosts = FleetHosts(options.inventory, options.state)
-    keeper = IndexKeeper(options.state, hosts.names)
+    webhook: Webhook | None = None
+
+    def ended(run_id: str) -> None:
+        """Tell the webhook of a run."""
+        if webhook is not None:
+            webhook.add(run_id)
+
+    keeper = IndexKeeper(options.state, hosts.names, ended)
     audit = AuditLog(keeper.path.parent)
     values = host_values(options, port)
     scheme = "https" if options.tls else "http"
     origin = Origin(f"{scheme}://{values[0]}", bool(options.tls), f"ccm_studio_{port}")
     access = Access(origin, audit, users=users, user=options.user, tell=tell)
-    studio = Studio(options.state, keeper, IndexReader(keeper.path), hosts)
+    reader = IndexReader(keeper.path)
+    webhook = _webhook(options.webhook, reader, audit) if options.webhook else None
+    studio = Studio(options.state, keeper, reader, hosts)
     inbox = RunInbox(options.state, hosts.of_groups, keep=options.keep)
-    api = HistoryApi(TokenFile(keeper.path.parent), inbox, audit)
+    api = HistoryApi(
+        studio,
+        access,
+        audit=audit,
+        tokens=TokenFile(keeper.path.parent),
+        inbox=inbox,
+        public_badges=options.public_badges,
+    )
     desk = Desk(options.project, options.data_dir) if options.project else None
     designer = Designer(desk, hosts, Previews(options.inventory))
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer)
@@ -126,7 +148,23 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
         return pages.design.limit(scope) or api.limit(scope)
 
     app = Guard(pages.starlette(), values, scheme=scheme, limit=limit)
-    return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox)
+    return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox, webhook=webhook)
+
+
+def _webhook(target: WebhookTarget, reader: IndexReader, audit: AuditLog) -> Webhook:
+    """The webhook, which writes each delivery to the audit log."""
+
+    def item(run_id: str) -> dict[str, Any] | None:
+        """What is posted of a run."""
+        row = reader.row(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", (run_id,))
+        return None if row is None else run_item(row)
+
+    def delivered(run_id: str, problem: str) -> None:
+        """Note a delivery."""
+        action = "webhook failed" if problem else "webhook"
+        audit.write(action, user="", address="", run=run_id, problem=problem)
+
+    return Webhook(target, item, delivered)
 
 
 def _sweep(inbox: RunInbox) -> None:
@@ -144,11 +182,15 @@ def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
     with listen(options.host, options.port) as listener:
         parts = assemble(options, listener.getsockname()[1], tell)
         parts.keeper.start()
+        if parts.webhook:
+            parts.webhook.start()
         Thread(target=_sweep, args=(parts.inbox,), name="studio-inbox", daemon=True).start()
         try:
             parts.access.announce()
             Thread(target=parts.pages.prepare, name="studio-pages", daemon=True).start()
             serve(parts.app, listener, tls=options.tls)
         finally:
+            if parts.webhook:
+                parts.webhook.stop()
             parts.inbox.close()
             parts.keeper.stop()

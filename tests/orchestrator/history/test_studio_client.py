@@ -39,11 +39,12 @@ class Server:
     def __init__(self, certificate: str = "") -> None:
         self.reply: Reply = lambda request: answer(request, 200, b"{}")
         self.seen: list[tuple[str, str | None]] = []
+        self.bodies: list[bytes] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length", 0)))
+                outer.bodies.append(self.rfile.read(int(self.headers.get("content-length", 0))))
                 outer.seen.append((self.path, self.headers.get("authorization")))
                 outer.reply(self)
 

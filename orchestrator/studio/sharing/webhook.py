@@ -1,0 +1,151 @@
+"""Tells another program of each run that ends, with a signature (controller).
+
+``X-Ccm-Signature`` is ``v1=`` and the HMAC-SHA256 of ``TIMESTAMP.DELIVERY.BODY``, with the first
+two in headers of their own. A receiver refuses an old timestamp, and a delivery that it knows. A
+redirection is never followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import json
+import queue
+import secrets
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from orchestrator.history.choice import check_address
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import UsageError
+
+PAUSES = (5.0, 30.0)  # seconds before the second and the third attempt
+PATIENCE = 10.0  # seconds for an answer
+MOST_WAITING = 1_000  # runs
+LEAST_SECRET = 32  # characters
+_LONGEST = 200  # characters of a problem
+
+Tell = Callable[[str, str], None]
+"""Gets the ID of a run, and why its delivery failed; "" for one that arrived."""
+
+
+class WebhookTarget(NamedTuple):
+    """Where to post, and the secret of the signature."""
+
+    url: str
+    secret: str
+
+
+def webhook_target(url: str, secret: str) -> WebhookTarget:
+    """A target. UsageError for one that is not safe."""
+    check_address(url, "--webhook", "name an https address without a login")
+    secret = secret.strip()
+    if len(secret) < LEAST_SECRET:
+        raise UsageError(
+            f"the secret of --webhook-secret has less than {LEAST_SECRET} characters",
+            hint="create it with: openssl rand -hex 32",
+        )
+    return WebhookTarget(url, secret)
+
+
+def signature(secret: str, timestamp: str, delivery: str, body: bytes) -> str:
+    """The signature of a delivery."""
+    signed = f"{timestamp}.{delivery}.".encode() + body
+    return "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+class Webhook:
+    """Posts in a thread of its own, one run after the other; ``item`` gives what is posted of a
+    run, None if there is no such run.
+    """
+
+    def __init__(
+        self,
+        target: WebhookTarget,
+        item: Callable[[str], Mapping[str, Any] | None],
+        tell: Tell,
+        *,
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        self._target = target
+        self._item = item
+        self._tell = tell
+        self._pauses = pauses
+        self._due: queue.Queue[str] = queue.Queue(MOST_WAITING)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="studio-webhook", daemon=True)
+
+    def start(self) -> None:
+        """Begin to post."""
+        self._thread.start()
+
+    def add(self, run_id: str) -> None:
+        """A run has ended. With too many runs that wait, it is left out."""
+        try:
+            self._due.put_nowait(run_id)
+        except queue.Full:
+            self._tell(run_id, "too many runs wait for the webhook")
+
+    def stop(self) -> None:
+        """Post no more."""
+        self._over.set()
+
+    def _work(self) -> None:
+        while not self._over.is_set():
+            try:
+                run_id = self._due.get(timeout=0.5)
+            except queue.Empty:
+                continue
+            item = self._item(run_id)
+            if item is not None:
+                document = {"type": "run.ended", "run": item}
+                self._tell(run_id, self._delivered(json.dumps(document).encode("ascii")))
+
+    def _delivered(self, body: bytes) -> str:
+        """Deliver with a bounded number of attempts; why that failed, "" if not."""
+        delivery = secrets.token_hex(16)
+        problem, again = self._attempt(delivery, body)
+        for pause in self._pauses:
+            if not again or self._over.wait(pause):
+                break
+            problem, again = self._attempt(delivery, body)
+        return problem
+
+    def _attempt(self, delivery: str, body: bytes) -> tuple[str, bool]:
+        """Why an attempt failed, and whether another one may succeed."""
+        timestamp = str(int(time.time()))
+        headers = {
+            "Content-Type": "application/json",
+            "X-Ccm-Timestamp": timestamp,
+            "X-Ccm-Delivery": delivery,
+            "X-Ccm-Signature": signature(self._target.secret, timestamp, delivery, body),
+        }
+        try:
+            status = _posted(self._target.url, headers, body)
+        except (OSError, http.client.HTTPException) as error:
+            return one_line(str(getattr(error, "strerror", "") or error), _LONGEST), True
+        if 200 <= status < 300:
+            return "", False
+        return f"the receiver answers {status}", status >= 500 or status in (408, 429)
+
+
+def _posted(url: str, headers: dict[str, str], body: bytes) -> int:
+    """The status of the answer. OSError, HTTPException."""
+    found = urlsplit(url)
+    host, port = found.hostname or "", found.port
+    connection: http.client.HTTPConnection
+    if found.scheme == "https":
+        context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(host, port, timeout=PATIENCE, context=context)
+    else:
+        connection = http.client.HTTPConnection(host, port, timeout=PATIENCE)
+    try:
+        connection.request("POST", found.path or "/", body, headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()

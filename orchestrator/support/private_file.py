@@ -1,0 +1,28 @@
+"""Files with a secret, which only their user may read (controller)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+
+from remote_runtime.errors import UsageError
+
+
+def read_private(path: str, most: int) -> str:
+    """So many bytes of the text of a file of this user. UsageError for one that others can read."""
+    hint = "copy it into a file of this user with mode 0600"
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", hint=hint) from error
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise UsageError(f"{path} is not a file of this user", hint=hint)
+        if found.st_mode & 0o077:
+            hint = f"run: chmod 600 {shlex.quote(path)}"
+            raise UsageError(f"{path} is accessible to other users", hint=hint)
+        return os.read(handle, most).decode("utf-8", "replace")
+    finally:
+        os.close(handle)

@@ -1,0 +1,151 @@
+"""Deliveries of a webhook, and what a receiver can rely on."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget, signature, webhook_target
+from orchestrator.studio.web.start import StudioOptions, assemble
+from remote_runtime.errors import UsageError
+from tests.orchestrator.history.test_studio_client import Server, answer
+from tests.orchestrator.studio.sharing.conftest import kept
+
+SECRET = "0123456789abcdef" * 2
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.close()
+
+
+class Told:
+    """Collects what a webhook says of its deliveries."""
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._more = threading.Semaphore(0)
+
+    def __call__(self, run_id: str, problem: str) -> None:
+        self.problems.append(problem)
+        self._more.release()
+
+    def wait(self) -> str:
+        """The problem of the next delivery."""
+        assert self._more.acquire(timeout=60)
+        return self.problems[-1]
+
+
+def webhook(address: str, told: Told) -> Webhook:
+    made = Webhook(WebhookTarget(address, SECRET), lambda run: {"id": run}, told, pauses=(0, 0))
+    made.start()
+    return made
+
+
+def test_a_delivery_is_signed(server: Server) -> None:
+    """The receiver can check who sent it, that it is new, and that nothing in it was changed."""
+    seen: list[tuple[Any, bytes]] = []
+
+    def reply(request: BaseHTTPRequestHandler) -> None:
+        seen.append((request.headers, server.bodies[-1]))
+        answer(request, 204, b"")
+
+    server.reply = reply
+    told = Told()
+    made = webhook(server.address + "/hook", told)
+    made.add("run-1")
+    assert told.wait() == ""
+    made.stop()
+    headers, body = seen[0]
+    assert json.loads(body) == {"type": "run.ended", "run": {"id": "run-1"}}
+    at, delivery = headers["x-ccm-timestamp"], headers["x-ccm-delivery"]
+    assert abs(time.time() - int(at)) < 3600
+    found = headers["x-ccm-signature"]
+    assert hmac.compare_digest(found, signature(SECRET, at, delivery, body))
+    for changed in (
+        signature(SECRET, str(int(at) + 1), delivery, body),
+        signature(SECRET, at, f"{delivery}0", body),
+        signature(SECRET, at, delivery, body + b" "),
+        signature(SECRET[::-1], at, delivery, body),
+    ):
+        assert found != changed
+
+
+@pytest.mark.parametrize(
+    ("status", "attempts"), [(500, 3), (503, 3), (429, 3), (400, 1), (404, 1), (302, 1), (307, 1)]
+)
+def test_attempts_are_bounded(server: Server, status: int, attempts: int) -> None:
+    """A receiver that is ill is asked three times, one that refuses once; no other host is."""
+    other = Server()
+    server.reply = lambda request: answer(request, status, b"", Location=f"{other.address}/x")
+    told = Told()
+    made = webhook(server.address, told)
+    made.add("run-1")
+    assert told.wait() == f"the receiver answers {status}"
+    made.stop()
+    assert (len(server.seen), other.seen) == (attempts, [])
+    other.close()
+
+
+def test_a_receiver_that_is_away() -> None:
+    """It is noted, and the next run is tried."""
+    told = Told()
+    made = webhook("http://127.0.0.1:1", told)
+    made.add("run-1")
+    assert told.wait() == "Connection refused"
+    made.add("run-2")
+    assert told.wait() == "Connection refused"
+    made.stop()
+
+
+@pytest.mark.parametrize(
+    ("url", "secret", "words"),
+    [
+        ("http://hooks.example.net", SECRET, "without encryption"),
+        ("https://me:pw@hooks.example.net", SECRET, "contains a login"),
+        ("hooks", SECRET, "is not an https address"),
+        ("https://hooks.example.net", "short", "less than 32 characters"),
+    ],
+)
+def test_unsafe_targets_are_refused(url: str, secret: str, words: str) -> None:
+    """Nothing is sent without encryption or with a secret that can be guessed."""
+    with pytest.raises(UsageError, match=words) as caught:
+        webhook_target(url, secret)
+    assert "me:pw" not in str(caught.value)
+
+
+def test_runs_that_end_are_posted(tmp_path: Path, server: Server) -> None:
+    """Each run that ends from now on, once, with what it came to; the audit log notes it."""
+    kept("web1", run_id="20260921T133640Z-aaaaaa")  # long before the studio began
+    state = tmp_path / "own" / "ccm"
+    target = WebhookTarget(server.address, SECRET)
+    options = StudioOptions(state, "127.0.0.1", 8700, webhook=target)
+    parts = assemble(options, 8700, lambda _: None)
+    parts.keeper.refresh()
+    parts.keeper._begun = 0.0
+    assert parts.webhook is not None
+    parts.webhook.start()
+    kept("web1", run_id="20260921T133641Z-aaaaaa")
+    parts.keeper.refresh()
+    (state / "runs/20260921T133641Z-aaaaaa/later.jsonl").write_text("")
+    parts.keeper.refresh()
+    end = time.monotonic() + 60
+    audit = state / "studio/audit.jsonl"
+    while not audit.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    parts.webhook.stop()
+    parts.keeper.stop()
+    (body,) = server.bodies
+    run = json.loads(body)["run"]
+    assert (run["id"], run["outcomes"]) == ("20260921T133641Z-aaaaaa", {"failed": 1})
+    assert json.loads(audit.read_text())["action"] == "webhook"
