@@ -128,11 +128,11 @@ class PendingRefreshes(Refreshes):
             pairs = sorted(pair for pair in self._due if pair[1] == name)
             since = self._first(pairs)
             when = "this run" if since == self._plan.run_id else "run %s" % since
-            text = "%s is due for a refresh since %s changed %s, and had none; %s" % (
-                name,
-                when,
+            text = "%s changed in %s, but %s was not refreshed; %s" % (
                 ", ".join(ref for ref, _ in pairs),
-                "refresh it by hand" if self._off else "a push of all of this manifest gives it",
+                when,
+                name,
+                "refresh it by hand" if self._off else "the next full push refreshes it",
             )
             self._run.tell("warning", text)
 
@@ -192,8 +192,9 @@ class PendingRefreshes(Refreshes):
         for entry in gone:
             self._run.tell(
                 "warning",
-                "%s was due for a refresh since run %s changed %s; the manifest no longer says so, "
-                "so it is dropped" % (entry.get("subscriber"), entry["run"], entry.get("resource")),
+                "%s changed in run %s, but %s was not refreshed; the manifest no longer requires "
+                "it, so the refresh is dropped"
+                % (entry.get("resource"), entry["run"], entry.get("subscriber")),
             )
         self._save()
 

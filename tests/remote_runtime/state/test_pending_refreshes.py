@@ -86,7 +86,7 @@ class FailureTest(LedgerTest):
         self.assertEqual(events["follower"]["due_since"], "R1")
         level, text = self.told[-1]
         self.assertEqual(level, "warning")
-        self.assertIn("exec#follower is due for a refresh since this run", text)
+        self.assertIn("changed in this run, but exec#follower was not refreshed", text)
         self.assertIn("file#" + self.path("conf"), text)
         self.write("good")
         events = self.push(*self.plan())
@@ -117,7 +117,7 @@ class FailureTest(LedgerTest):
         self.assertEqual(events[self.path("conf")]["status"], "changed")
         follower = events["follower"]
         self.assertEqual((follower["left_out"], follower["due_since"]), ("only", "R3"))
-        self.assertIn("exec#follower is due for a refresh since this run", self.told[-1][1])
+        self.assertIn("changed in this run, but exec#follower was not refreshed", self.told[-1][1])
         events = self.push(*part)
         self.assertEqual(events["follower"]["due_since"], "R3")
         events = self.push(self.file(b"2"), *whole[1:])
@@ -131,7 +131,7 @@ class FailureTest(LedgerTest):
         part = dict(child, left_out="tags", children=[dict(self.follower(), left_out="tags")])
         events = self.push(self.file(), part)
         self.assertNotIn("follower", events)
-        self.assertIn("exec#follower is due for a refresh since this run", self.told[-1][1])
+        self.assertIn("changed in this run, but exec#follower was not refreshed", self.told[-1][1])
         events = self.push(self.file(), dict(child, children=[self.follower()]))
         self.assertEqual((events["follower"]["due_since"], self.refreshed()), ("R1", 1))
 
@@ -158,7 +158,7 @@ class FailureTest(LedgerTest):
         """A subscriber that had no turn at all is named, and has its turn the next time."""
         plan = [self.file(), self.gate(), self.follower()]
         self.assertNotIn("follower", self.push(*plan, fail_on_error=True))
-        self.assertIn("exec#follower is due for a refresh", self.told[-1][1])
+        self.assertIn("exec#follower was not refreshed", self.told[-1][1])
         self.write("good")
         self.assertEqual(self.push(*plan)["follower"]["due_since"], "R1")
 
@@ -205,7 +205,7 @@ class FailureTest(LedgerTest):
             self.push(self.file(), self.follower(subscribe=[]), **settings)
             texts = [text for _, text in self.told]
             if self.runs == 3:
-                self.assertIn("exec#follower was due for a refresh since run R1", texts[0])
+                self.assertIn("changed in run R1, but exec#follower was not refreshed", texts[0])
             else:
                 self.assertEqual(texts, [])
         self.assertEqual((self.records(), self.refreshed()), ([], 0))
