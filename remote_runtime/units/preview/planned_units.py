@@ -96,6 +96,7 @@ class ForeseenUnits(object):
         self._require_written(name, shown)
         if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
             unit = self._files.find(name)
+            self._require_bound(unit)
             alias = shown.get("Id", name) != name
             if unit.name != name and (alias or shown.get("ActiveState") == "inactive"):
                 return self.shown(unit.name)
@@ -117,6 +118,23 @@ class ForeseenUnits(object):
         unit = self.definition(name)
         if not unit.path or is_generated(unit):
             raise Unknowable("how systemd reads the planned %s is not known yet" % _TABLE)
+
+    def _require_bound(self, unit: Definition) -> None:
+        """``Unknowable`` for a running unit that systemd stops when it reads the changed file,
+        because the unit is bound to another that does not run."""
+        if not self._runs(unit.name):
+            return
+        for other in unit.text.words("Unit", "BindsTo"):
+            if not self._runs(other):
+                why = "%s is bound to %s, which does not run: systemd may stop it"
+                raise Unknowable(why % (unit.name, other))
+
+    def _runs(self, name: str) -> bool:
+        shown = self._show(name)
+        effect = self._effect(name, shown)
+        if effect is not None and effect.active is not None:
+            return effect.active
+        return shown.get("ActiveState") in units.RUNNING
 
     def _require_unwatched(self, name: str, shown: Mapping[str, str]) -> None:
         """``Unknowable`` for a unit that a path unit starts as soon as something is there."""
@@ -217,8 +235,6 @@ def _affected(effect: UnitEffect, shown: Mapping[str, str]) -> Dict[str, str]:
         new.update(zip(("ActiveState", "SubState"), state), Result="success")
     if effect.enabled is not None and shown.get("UnitFileState") not in units.EITHER:
         new["UnitFileState"] = "enabled" if effect.enabled else "disabled"
-    if effect.masked is not None and effect.masked:
-        new.update(LoadState="masked", UnitFileState="masked")
     if shown.get("LoadState") == "not-found" and (effect.active or effect.enabled):
         new["LoadState"] = "loaded"
     return new

@@ -247,6 +247,20 @@ class ForeseenTest(unittest.TestCase):
             self.previewed(plan)  # nothing of the recorded host is on this one
         self.assertIn("ccm-daemon cannot be enabled", caught.exception.message)
 
+    def test_a_running_unit_that_becomes_bound(self):
+        """systemd stops it when it reads the file, unless what it is bound to runs by then."""
+        bound = "[Unit]\nBindsTo=y.service\n" + RUN
+        for other, expected in ((("y", {}), ["Would have started", ""]), (None, None)):
+            plan = self.plan(*([other] if other else []), ("x", {}), x=bound, y=RUN)
+            running = self.host.units["x.service"].replace("=inactive", "=active")
+            self.host.units["x.service"] = running
+            if expected:
+                self.assertEqual(self.previewed(plan), expected)
+            else:
+                with self.assertRaises(Unknowable) as caught:
+                    self.previewed(plan)
+                self.assertIn("x.service is bound to y.service", str(caught.exception))
+
     def test_another_name_of_a_unit(self):
         """It cannot be enabled by that name, which systemd refuses."""
         commands = RecordedHost()
