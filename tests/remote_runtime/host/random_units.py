@@ -170,9 +170,11 @@ def _said(call: Callable[[], Any], doubts: Callable[[], int]) -> Any:
 def _look(host: HostReader, doubts: Callable[[], int]) -> View:
     def ask(name: str) -> Any:
         status = host.units.status(name)
+        if not status.found:
+            return {"found": False}
         return status._replace(words="", failure="yes" if status.failure else "")._asdict()
 
-    return {name: _said(lambda name=name: ask(name), doubts) for name in FULL}  # type: ignore[misc]
+    return {name: _said(lambda name=name: ask(name), doubts) for name in FULL}  # type: ignore[misc]  # mypy#12557
 
 
 def compared(case: Case, counts: Counter[str]) -> str:
@@ -188,7 +190,7 @@ def compared(case: Case, counts: Counter[str]) -> str:
                 counts["unknown steps"] += 1
                 return ""
             counts["steps"] += 1
-            done = _said(lambda step=step: step.on(host), lambda: 0)  # type: ignore[misc]
+            done = _said(lambda step=step: step.on(host), lambda: 0)  # type: ignore[misc]  # mypy#12557
             if _kind(done) != _kind(said):
                 return f"step {number + 1} ends\n    overlay: {said}\n    machine: {done}"
             if done is not None:  # what a failure leaves is for the type to say
@@ -215,7 +217,7 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
             if step.call in CALLS and _is_idle(step, _look(there, lambda: ctx.doubts)[step.path]):
                 found.append((SKIPPED, {}))
                 continue
-            said = _said(lambda step=step: step.on(overlay), lambda: ctx.doubts)  # type: ignore[misc]
+            said = _said(lambda step=step: step.on(overlay), lambda: ctx.doubts)  # type: ignore[misc]  # mypy#12557
             found.append((said, _look(there, lambda: ctx.doubts)))
             if said == UNKNOWN:
                 break
@@ -246,9 +248,10 @@ def _differing(overlay: View, found: View, counts: Counter[str]) -> str:
             counts["unknown reads"] += 1
             continue
         if isinstance(said, dict) and isinstance(got, dict):
-            parts = [key for key in got if said[key] != got[key]]
+            parts = [key for key in {**got, **said} if said.get(key) != got.get(key)]
             if parts:
-                told = ", ".join(f"{key}: overlay {said[key]}, machine {got[key]}" for key in parts)
+                pairs = [(key, said.get(key), got.get(key)) for key in parts]
+                told = ", ".join(f"{key}: overlay {one}, machine {two}" for key, one, two in pairs)
                 return f"{name} has {told}"
         elif _kind(said) != _kind(got):
             return f"{name}\n    overlay: {said}\n    machine: {got}"

@@ -12,7 +12,7 @@ import remote_runtime
 from tests.lab import Host, Lab
 from tests.remote_runtime.host import random_units
 
-SHORT, LONG = 6, 500  # cases of up to 8 steps
+SHORT, LONG = 4, 500  # cases of up to 8 steps
 _DIRECTORY = "/srv/ccm-random-units"
 _NEEDED = ("__init__.py", "fakes.py", "host/__init__.py", "host/random_units.py")
 
