@@ -223,11 +223,17 @@ def _changes(
     for field in fields:
         if _one(sent, f"remove.{field.key}"):
             found.append(Change(field.key, removed=True))
-        elif f"has.{field.key}" in sent:
+        elif f"has.{field.key}" in sent and not _is_same(field, sent):
             schema = getattr(types.get(field.key), "schema", {})
             change = change_of(field, properties, sent.get(f"p.{field.key}", []), schema)
             found += [change] if change else []
     return found
+
+
+def _is_same(field: Field, sent: Fields) -> bool:
+    """Whether a field comes back as it was shown, whatever the draft has meanwhile."""
+    was, now = _one(sent, f"has.{field.key}"), "\n".join(sent.get(f"p.{field.key}", ()))
+    return field.kind != "secret" and was.replace("\r\n", "\n") == now.replace("\r\n", "\n")
 
 
 def _remove(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
@@ -251,7 +257,7 @@ def _set_data(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
         text = _one(sent, f"d.{key}").replace("\r\n", "\n")
         if _one(sent, f"drop.{key}"):
             manifest = manifest.unset_data(key)
-        elif text:
+        elif text and text != _one(sent, f"was.{key}").replace("\r\n", "\n"):
             manifest = manifest.set_data(key, data_value(text, key))
     name = _one(sent, "new_key").strip()
     if name:

@@ -161,6 +161,13 @@ def shown(kind: str, value: Any) -> str:
     return scalar(value)
 
 
+def shown_of(field: Field) -> str:
+    """What a browser sends back of a field that nobody has edited; "" for a secret."""
+    if field.kind == "references":
+        return "\n".join(one for one in field.choices if one in field.chosen)
+    return field.text
+
+
 def yaml_of(value: Any) -> str:
     """A value as YAML of its own."""
     lines = written(value, 0)

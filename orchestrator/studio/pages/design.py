@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
-from orchestrator.studio.design.forms import Field, yaml_of
+from orchestrator.studio.design.forms import Field, shown_of, yaml_of
 from orchestrator.studio.design.hidden_values import type_of
 from orchestrator.studio.design.repository import has_repository
 from orchestrator.studio.design.trial import Previews, render
@@ -102,6 +102,8 @@ def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
         "more_open": False,
         "whole": [one for one in at if one.key not in of_field],
         "at_field": lambda key: [one for one in at if one.key == key],
+        "shown_of": shown_of,
+        "was_sent": lambda key: key in sent,
         "kept": lambda key: (sent.get(key) or ("",))[0],
         "kept_is_add": (sent.get("action") or ("",))[0].startswith("add:"),
         "data": [

@@ -30,11 +30,12 @@ LIVE = "20260922T133640Z-bbbbbbb"
 class Served:
     """A studio on a port of this machine."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, **more: object) -> None:
         self._said: list[str] = []
         self._listener = listen("127.0.0.1", 0)
         port = self._listener.getsockname()[1]
         options = StudioOptions(state, "127.0.0.1", port, user="alice")
+        options = options._replace(**more)  # type: ignore[arg-type]  # any of its fields
         self.parts = assemble(options, port, self._said.append)
         self.address = f"http://127.0.0.1:{port}"
         self._over = threading.Event()
@@ -144,5 +145,5 @@ def test_a_run_is_watched_live(browser: Chrome, served: Served) -> None:
     running.end_host("web2", "failed")
     running.end()
     _wait(browser, lambda browser: not browser.find_elements(By.ID, "at-work"))
-    assert "running" not in text_of(browser, "h1")
+    _wait(browser, lambda browser: "running" not in text_of(browser, "h1"))
     assert complaints(browser) == []

@@ -165,3 +165,13 @@ def test_the_types_of_a_site_have_forms(state: Path, tmp_path: Path) -> None:
     browser.set("site.yaml", 2, schedule="@daily", command="/usr/local/bin/backup")
     assert browser.errors() == []
     assert '            schedule: "@daily"\n' in browser.yaml
+
+
+def test_a_form_changes_what_was_edited_in_it(browser: DesignerBrowser) -> None:
+    """Fields that come back as they were shown do not undo what the text has changed since."""
+    browser.edit("site.yaml", 1)
+    browser.send("site.yaml", "text", yaml=SITE.replace("owner: root", "owner: bob"))
+    fields = {"has.owner": "root", "p.owner": "root", "has.mode": "0644", "p.mode": "0600"}
+    browser.send("site.yaml", "set", resource="1", **fields)
+    browser.send("site.yaml", "data", **{"was.port": "80", "d.port": "80"})
+    assert browser.yaml == SITE.replace("owner: root", "owner: bob").replace("0644", "0600")
