@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import calendar
+import json
+import os
 import re
 import time
+from pathlib import Path
+
+from orchestrator.support.plain_text import one_line
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})Z-[0-9a-f]{6,7}", re.ASCII)
+_LONGEST = 100  # characters of a name
 ABOUT = "run.json"
 LINES = (
     "resources.jsonl",
@@ -19,6 +25,24 @@ LINES = (
     "later.jsonl",
 )
 """The files with lines, in an order in which no line refers to a later file."""
+
+
+OWNER = "received.json"
+"""The file of a run that a studio received, which names its token."""
+_MOST_OWNER = 1 << 16  # bytes
+
+
+def owner_of(directory: Path) -> str:
+    """The name of the token that a run was posted with; "" for a run that was not posted."""
+    try:
+        handle = os.open(directory / OWNER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with open(handle, "rb") as file:
+        try:
+            return one_line(str(json.loads(file.read(_MOST_OWNER))["name"]), _LONGEST)
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return ""
 
 
 def is_run_id(text: str) -> bool:

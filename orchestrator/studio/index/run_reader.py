@@ -23,6 +23,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.saved_runs import SavedRun
+from orchestrator.history.run_names import owner_of
 from orchestrator.report.equal_texts import alike
 from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER, alike_entry
@@ -194,7 +195,7 @@ def read_run(directory: Path) -> IndexedRun:
         run_id=kept.run_id,
         state=_state(kept),
         about=kept.about,
-        who=kept.origin.who,
+        who=_who(kept),
         version=kept.origin.version,
         commit=kept.origin.commit,
         drifted=sum(tally.drifted for tally in tallies),
@@ -204,6 +205,12 @@ def read_run(directory: Path) -> IndexedRun:
         hosts=list(_host_rows(kept, grid)),
         changes=list(_changes(grid)),
     )
+
+
+def _who(kept: SavedRun) -> str:
+    """Who started a run, as it says, and whose token posted it."""
+    owner = owner_of(kept.path)
+    return f"{kept.origin.who} [{owner}]".strip() if owner else kept.origin.who
 
 
 def _state(kept: SavedRun) -> str:

@@ -23,14 +23,12 @@ from typing import Any
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.store.event_lines import ImpliedTexts
 from orchestrator.history.line_checks import LineChecks, checked_about, is_same_run
-from orchestrator.history.run_names import ABOUT, LINES, begin_of
+from orchestrator.history.run_names import ABOUT, LINES, OWNER, begin_of
 from orchestrator.studio.sharing.tokens import Token
 from orchestrator.support.line_file import FULL
 from orchestrator.support.plain_text import one_line
 from orchestrator.support.state_directory import make_private
 
-OWNER = "received.json"
-"""The file of a received run that names its token."""
 KEEP = 1_000  # received runs
 MOST_FILE = 512 << 20  # bytes of a file
 MOST_AT_ONCE = 50  # runs of one token in progress

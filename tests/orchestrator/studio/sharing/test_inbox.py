@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import http.client
 import json
@@ -20,7 +21,9 @@ from orchestrator.history.choice import HistoryChoice
 from orchestrator.history.errors import HistoryError
 from orchestrator.history.histories import copy_of, folder_of
 from orchestrator.history.run_copy import MARK
-from orchestrator.studio.sharing.inbox import OWNER
+from orchestrator.history.run_names import OWNER
+from orchestrator.studio.web.api import POSTED
+from orchestrator.studio.web.guard import Guard
 from tests.orchestrator.studio.sharing.conftest import RUN, Studio, kept, post
 
 PATH = f"/api/v1/runs/{RUN}"
@@ -156,6 +159,14 @@ def test_a_reading_token_posts_nothing(studio: Studio) -> None:
     client = Client(studio, studio.token("wall", reads_only=True))
     assert client(PATH, about(kept("web1")))[0] == 403
     assert stored(studio) == []
+
+
+def test_the_index_names_the_token(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a run says of who started it, pages show with whose token it was posted."""
+    post(studio, kept("web1"), studio.token("mallory"), monkeypatch)
+    studio.parts.keeper.refresh()
+    (row,) = studio.parts.pages._studio.reader.rows("SELECT who FROM runs")
+    assert row["who"].endswith("[mallory]")
 
 
 def test_a_token_is_no_session(studio: Studio, alice: Client) -> None:
@@ -414,6 +425,31 @@ def test_large_and_compressed_bodies(studio: Studio, alice: Client) -> None:
     assert alice(PATH, about(source))[0] == 200
     assert alice(f"{PATH}/events.jsonl", b"", method="POST", Content_Length="99999999")[0] == 413
     assert alice(f"{PATH}/events.jsonl", b"{}\n", method="PUT")[0] == 405
+
+
+def test_a_slow_post_is_not_waited_for(studio: Studio) -> None:
+    """A client with a token has a bounded time for a body, too."""
+    token = studio.token("alice")
+    headers = {"authorization": f"Bearer {token}"}
+    app = Guard(
+        studio.parts.app, ["x"], scheme="http", limit=lambda scope: POSTED._replace(seconds=0.05)
+    )
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        """A part of a body, never the last one."""
+        await asyncio.sleep(0.02)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    pairs = [(b"host", b"x"), *((n.encode(), v.encode()) for n, v in headers.items())]
+    scope = {
+        "type": "http", "method": "POST", "path": PATH, "query_string": b"", "headers": pairs,
+    }  # fmt: skip
+    asyncio.run(app(scope, receive, send))
+    assert sent[0]["status"] == 408
 
 
 def test_a_form_of_a_browser_is_no_post(studio: Studio, alice: Client) -> None:
