@@ -34,21 +34,21 @@ class Change(NamedTuple):
         return entry
 
 
-def told_by_size(status: "Status", size: Optional[int]) -> bool:
-    """Whether the size alone shows that a file does not have the expected ``size`` bytes, and
-    hashing would take too long.
+def told_by_size(found: int, size: Optional[int]) -> bool:
+    """Whether the size alone shows that a file of ``found`` bytes does not have the expected
+    ``size``, and hashing would take too long.
 
     The owner of a file can make it as large as they like, without using disk space. None stands for
     unknown content.
     """
-    return status.size > _LARGE and status.size != size
+    return found > _LARGE and found != size
 
 
 def content_before(files: "Files", path: str, status: "Status", size: Optional[int]) -> str:
     """The record of the content of a file that should have ``size`` bytes: its hash, or the size if
     it is ``told_by_size``.
     """
-    if told_by_size(status, size):
+    if told_by_size(status.size, size):
         return "%d bytes" % status.size
     return HASHED + files.sha256(path, status)
 

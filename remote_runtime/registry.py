@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Make = Callable[[Item, Any, "Context"], ResourceType]
 
 PORTS = ("posix",)
-"""The providers of a type that lists none."""
+"""The names by which a state type that lists no providers knows the ports of the host; ``PORTS`` in
+its ``__init__.py`` is for another one."""
 
 
 def types() -> List[str]:
@@ -48,7 +49,8 @@ def _load(type_name: str, module: str) -> Any:
 
 def provider_names(type_name: str) -> Tuple[str, ...]:
     """The providers of a type, the best first. ``ResourceError`` for an unknown type."""
-    return tuple(getattr(_load(type_name, ""), "PROVIDERS", PORTS))
+    package = _load(type_name, "")
+    return tuple(getattr(package, "PROVIDERS", getattr(package, "PORTS", PORTS)))
 
 
 def resource_class(type_name: str) -> Union[Type[ResourceType], Type[StateType]]:
@@ -151,7 +153,8 @@ class Registry(object):
     def _instance(self, type_name: str, name: str) -> Provider:
         key = (type_name, name)
         if key not in self._instances:
-            self._instances[key] = self._provider(type_name, name)(self._context)
+            self._instances[key] = made = self._provider(type_name, name)(self._context)
+            made.name = name
         return self._instances[key]
 
     @staticmethod

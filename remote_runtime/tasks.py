@@ -6,25 +6,51 @@ from remote_runtime.base import PathStateType
 from remote_runtime.changes import Change
 
 if TYPE_CHECKING:
+    from remote_runtime.content import Content
     from remote_runtime.host.ports import Host, HostReader
 
 
+class NewContent(NamedTuple):
+    """What a file is to hold, and the permissions that it is to have."""
+
+    path: str
+    content: "Content"
+    mode: int
+
+
+class Travel(NamedTuple):
+    """A content of the plan that differs from what is there: ``needed`` to compare, or only to be
+    written and shown."""
+
+    sha256: str
+    needed: bool
+    new: NewContent
+
+
 class Task(NamedTuple):
-    """One step: its message in a preview, what it does, and the records of it."""
+    """One step: its message in a preview, what it does, and the records of it.
+
+    ``progress`` is what people are told while it is done. ``shown``: the change is one of content,
+    of which the run may show a difference.
+    """
 
     message: str
     act: "Callable[[Host], None]"
     changes: Sequence[Change] = ()
+    progress: str = ""
+    shown: Optional[NewContent] = None
 
 
 class TaskStateType(PathStateType):
     """A state type of a path that is brought about by ``tasks``, one after the other; the one that
     fails is the last. ``desired`` and ``apply`` are not asked for.
 
-    ``sentences``: the messages of the tasks are sentences, and all of them are shown.
+    ``sentences``: the messages of the tasks are sentences, and all of them are shown. ``tree``: the
+    tasks are about paths below that one, too.
     """
 
     sentences = False
+    tree = False
 
     def tasks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
         """What there is to do, nothing where all is as desired; also asked once it was done."""
@@ -36,3 +62,11 @@ class TaskStateType(PathStateType):
     def observed(self, found: Optional[Mapping[str, Any]]) -> Any:
         """What a plan file compares, by property."""
         return None
+
+    def travels(self, host: "HostReader") -> List[Travel]:
+        """The contents that ``tasks`` will need, as far as a quick look can tell."""
+        return []
+
+    def unachieved(self, left: Sequence[Change]) -> str:
+        """After all tasks: why the state is not as desired, "" for the words of the records."""
+        return ""

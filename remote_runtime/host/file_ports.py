@@ -1,10 +1,13 @@
 """The ports of paths, through which a state type reads and changes them (target). See ``ports``."""
 
 import os
-from typing import List, NamedTuple, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
+
+if TYPE_CHECKING:
+    from remote_runtime.content import Content
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to what the run makes
@@ -22,6 +25,7 @@ class Node(NamedTuple):
     gid: int
     size: int  # bytes
     target: str = ""
+    device: int = 0  # the number of the file system
 
 
 class FileReader(object):
@@ -57,6 +61,10 @@ class FileReader(object):
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
+        raise NotImplementedError
+
+    def is_removable(self, path: str) -> bool:
+        """Whether nothing that is there to be seen keeps the path itself from being removed."""
         raise NotImplementedError
 
     def require_parent(self, path: str) -> None:
@@ -118,9 +126,7 @@ class Files(FileReader):
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused where anything is at the path."""
         self.require_parent(path)
-        node = self.lstat(path)
-        if node is not None:
-            _refuse(path, node, "use another path")
+        self.require_free(path)
         self._mkdir(path, mode, uid, gid)
 
     def symlink(self, target: str, path: str, replace: bool = False) -> None:
@@ -145,19 +151,26 @@ class Files(FileReader):
         Devices, sockets and pipes are left out. Refused where anything is at the path.
         """
         self.require_parent(path)
-        node = self.lstat(path)
-        if node is not None:
-            _refuse(path, node, "use another path")
+        self.require_free(path)
         self._copy_tree(source, path, mode=mode, uid=uid, gid=gid)
 
     def set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
         """Set mode, owner and group of the file or directory at the path itself."""
-        node = self.lstat(path)
-        if node is None:
-            raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
-        if node.kind not in ("file", "directory"):
-            _refuse(path, node, "use the path that it leads to")
+        self.require_kind(path, "file", "directory")
         self._set_attributes(path, mode, uid, gid)
+
+    def put(self, path: str, content: "Content", *, mode: int, uid: int, gid: int) -> None:
+        """As ``write``, of a content of any size. Another resource may set its attributes."""
+        raise NotImplementedError
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """Create a directory with its missing parents, which get the same permissions. Another
+        resource may set its attributes."""
+        raise NotImplementedError
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """Set the permissions of the file at the path itself. Another resource may set them."""
+        raise NotImplementedError
 
     def unlink(self, path: str, kind: str = "") -> None:
         """Remove what is at the path, which is no directory; ``kind`` is what it has to be."""
@@ -188,6 +201,20 @@ class Files(FileReader):
         if node.kind != "directory":
             _refuse(path, node, "check the path; it was not changed")
         self._remove_tree(path)
+
+    def require_free(self, path: str) -> None:
+        """``ResourceError`` where anything is at the path."""
+        node = self.lstat(path)
+        if node is not None:
+            _refuse(path, node, "use another path")
+
+    def require_kind(self, path: str, *kinds: str) -> None:
+        """``ResourceError`` where something else, or nothing, is at the path."""
+        node = self.lstat(path)
+        if node is None:
+            raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
+        if node.kind not in kinds:
+            _refuse(path, node, "use the path that it leads to")
 
     def require_file_place(self, path: str) -> None:
         """``ResourceError`` where no file can be put: over a directory, or without its parent."""
@@ -240,6 +267,40 @@ class Files(FileReader):
                 kind="resource.file.enotempty",
                 hint="check the path; it was not changed",
             )
+
+
+class Contents(object):
+    """The contents that the plan names, and what commands make of them on private copies."""
+
+    def of(self, value: Any) -> "Content":
+        """What the plan has under a hash; it travels when it is read."""
+        raise NotImplementedError
+
+    def processed(
+        self,
+        content: "Content",
+        name: str,
+        *,
+        at: str,
+        mode: int,
+        commands: Sequence[str],
+        timeout: float,
+    ) -> "Tuple[Content, int]":
+        """A content, and the mode of its file, as commands leave a copy of it under this name.
+
+        In a command ``{}`` stands for the path of the copy, which comes last without it. They run
+        in a preview, too. ``ResourceError`` for one that fails; ``timeout`` in seconds. A file
+        ``at`` a path that has this content already is copied, so that it need not travel.
+        """
+        raise NotImplementedError
+
+    def require(self, command: str, what: str) -> None:
+        """``Missing`` where a command cannot be started; ``what`` it is for begins the message."""
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Remove the copies; without it, they go with the run."""
+        raise NotImplementedError
 
 
 def _refuse(path: str, node: Node, hint: str) -> NoReturn:

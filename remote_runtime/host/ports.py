@@ -9,7 +9,8 @@ also ``Unknowable``, if the result is unknown before the push.
 from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
 
 from remote_runtime.changes import Missing
-from remote_runtime.host.file_ports import LARGEST, OURS, FileReader, Files, Node
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import LARGEST, OURS, Contents, FileReader, Files, Node
 from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
 from remote_runtime.retries import ONCE, Tries
 
@@ -320,6 +321,12 @@ class HostReader(object):
         return downloads
 
     @property
+    def contents(self) -> "Contents":
+        """Contents of the plan."""
+        contents: Contents = self.parts("contents")
+        return contents
+
+    @property
     def units(self) -> UnitReader:
         """The units of the init system."""
         units: UnitReader = self.parts("units")
@@ -328,7 +335,10 @@ class HostReader(object):
 
 class Host(HostReader):
     """A host that can be read and changed. ``warn`` gets a line for people. ``tries`` is the number
-    of tries that the last download took, 0 where only one was allowed."""
+    of tries that the last download took, 0 where only one was allowed.
+
+    ``tolerate`` gets the error of a part that keeps no other from being done, and is found by the
+    look afterwards: people are told, and a preview fails."""
 
     files: Files
     accounts: Accounts
@@ -344,6 +354,7 @@ class Host(HostReader):
     ) -> None:
         super().__init__(files, accounts, commands, kernel)
         self.warn: Callable[[str], object] = str
+        self.tolerate: Callable[[ResourceError], object] = str
         self.tries = 0
 
     @property

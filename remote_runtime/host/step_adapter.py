@@ -1,12 +1,13 @@
 """Runs state types that take several steps (target). See ``adapter``."""
 
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import (
     Action,
     Change,
     Diff,
     Missing,
+    PathEffect,
     Properties,
     State,
     StepStateType,
@@ -18,12 +19,13 @@ from remote_runtime.effects import UNKNOWN, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.adapter import StateResource, Step
 from remote_runtime.host.file_text import diff_of
-from remote_runtime.host.ports import HostReader
+from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
     from remote_runtime.host.overlay.overlay import Overlay
     from remote_runtime.overlay.overlay import HostOverlay
-    from remote_runtime.tasks import TaskStateType
+    from remote_runtime.reporting.content_diffs import Diffs
+    from remote_runtime.tasks import Task, TaskStateType
 
 
 class SteppingResource(StateResource):
@@ -36,6 +38,7 @@ class SteppingResource(StateResource):
     plans_on = False
     _fails = False  # whether one of these would fail
     _today: Optional[HostReader] = None
+    _planned: "Optional[Overlay]" = None
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
         """The host itself until something is planned. See ``ActionResource``."""
@@ -63,11 +66,9 @@ class SteppingResource(StateResource):
         action = Action(message, call, changes=changes, effects=())
         if not self.context.noop:
             return action
-        from remote_runtime.host.overlay.overlay import Overlay
-
-        world = self.context.world_with(self._done)
-        host = Overlay(world, self.item.id, context=self.context, warn=self._warn)
+        host = self._overlay()
         record = host.record
+        before = len(record.effects)
         record.checks = checks and not self._fails
         failures: List[ResourceError] = []
         try:
@@ -79,9 +80,12 @@ class SteppingResource(StateResource):
             if self.plans_on:
                 self._fails = True
                 self._record_unchecked(host, step)
-        effects = record.effects
+        effects = record.effects[before:]
         # What a program may do does not keep the next step from being taken.
-        self._done += [each for each in effects if not isinstance(each, UnknownEffect)]
+        known = [each for each in effects if not isinstance(each, UnknownEffect)]
+        self._done += known
+        if len(known) < len(effects) or failures or not self.plans_on:
+            self._planned = None
 
         def rehearse() -> None:
             for error in failures:
@@ -90,6 +94,15 @@ class SteppingResource(StateResource):
         return action._replace(
             effects=effects, rehearse=rehearse, unfinished=tuple(record.unfinished)
         )
+
+    def _overlay(self) -> "Overlay":
+        """The host as the steps before leave it."""
+        if self._planned is None:
+            from remote_runtime.host.overlay.overlay import Overlay
+
+            world = self.context.world_with(self._done)
+            self._planned = Overlay(world, self.item.id, context=self.context, warn=self._warn)
+        return self._planned
 
     def _record_unchecked(self, host: "Overlay", step: Step) -> None:
         """Note what a step that would fail might leave."""
@@ -103,7 +116,7 @@ class SteppingResource(StateResource):
 
     def _begin(self) -> None:
         """Take the first step again."""
-        self._done, self._fails = [], False
+        self._done, self._fails, self._planned = [], False, None
 
 
 class TaskResource(SteppingResource):
@@ -136,18 +149,63 @@ class TaskResource(SteppingResource):
         """See the base class."""
         reader = self._supported()
         tasks = self._type.tasks(reader, state.found)
+        diffs = self._diffs() if any(task.shown is not None for task in tasks) else None
 
         def actions(checks: bool) -> List[Action]:
             self._begin()
-            return [self._acting(*task, checks=checks) for task in tasks]
+            return [self._task(task, diffs, checks) for task in tasks]
 
-        if tasks:
-            try:
-                self._type.require(reader, state.found)
-            except Missing as missing:
-                missing.would = actions(False)
-                raise
+        try:
+            self._type.require(reader, state.found)
+        except Missing as missing:
+            missing.would = actions(False)
+            raise
         return actions(True)
+
+    def _task(self, task: "Task", diffs: "Optional[Diffs]", checks: bool) -> Action:
+        def act(host: Host) -> None:
+            if task.progress:
+                self.context.progress(task.progress)
+            task.act(host)
+
+        changes = task.changes
+        if task.shown is not None and diffs is not None:
+            diff = diffs.make(*task.shown)
+            changes = [change._replace(diff=diff) for change in changes]
+        return self._acting(task.message, act, changes, checks=checks)
+
+    def _diffs(self) -> "Diffs":
+        from remote_runtime.reporting.content_diffs import Diffs
+
+        return Diffs(self.context, self.item)
+
+    def wanted(self) -> List[str]:
+        """See the base class; a preview needs most contents for a difference only."""
+        found = self._type.travels(self._reader())
+        diffs = self._diffs() if found and self.context.noop else None
+        return [
+            one.sha256
+            for one in found
+            if diffs is None
+            or one.needed
+            or diffs.wants(one.new.path, one.new.content.size, one.new.mode)
+        ]
+
+    def unachieved(self, state: Any) -> str:
+        """See the base class."""
+        left = [change for action in self.actions(state, False) for change in action.changes]
+        return (self._type.unachieved(left) or super().unachieved(state)) if left else ""
+
+    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
+        """Of the path that was changed last of those that differ. See the base class."""
+        found: Dict[str, str] = {}
+        if self._type.tree:
+            from remote_runtime.plans.observed import newest_traces
+
+            effects = [one for action in actions for one in action.effects or ()]
+            paths = [one.path for one in effects if isinstance(one, PathEffect)]
+            found = newest_traces(self.context, paths)
+        return found or super().provenance(actions)
 
     def describe(self, actions: Sequence[Action]) -> str:
         """See the base class."""

@@ -195,13 +195,14 @@ class FileOverlay(object):
     def _share(self, path: str) -> Tuple[int, int, int]:
         node = self.nodes[path]
         device = node.device or self._device(path)
-        if device < 0:  # nothing of the host is there, and it counts by pages
-            held = node.content.size if node.content is not None else 0
-            return device, -(-held // PAGE) * PAGE, int(node.kind != "absent")
+        held = node.content.size if node.content is not None else 0
+        held = -(-held // PAGE) * PAGE
+        if device < 0:  # nothing of the host is there
+            return device, held, int(node.kind != "absent")
         old_size, old_count = held_at(path, below=node.opaque)
         size, count = -old_size, (node.kind != "absent") - old_count
         if node.kind == "file":
-            size += node.content.size if node.content is not None else old_size
+            size += held if node.content is not None else old_size
         return device, size, count
 
     def put(self, effect: PathEffect, since: int, by: str, sure: bool = True) -> str:

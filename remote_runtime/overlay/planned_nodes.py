@@ -8,6 +8,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect
 from remote_runtime.overlay.planned_content import CachedContent
 from remote_runtime.system.paths import walk
+from remote_runtime.system.preconditions import PAGE
 
 UNTOLD = "something"
 
@@ -105,7 +106,7 @@ def held_at(path: str, below: bool) -> Tuple[int, int]:
     except OSError:
         return 0, 0
     if not stat.S_ISDIR(found.st_mode):
-        return found.st_size, 1
+        return -(-found.st_size // PAGE) * PAGE, 1
     size, count = 0, 1
     for directory, directories, files in walk(path) if below else ():
         count += len(directories) + len(files)

@@ -15,6 +15,7 @@ from remote_runtime.system.files import Files as Door
 from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
+    from remote_runtime.content import Content
     from remote_runtime.system.account_files import User
     from remote_runtime.system.process.commands import Commands
 
@@ -30,6 +31,7 @@ def node_of(status: Optional[Status], target: str) -> Optional[Node]:
         gid=status.gid,
         size=status.size,
         target=target if status.kind == "symlink" else "",
+        device=status.device,
     )
 
 
@@ -68,6 +70,16 @@ class FileReader(file_ports.FileReader):
     def is_created(self, path: str) -> bool:
         """See the base class."""
         return self._door.is_created(path)
+
+    def is_removable(self, path: str) -> bool:
+        """See the base class."""
+        try:
+            self._door.obstacles(path).removing()
+        except ResourceError:
+            return False
+        except OSError:  # whose directory it is has taken it away meanwhile: the removal will see
+            return True
+        return True
 
     def require_movable(self, old: str, new: str) -> None:
         """``ResourceError`` for a directory that cannot be moved to where nothing is."""
@@ -134,6 +146,33 @@ class Files(FileReader, file_ports.Files):
             temporary.commit()
         finally:
             temporary.discard()
+        self._changed.add(path)
+
+    def put(self, path: str, content: "Content", *, mode: int, uid: int, gid: int) -> None:
+        """See the base class."""
+        from remote_runtime.system.attributes import Attributes
+
+        self.require_file_place(path)
+        temporary = self._door.temporary(path)
+        try:
+            for chunk in content.chunks():
+                temporary.write(chunk)
+            temporary.finish(uid, gid, mode, Attributes(self._commands))
+            temporary.commit()
+        finally:
+            temporary.discard()
+        self._changed.add(path)
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """See the base class."""
+        self.require_free(path)
+        self._door.create_directory(path, mode)
+        self._changed.add(path)
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """See the base class."""
+        self.require_kind(path, "file")
+        self._door.set_attributes(path, file_ports.OURS, file_ports.OURS, mode)
         self._changed.add(path)
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:

@@ -141,6 +141,7 @@ def machine(
 
     made.parts = part
     made.warn = warn
+    made.tolerate = lambda error: context.notice("error", str(error))
     return made
 
 
@@ -150,6 +151,10 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
         from remote_runtime.host.machine import reboots
 
         return reboots.Reboots(context) if changing else reboots.RebootReader(context)
+    if name == "contents":
+        from remote_runtime.host.machine import contents
+
+        return contents.Contents(context)
     if name == "units":
         from remote_runtime.host.machine import units
 

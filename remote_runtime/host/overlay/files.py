@@ -5,7 +5,8 @@ import os
 import stat
 from typing import Optional, Tuple
 
-from remote_runtime.content import Bytes
+from remote_runtime import requirements
+from remote_runtime.content import Bytes, Content
 from remote_runtime.effects import PathEffect
 from remote_runtime.host import file_ports
 from remote_runtime.host.machine.files import FileReader
@@ -51,6 +52,34 @@ class Files(FileReader, file_ports.Files):
 
             preview(self._record.world, validate, effect)
         self._record.add(effect)
+
+    def put(self, path: str, content: Content, *, mode: int, uid: int, gid: int) -> None:
+        """See the base class."""
+        if self._record.checks:
+            self.require_file_place(path)
+            self._door.obstacles(path).writing(content.size, uid, gid)
+        uid, gid = self.owned(path, uid, gid)
+        self._record.add(
+            PathEffect(path, "file", mode, uid=uid, gid=gid, content=content, firm=False)
+        )
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """See the base class."""
+        above = requirements.parents(self._door, path, mode)
+        if self._record.checks:
+            self.require_free(path)
+            top = self.stat(os.path.dirname(above[0].path if above else path))
+            if top is not None and top.kind != "directory":
+                raise refusal("create the directory", path, errno.ENOTDIR)
+            self._door.obstacles(path).making()
+        self._record.add(*above, PathEffect(path, "directory", mode, firm=False))
+
+    def set_mode(self, path: str, mode: int) -> None:
+        """See the base class."""
+        if self._record.checks:
+            self.require_kind(path, "file")
+            self._door.obstacles(path).changing(-1, -1)
+        self._record.add(PathEffect(path, "file", mode, firm=False))
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
         self._door.obstacles(path).making(uid, gid, mode)

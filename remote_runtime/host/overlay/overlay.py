@@ -1,7 +1,8 @@
 """The host as state types have it in a preview (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.host.overlay import accounts, commands, files, kernel
 from remote_runtime.host.overlay.record import Covering, Record, anything
 from remote_runtime.host.ports import Host
@@ -69,7 +70,11 @@ class Overlay(Host):
         paths, runs = files.Files(record), commands.Commands(record)
         theirs = accounts.Accounts(record, paths, runs)
         super().__init__(paths, theirs, runs, kernel.Kernel(record, runs))
-        self.parts, self.warn = part, warn
+        self.parts, self.warn, self.tolerate = part, warn, _fail
+
+
+def _fail(error: ResourceError) -> NoReturn:
+    raise error
 
 
 def _part(context: "Context", record: Record, name: str) -> Any:

@@ -1,3 +1,3 @@
 """The archive type: archives that are downloaded, extracted and cleaned up."""
 
-PROVIDERS = ("http",)
+PORTS = ("http",)

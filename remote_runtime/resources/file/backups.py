@@ -80,7 +80,7 @@ class Backup(object):
         if not self._made:
             return gone
         old = self._status
-        known = self._context.noop and not told_by_size(old, None)
+        known = self._context.noop and not told_by_size(old.size, None)
         content = Local(self._path, self._context) if known else None
         mode = old.mode & ~_AS_ANOTHER
         kept = PathEffect(

@@ -34,7 +34,7 @@ def drift_state(resource: PathType) -> Properties:
     kept = resource.properties.get("replace") is False
     said = [None if kept else resource.properties.get(key) for key in ("content", "source")]
     its_own = any(value is not None for value in said)
-    large = status is not None and told_by_size(status, _size(said, resource.context))
+    large = status is not None and told_by_size(status.size, _size(said, resource.context))
     path = resource.name
     found = of_path(resource.context, path, status, hashed=its_own and not large)
     left_out = ("mtime",) if its_own else ("mtime", "size")

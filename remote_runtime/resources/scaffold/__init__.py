@@ -1,3 +1,3 @@
 """The scaffold type: a directory of rendered templates, whole on the target."""
 
-PROVIDERS = ("choria",)
+PORTS = ("choria",)

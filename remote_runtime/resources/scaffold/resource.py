@@ -1,274 +1,185 @@
 """The scaffold type (target; ``check`` on both sides)."""
 
-import errno
 import os
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime import requirements
-from remote_runtime.base import (
-    Action,
-    Change,
-    Item,
-    PathEffect,
-    PathType,
-    Properties,
-    State,
-)
-from remote_runtime.changes import HASHED, content_before, told_by_size
-from remote_runtime.context import Context
+from remote_runtime.base import Change, Missing, Properties
+from remote_runtime.changes import HASHED, told_by_size
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.scaffold import removal, rules, wording
-from remote_runtime.resources.scaffold.diffs import Diffs
+from remote_runtime.resources.scaffold import removal, rules
 from remote_runtime.resources.scaffold.processing import Processing
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
 from remote_runtime.resources.scaffold.tree_scan import Look, parent_in_the_way, shown
-from remote_runtime.system.errno_messages import refusal
-from remote_runtime.system.files import Status
 from remote_runtime.system.paths import walk
-from remote_runtime.system.preconditions import PAGE
+from remote_runtime.tasks import NewContent, Task, TaskStateType, Travel
+
+if TYPE_CHECKING:
+    from remote_runtime.host.ports import Host, HostReader, Node
 
 _NEW = 0o644
 _EXECUTE = 0o111
+_CHANGED = "Would have changed %d scaffold files"
+
+Found = Optional[Mapping[str, Any]]
 
 
-class Resource(PathType):
+class Resource(TaskStateType):
     """One directory of rendered files."""
 
-    def __init__(self, item: Item, provider: Any, context: Context) -> None:
-        super().__init__(item, provider, context)
-        self._processing: Optional[Processing] = None
+    tree = True
+
+    def __init__(self, name: str, properties: Properties) -> None:
+        super().__init__(name, properties)
+        self._processing = Processing(properties, name)
+        self._unmet: List[Missing] = []
+        self._files: List[Wanted] = []  # of which commands are still to make something
+        self._tidied = False
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
 
-    def wanted(self) -> List[str]:
-        if self.ensure == "absent":
-            return []
-        processing = Processing(self.properties, self.name, self.context)
-        diffs = Diffs(self.context, self.item)
-        found = []
-        for entry in entries(self.properties.get("source")):
-            if self._travels(entry, processing, diffs):
-                found.append(entry["$blob"])
+    def travels(self, host: "HostReader") -> List[Travel]:
+        found: List[Travel] = []
+        for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
+            full = os.path.join(self.name, entry["path"])
+            try:
+                node = host.files.lstat(full)
+                same = node is not None and (node.kind, node.size) == ("file", entry["size"])
+                if same and host.files.digest(full) == entry["$blob"]:
+                    continue
+            except ResourceError:
+                continue  # told at the resource's turn
+            mode = file_mode(node, bool(entry.get("executable")))
+            new = NewContent(full, host.contents.of(entry), mode)
+            found.append(Travel(entry["$blob"], self._processing.matches(entry["path"]), new))
         return found
 
-    def _travels(self, entry: Any, processing: Processing, diffs: Diffs) -> bool:
-        """Whether a file's content is needed; in noop it only is for a command or a diff."""
-        full = os.path.join(self.name, entry["path"])
-        try:
-            status = self.context.files.status(full)
-            same_size = status is not None and (status.kind, status.size) == ("file", entry["size"])
-            if same_size and self.context.files.sha256(full, status) == entry["$blob"]:
-                return False
-        except ResourceError:
-            return False  # told at the resource's turn
-        if processing.matches(entry["path"]) or not self.context.noop:
-            return True
-        return diffs.wants(status, entry["size"], file_mode(status, bool(entry.get("executable"))))
+    def read(self, host: "HostReader") -> Found:
+        above = parent_in_the_way(host, self.name)
+        node = None if above is not None else host.files.lstat(self.name)
+        return None if node is None else {"kind": node.kind}
 
-    def observe(self) -> State:
-        above = parent_in_the_way(self.context, self.name)
-        there = above is None and self.context.files.status(self.name) is not None
-        return State("present" if there else "absent")
-
-    def found(self) -> Properties:
-        from remote_runtime.plans.observed import of_path
-
-        status = self.context.files.status(self.name)
-        there = status is not None and status.kind == "directory"
-        ensure = "present" if there else "absent"
-        return {"ensure": ensure, **of_path(self.context, self.name, status)}
-
-    def drift_state(self) -> Properties:
+    def left(self, host: "HostReader") -> Mapping[str, Any]:
         """With its files, and of one that purges the names of all. See the base class."""
-        files = self.context.files
-        contents = {}
+        contents = []
         for entry in entries(self.properties.get("source")):
             full = os.path.join(self.name, entry["path"])
-            status = files.status(full)
-            if status is None or status.kind != "file" or told_by_size(status, entry["size"]):
-                contents[entry["path"]] = ""
-            else:
-                contents[entry["path"]] = files.sha256(full, status)
-        found = dict(super().drift_state() or {}, files=sorted(contents.items()))
+            node = host.files.lstat(full)
+            there = node is not None and node.kind == "file"
+            same = node is not None and there and not told_by_size(node.size, entry["size"])
+            contents.append((entry["path"], host.files.digest(full) if same else ""))
+        found = {"files": sorted(contents)}
         if self.properties.get("purge") is True:
-            found["names"] = sorted([top, sorted(names)] for top, _, names in walk(self.name))
+            names = sorted([top, sorted(names)] for top, _, names in walk(self.name))
+            return dict(found, names=names)
         return found
 
-    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """Of the file that differs, the one that was changed last of several: the directory's own
-        times say when a name came or went. See the base class."""
-        from remote_runtime.plans.observed import newest_traces
+    def require(self, host: "HostReader", found: Found) -> None:
+        for missing in self._unmet:
+            raise missing
+        self._processing.require(host, self._files)
 
-        effects = [one for action in actions for one in action.effects or ()]
-        paths = [one.path for one in effects if isinstance(one, PathEffect)]
-        return newest_traces(self.context, paths) or super().provenance(actions)
-
-    def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """What is left to do; see the base class."""
-        tree = tree_of(self.properties.get("source"), self.context)
+    def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+        tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
-        look = Look(self.context, self.name, purge)
+        look = Look(host, self.name, purge)
         if self.ensure == "absent":
-            return removal.of_scaffold(self, look, tree)
-        if self._processing is None:
-            self._processing = Processing(self.properties, self.name, self.context)
-        lacking = self._processing.lacking(tree.files)
-        extra = removal.of_extra(self, look, tree) if purge else removal.Extra([], [])
-        actions = extra.first + self._directories(look, tree)
-        actions += self._files(look, tree, bool(lacking or look.unmet)) + extra.last
-        actions = self._fitting(_counted(actions))
-        requirements.raise_first(look.unmet + lacking, actions)
-        if not actions:  # in a preview later resources may read what would be written
+            return self._removing(host, look, tree)
+        self._files = tree.files
+        try:
+            self._processing.require(host, tree.files)
+            ready = not look.unmet
+        except Missing:
+            ready = False
+        extra = removal.of_extra(host, look, tree, _CHANGED) if purge else removal.Extra([], [])
+        tasks = extra.first + self._directories(look, tree)
+        tasks += self._contents(host, look, tree, ready) + extra.last
+        self._unmet = look.unmet
+        if not tasks:  # in a preview later resources may read what would be written
             self._processing.discard()
-        return actions
+        return _counted(tasks)
 
-    def _fitting(self, actions: List[Action]) -> List[Action]:
-        """The same; in a preview of what is all new each sees whether there is room for it."""
-        new = [e for a in actions for e in a.effects or () if isinstance(e, PathEffect)]
-        files = self.context.files
-        if not (self.context.noop and new) or any(files.is_there(e.path) for e in new):
-            return actions
-        room = files.obstacles(os.path.join(self.name, "x")).spare()  # it may be a mount point
-        size = count = 0
-        found = []
-        for action in actions:
-            for effect in action.effects or ():
-                if isinstance(effect, PathEffect):
-                    count += 1
-                    size += _pages(effect)
-            found.append(action if room.holds(size, count) else _without_room(action))
-        return found
+    def _removing(self, host: "HostReader", look: Look, tree: Tree) -> List[Task]:
+        """Empty directories are tried once: what stays has been told."""
+        tasks = removal.of_scaffold(host, look, tree)
+        if not tasks and not self._tidied:
+            tasks = removal.of_empty(host, look, tree)
+        self._tidied = True
+        return tasks
 
-    def unachieved(self, state: Any) -> str:
-        left = [c.what for action in self.actions(state, False) for c in action.changes]
-        if len(left) > 3:
-            left[3:] = ["%d more" % (len(left) - 3)]
-        return "still different: " + ", ".join(left) if left else ""
+    def unachieved(self, left: Sequence[Change]) -> str:
+        names = [change.what for change in left]
+        if len(names) > 3:
+            names[3:] = ["%d more" % (len(names) - 3)]
+        return "still different: " + ", ".join(names) if names else ""
 
-    # -- directories ------------------------------------------------------------------------------
-
-    def _directories(self, look: Look, tree: Tree) -> List[Action]:
+    def _directories(self, look: Look, tree: Tree) -> List[Task]:
         found = look.missing_directories(tree.directories, tree.files)
         missing = found if look.exists else ["", *found]
         return [self._directory(look, path) for path in missing]
 
-    def _directory(self, look: Look, path: str) -> Action:
-        full = look.full(path) if path else look.root
+    def _directory(self, look: Look, path: str) -> Task:
+        def create(host: "Host") -> None:
+            look.ensure_inside(host, path)
+            host.files.make_directory(look.full(path), 0o755)
 
-        def create() -> None:
-            look.ensure_inside(path)
-            self.provider.make_directory(full)
-            self.context.changed_paths.add(full)
-
-        above = [] if path else requirements.parents(self.context.files, full, 0o755)
-        effects = [*above, PathEffect(full, "directory", 0o755, firm=False)]
         change = Change(shown(path), "absent", "directory")
+        return Task("Would have created directory", create, [change])
 
-        def rehearse() -> None:
-            self.context.files.obstacles(full).making()
+    def _contents(self, host: "HostReader", look: Look, tree: Tree, ready: bool) -> List[Task]:
+        """What brings the files to their places; ``ready``: the commands can be run."""
+        made = [self._processing(host, one) if ready else one for one in tree.files]
+        found = [self._file(host, look, wanted) for wanted in made]
+        return [task for task in found if task is not None]
 
-        return Action(
-            wording.DIRECTORY_CREATED, create, changes=[change], effects=effects, rehearse=rehearse
-        )
+    def _file(self, host: "HostReader", look: Look, wanted: Wanted) -> Optional[Task]:
+        node = look.node(wanted.path)
+        if node is not None:
+            look.refuse(wanted, node)
+        full, content = look.full(wanted.path), wanted.content
+        mode = file_mode(node, wanted.executable)
+        before: Optional[str] = None if node is None else node.kind
+        is_file = node is not None and node.kind == "file"
+        if node is not None and is_file:
+            before = "%d bytes" % node.size
+            if not told_by_size(node.size, content.size):
+                before = HASHED + host.files.digest(full)
+            if before == HASHED + content.sha256:
+                return self._mode(look, wanted.path, node, mode)
+        uid, gid = (node.uid, node.gid) if node is not None and is_file else (-1, -1)
 
-    # -- files ------------------------------------------------------------------------------------
+        def put(host: "Host") -> None:
+            look.ensure_inside(host, wanted.path)
+            host.files.put(full, content, mode=mode, uid=uid, gid=gid)
 
-    def _files(self, look: Look, tree: Tree, blocked: bool) -> List[Action]:
-        diffs = Diffs(self.context, self.item)
-        found: List[Action] = []
-        for wanted in tree.files:
-            self.context.check_cancelled()
-            action = self._file(look, wanted, diffs, blocked)
-            if action is not None:
-                found.append(action)
-        return found
+        change = Change(shown(wanted.path), before, HASHED + content.sha256)
+        new = NewContent(full, content, mode)
+        return Task(_CHANGED, put, [change], "writing %s" % full, new)
 
-    def _file(self, look: Look, wanted: Wanted, diffs: Diffs, blocked: bool) -> Optional[Action]:
-        """What brings one file to its place; ``blocked``: its commands cannot be run yet."""
-        if self._processing is not None and not blocked:
-            wanted = self._processing(wanted)
-        status = look.status(wanted.path)
-        if status is not None:
-            look.refuse(wanted, status)
-        full = look.full(wanted.path)
-        mode = file_mode(status, wanted.executable)
-        before: Optional[str] = None if status is None else status.kind
-        if status is not None and status.kind == "file":
-            before = content_before(self.context.files, full, status, wanted.content.size)
-            if before == HASHED + wanted.content.sha256:
-                return self._mode(look, wanted.path, status, mode)
-        diff = diffs.make(full, status, wanted.content, mode)
-        change = Change(shown(wanted.path), before, HASHED + wanted.content.sha256, diff)
-
-        def put() -> None:
-            self.context.progress("writing %s" % full)
-            look.ensure_inside(wanted.path)
-            self.provider.put(full, wanted.content, mode, status)
-            self.context.changed_paths.add(full)
-
-        effects = [PathEffect(full, "file", mode, content=wanted.content, firm=False)]
-
-        def rehearse() -> None:
-            self.provider.rehearse_put(full, wanted.content.size, status)
-
-        return Action(wording.CHANGED, put, changes=[change], effects=effects, rehearse=rehearse)
-
-    def _mode(self, look: Look, path: str, status: Status, mode: int) -> Optional[Action]:
-        if status.mode & 0o777 == mode:
+    def _mode(self, look: Look, path: str, node: "Node", mode: int) -> Optional[Task]:
+        if node.mode & 0o777 == mode:
             return None
-        full = look.full(path)
 
-        def set_mode() -> None:
-            look.ensure_inside(path)
-            self.provider.set_mode(full, mode)
-            self.context.changed_paths.add(full)
+        def set_mode(host: "Host") -> None:
+            look.ensure_inside(host, path)
+            host.files.set_mode(look.full(path), mode)
 
-        change = Change(shown(path), "%04o" % status.mode, "%04o" % mode)
-
-        def rehearse() -> None:
-            self.context.files.obstacles(full).changing(-1, -1)
-
-        return Action(
-            wording.CHANGED,
-            set_mode,
-            changes=[change],
-            effects=[PathEffect(full, "file", mode, firm=False)],
-            rehearse=rehearse,
-        )
+        return Task(_CHANGED, set_mode, [Change(shown(path), "%04o" % node.mode, "%04o" % mode)])
 
 
-def file_mode(status: Optional[Status], executable: bool) -> int:
+def file_mode(node: "Optional[Node]", executable: bool) -> int:
     """The permissions that a file is to have: those it has, executable or not as is wanted."""
-    mode = status.mode & 0o777 if status is not None and status.kind == "file" else _NEW
+    mode = node.mode & 0o777 if node is not None and node.kind == "file" else _NEW
     if not executable:
         return mode & ~_EXECUTE
     return mode if mode & _EXECUTE else mode | (mode & 0o444) >> 2
 
 
-def _counted(actions: List[Action]) -> List[Action]:
-    """The actions with the number of files in their message; directories do not count."""
-    count = sum(len(action.changes) for action in actions if action.message == wording.CHANGED)
+def _counted(tasks: List[Task]) -> List[Task]:
+    """The tasks with the number of files in their message; directories do not count."""
+    count = sum(len(task.changes) for task in tasks if task.message == _CHANGED)
     if not count:
-        return actions
-    message = wording.CHANGED % count
-    return [action._replace(message=message if action.message else "") for action in actions]
-
-
-def _pages(effect: PathEffect) -> int:
-    """How many bytes what comes takes up."""
-    return 0 if effect.content is None else -(-effect.content.size // PAGE) * PAGE
-
-
-def _without_room(action: Action) -> Action:
-    """The same, where the disk is full by then."""
-
-    def rehearse() -> None:
-        if action.rehearse is not None:
-            action.rehearse()
-        for effect in action.effects or ():
-            if isinstance(effect, PathEffect):
-                raise refusal("write", effect.path, errno.ENOSPC)
-
-    return action._replace(rehearse=rehearse)
+        return tasks
+    message = _CHANGED % count
+    return [task._replace(message=message if task.message else "") for task in tasks]

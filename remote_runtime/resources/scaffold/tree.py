@@ -4,9 +4,8 @@ import os
 from typing import Any, Dict, List, NamedTuple
 
 from remote_runtime.content import Content
-from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file.content import Blob
+from remote_runtime.host.ports import HostReader
 
 
 class Wanted(NamedTuple):
@@ -24,12 +23,12 @@ class Tree(NamedTuple):
     directories: List[str]
 
 
-def tree_of(source: Any, context: Context) -> Tree:
+def tree_of(source: Any, host: HostReader) -> Tree:
     """The tree of a plan. ``ResourceError`` for one that leads out of its directory."""
     if not isinstance(source, dict) or "$tree" not in source:
         raise ResourceError("the plan contains no files for this scaffold")
     files = [
-        Wanted(_inside(entry["path"]), Blob(entry, context), bool(entry.get("executable")))
+        Wanted(_inside(entry["path"]), host.contents.of(entry), bool(entry.get("executable")))
         for entry in source.get("files", [])
     ]
     return Tree(files, [_inside(path) for path in source.get("directories", [])])

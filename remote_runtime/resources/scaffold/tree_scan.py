@@ -1,13 +1,12 @@
 """What is in the directory of a scaffold (target). Symlinks in it are never followed."""
 
 import os
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Dict, List, Optional
 
 from remote_runtime.base import Missing
-from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import HostReader, Node
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, parents
-from remote_runtime.system.files import Status
 
 _PROPERTIES = ("", "ensure", "owner", "group", "mode", "provider")
 _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
@@ -19,27 +18,26 @@ class Look(object):
     With ``purge`` a file where the scaffold has a directory counts as gone.
     """
 
-    def __init__(self, context: Context, root: str, purge: bool = False) -> None:
-        self._context = context
-        self._files = context.files
+    def __init__(self, host: HostReader, root: str, purge: bool = False) -> None:
+        self._files = host.files
         self.root = root
         self.unmet: List[Missing] = []
         self._purge = purge
         self._directories: Dict[str, bool] = {}
-        above = parent_in_the_way(context, root)
+        above = parent_in_the_way(host, root)
         if above is not None:
             self.unmet.append(above)
         self.exists = above is None and self._is_directory("", root)
 
     def full(self, path: str) -> str:
-        """The absolute path."""
-        return os.path.join(self.root, path)
+        """The absolute path; that of the directory itself for ""."""
+        return os.path.join(self.root, path) if path else self.root
 
-    def status(self, path: str) -> Optional[Status]:
+    def node(self, path: str) -> Optional[Node]:
         """What is at the path of a file; None where there is nothing that counts."""
         if not self.directory(os.path.dirname(path)):
             return None
-        return self._files.status(self.full(path))
+        return self._files.lstat(self.full(path))
 
     def directory(self, path: str) -> bool:
         """Whether a directory is there, with all above it."""
@@ -53,7 +51,7 @@ class Look(object):
         return known
 
     def _is_directory(self, path: str, full: str) -> bool:
-        found = self._files.status(full)
+        found = self._files.lstat(full)
         if found is None:
             return False
         if found.kind == "directory":
@@ -69,7 +67,7 @@ class Look(object):
         hint = "use another directory; ccm does not change the existing file"
         self.unmet.append(Missing(message, hint=hint))
 
-    def refuse(self, wanted: Wanted, found: Status) -> None:
+    def refuse(self, wanted: Wanted, found: Node) -> None:
         """Note what is in the way of a file."""
         full = self.full(wanted.path)
         if found.kind == "directory":
@@ -79,12 +77,12 @@ class Look(object):
         elif found.kind == "other":
             self.in_the_way(full, "%s is a device, socket or pipe; it was not changed" % full)
 
-    def ensure_inside(self, path: str) -> None:
+    def ensure_inside(self, host: HostReader, path: str) -> None:
         """Look again, right before something at ``path`` is changed, that no directory on the way
         became a symlink since: whoever owns the directory could lead the write elsewhere."""
         for above in ["", *parents(path)]:
-            full = self.full(above) if above else self.root
-            found = self._files.status(full)
+            full = self.full(above)
+            found = host.files.lstat(full)
             if found is not None and found.kind != "directory":
                 raise ResourceError(
                     "%s was replaced during the run" % full,
@@ -102,43 +100,27 @@ class Look(object):
     def extra(self, tree: Tree) -> List[str]:
         """The files that are not part of the scaffold, sorted; other file systems are left out."""
         known = {file.path for file in tree.files}
-        return [
-            path for path, is_directory in self._all() if not is_directory and path not in known
-        ]
+        found: List[str] = []
+        top = self._files.lstat(self.root) if self.exists else None
+        waiting = [""] if self.exists else []  # whoever may write there decides how deep it is
+        while waiting:
+            for path in self.names(waiting.pop()):
+                node = self._files.lstat(self.full(path))
+                if node is not None and node.kind != "directory":
+                    found.append(path)
+                elif node is not None and top is not None and node.device == top.device:
+                    waiting.append(path)
+        return sorted(path for path in found if path not in known)
 
     def is_directory(self, path: str) -> bool:
         """Whether a directory is at this very path, whatever is above it."""
-        found = self._files.status(self.full(path) if path else self.root)
+        found = self._files.lstat(self.full(path))
         return found is not None and found.kind == "directory"
 
     def names(self, path: str) -> List[str]:
         """What is right in a directory, as paths below the scaffold's."""
-        full = self.full(path) if path else self.root
+        full = self.full(path)
         return [os.path.join(path, name) for name in self._files.entries(full)]
-
-    def _all(self) -> List[Tuple[str, bool]]:
-        """Every path below the directory, and whether it is a directory itself."""
-        found: List[Tuple[str, bool]] = []
-        if not self.exists:
-            return found
-        top = self._files.status(self.root)
-        waiting = [""]  # not recursive: whoever may write there decides how deep it is
-        while waiting:
-            self._context.check_cancelled()
-            at = waiting.pop()
-            for path, status in self._entries(at):
-                is_directory = status.kind == "directory"
-                found.append((path, is_directory))
-                if is_directory and top is not None and status.device == top.device:
-                    waiting.append(path)
-        return sorted(found)
-
-    def _entries(self, at: str) -> Iterator[Tuple[str, Status]]:
-        for name in self._files.entries(self.full(at) if at else self.root):
-            path = os.path.join(at, name)
-            status = self._files.status(self.full(path))
-            if status is not None:
-                yield path, status
 
 
 def shown(path: str) -> str:
@@ -148,12 +130,13 @@ def shown(path: str) -> str:
     return "./" + text if text in _PROPERTIES else text
 
 
-def parent_in_the_way(context: Context, root: str) -> Optional[Missing]:
+def parent_in_the_way(host: HostReader, root: str) -> Optional[Missing]:
     """What keeps the directory from being created: something above it that is no directory."""
     above = os.path.dirname(root)
-    while not context.files.is_there(above):
+    while above != "/" and host.files.lstat(above) is None:
         above = os.path.dirname(above)
-    if context.files.is_directory(above):
+    found = host.files.stat(above)
+    if found is not None and found.kind == "directory":
         return None
     return Missing(
         "%s is not a directory" % above,

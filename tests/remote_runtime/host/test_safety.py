@@ -5,6 +5,7 @@ import unittest
 from typing import Any, Callable, Dict, List, Tuple
 
 from remote_runtime.base import Action, ResourceType, State
+from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
 from remote_runtime.host.crontab_ports import Crontabs, crontabs_of, reader_of
@@ -21,7 +22,8 @@ from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_it
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
-    *("digest", "number", "require_file_place", "require_parent"),
+    *("digest", "number", "is_removable", "require_file_place", "require_parent"),
+    *("require_free", "require_kind"),
     *("lstat", "stat", "real", "read", "entries", "uid", "gid", "find", "user", "group"),
     *("group_name", "login_keys"),
     "tries",  # of the last command
@@ -82,6 +84,9 @@ class SafetyTest(DirectoryTest):
             ("write", lambda: files.write(at("new"), b"y", mode=0o600)),
             ("rewrite", lambda: files.rewrite(at("file"), b"z")),
             ("mkdir", lambda: files.mkdir(at("made"), 0o755)),
+            ("put", lambda: files.put(at("file"), Text("w"), mode=0o600, **OURS)),
+            ("make_directory", lambda: files.make_directory(at("a/b"), 0o755)),
+            ("set_mode", lambda: files.set_mode(at("file"), 0o640)),
             ("symlink", lambda: files.symlink("new", at("link"))),
             ("symlink", lambda: files.symlink("new", at("empty"), replace=True)),
             ("set_attributes", lambda: files.set_attributes(at("file"), 0o600, -1, -1)),

@@ -7,6 +7,7 @@ from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.system.files import Files
+from remote_runtime.system.preconditions import PAGE
 from tests.remote_runtime.fakes import DirectoryTest
 
 
@@ -135,18 +136,18 @@ class LayerTest(DirectoryTest):
         self.assertEqual((len(self.layer.nodes), len(copy.nodes)), (1, 0))
 
     def test_what_is_to_be_written_is_counted_once(self) -> None:
-        """Whatever is laid over it, or goes with its directory, and less what it replaces."""
+        """By pages, whatever is laid over it, or goes with its directory, less what it replaces."""
         self.write("old", b"12345", 0o644)
         before = self.layer.planned(self.path("x"))
         self.put("d", "directory")
         for name in ("d/a", "d/b", "old"):
             self.put(name, "file", content=Text("123"))
-        self.assertEqual((before, self.layer.planned(self.path("x"))), ((0, 0), (4, 3)))
+        self.assertEqual((before, self.layer.planned(self.path("x"))), ((0, 0), (2 * PAGE, 3)))
         self.put("d/a", "file", content=Text("1"))
         copy = self.layer.copy()
         self.put("d", "absent")
-        self.assertEqual(self.layer.planned(self.path("x")), (-2, 0))
-        self.assertEqual(copy.planned(self.path("x")), (2, 3))
+        self.assertEqual(self.layer.planned(self.path("x")), (0, 0))
+        self.assertEqual(copy.planned(self.path("x")), (2 * PAGE, 3))
 
     def test_what_goes_with_its_directory_does_not_come_back(self) -> None:
         """What is laid there later is all that it holds."""

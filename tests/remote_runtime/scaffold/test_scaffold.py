@@ -11,12 +11,13 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.registry import Registry
-from remote_runtime.resources.scaffold.resource import Resource
-from remote_runtime.system.errno_messages import failure, refusal
+from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files
-from remote_runtime.system.preconditions import Preconditions
-from tests.remote_runtime.fakes import FailingFiles, PackagedContent, context, item, run_items
+from remote_runtime.system.inode_flags import IMMUTABLE
+from remote_runtime.system.temporary import Temporary
+from tests.remote_runtime.fakes import ROOT, FailingFiles, PackagedContent, context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
+from tests.remote_runtime.system.flags import flag
 
 TREE = {"a.conf": b"a\n", "sub/deep/b.conf": b"b\n"}
 
@@ -34,23 +35,6 @@ class Stubborn(Files):
         super().remove(path)
 
 
-class Immovable(Stubborn):
-    """The same, and a look at those paths tells it."""
-
-    def obstacles(self, path: str, follow: bool = False) -> Preconditions:
-        return Kept(path) if path in self._stay else super().obstacles(path, follow)
-
-
-class Kept(Preconditions):
-    """Those of a path that cannot be removed."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def removing(self, tree: bool = False) -> None:
-        raise refusal("remove", self.path, errno.EPERM)
-
-
 class Swept(Files):
     """A file system of which somebody else removes all files as soon as one is removed."""
 
@@ -59,6 +43,15 @@ class Swept(Files):
         for top, _, names in os.walk(os.path.dirname(path)):
             for name in names:
                 os.unlink(os.path.join(top, name))
+
+
+class Forgetful(Files):
+    """A file system that keeps no file that is written."""
+
+    def temporary(self, *given: Any) -> Temporary:
+        made = super().temporary(*given)
+        made.__dict__["commit"] = made.discard
+        return made
 
 
 class PresentTest(ScaffoldTest):
@@ -340,23 +333,23 @@ class DecisionTest(ScaffoldTest):
         self.assertIn("a.conf", text)
         self.assertEqual([c["what"] for c in event["changes"]], ["sub/deep/b.conf"])
 
+    @unittest.skipUnless(ROOT, "only root may set flags")
     def test_what_is_seen_not_to_go_is_tried_last(self) -> None:
         """All else is done, in the preview as well, and the failure says why it stays."""
         notices: List[Tuple[str, str]] = []
         for purge in (True, False):
-            files = Immovable(self.path("out/a"), self.path("out/c"))
-            self.put("out/a")
-            self.put("out/b")
-            self.put("out/c")
+            for name in ("out/a", "out/b", "out/c"):
+                self.put(name)
+            for name in ("out/a", "out/c"):
+                flag(self.path(name), IMMUTABLE)
             tree = {"d": b"d"} if purge else {"a": b"", "b": b"", "c": b""}
             wanted = self.scaffold(tree, ensure="present" if purge else "absent", purge=purge)
-            (told,) = run_items([wanted], noop=True, store=self.store, files=files)
+            (told,) = run_items([wanted], noop=True, store=self.store)
             self.assertEqual(self.files(), ["a", "b", "c"])
             notices.clear()
             (came,) = run_items(
                 [wanted],
                 store=self.store,
-                files=files,
                 on_notice=lambda level, text: notices.append((level, text)),
             )
             self.assertEqual(told["prediction"], "certain")
@@ -364,6 +357,8 @@ class DecisionTest(ScaffoldTest):
             self.assertIn("could not remove", came["error"][0])
             self.assertEqual(self.files(), ["a", "c", "d"] if purge else ["a", "c"])
             self.assertEqual(len(notices), 1)
+            for name in ("out/a", "out/c"):
+                flag(self.path(name), 0)
             shutil.rmtree(self.path("out"))
 
     def test_a_directory_that_stays_is_no_failure(self) -> None:
@@ -395,11 +390,7 @@ class DecisionTest(ScaffoldTest):
 
     def test_what_did_not_come_to_be_is_a_failure(self) -> None:
         """After writing, the directory is compared again."""
-        resource = self.scaffold(TREE)
-        shared = context([resource], self.store)
-        registry = Registry(shared)
-        registry.create(resource).provider.__dict__["put"] = lambda *given: None
-        (event,) = run_items([resource], registry, shared=shared)
+        event = self.apply(self.scaffold(TREE), files=Forgetful())
         told = "desired state not achieved: still different: a.conf, sub/deep/b.conf"
         self.assertIn(told, event["error"][0])
 
@@ -528,9 +519,7 @@ class EventTest(ScaffoldTest):
 def wanted(resource: Any, **settings: Any) -> List[str]:
     """The hashes that a quick look asks for."""
     made = context([resource], **settings)
-    scaffold = Registry(made).create(resource)
-    assert isinstance(scaffold, Resource)
-    return scaffold.wanted()
+    return Registry(made).create(resource).wanted()
 
 
 if __name__ == "__main__":

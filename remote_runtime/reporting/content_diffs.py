@@ -1,30 +1,43 @@
-"""What of a change of content may and can be shown (target)."""
+"""What of the changes of several contents may and can be shown (target)."""
 
 from typing import Optional
 
-from remote_runtime.base import Item
 from remote_runtime.changes import HASHED, Unknowable, content_before, text_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
 from remote_runtime.reporting import difference
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 from remote_runtime.system.files import Status
 
 MOST = 512 << 10
-"""Bytes of content that the diffs of one scaffold are made of, so that its event stays small."""
+"""Bytes of content that the diffs of one resource are made of, so that its event stays small."""
 
 _OTHERS_READ = 0o004
 
 
 class Diffs(object):
-    """Makes the diffs of one scaffold, under the rules of a file's."""
+    """Makes the diffs of one resource, under the rules of a file's."""
 
     def __init__(self, context: Context, item: Item) -> None:
         self._context = context
         self._possible = context.options.diff and not item.sensitive
         self._left = MOST
 
-    def wants(self, old: Optional[Status], size: int, mode: int) -> bool:
-        """Whether the new content, of ``size`` bytes, is needed for a diff."""
+    def wants(self, path: str, size: int, mode: int) -> bool:
+        """Whether the new content of a file, of ``size`` bytes, is needed for a diff."""
+        return self._possible and self._wants(self._old(path), size, mode)
+
+    def _old(self, path: str) -> Optional[Status]:
+        try:
+            return self._context.files.status(path)
+        except ResourceError as error:
+            if error.kind == NOT_A_DIRECTORY:
+                return None  # nothing is below a file
+            raise
+
+    def _wants(self, old: Optional[Status], size: int, mode: int) -> bool:
         if not self._possible or not self._may(old, mode):
             return False
         before = old.size if old is not None else 0
@@ -38,14 +51,15 @@ class Diffs(object):
         readable = mode & _OTHERS_READ and (old is None or old.mode & _OTHERS_READ)
         return bool(readable or self._context.options.diff_private)
 
-    def make(self, path: str, old: Optional[Status], content: Content, mode: int) -> Optional[str]:
+    def make(self, path: str, content: Content, mode: int) -> Optional[str]:
         """The difference; sizes and hashes where it is too large; None where none may be shown."""
+        old = self._old(path) if self._possible else None
         if old is not None and old.kind != "file":
             old = None
         if not self._possible or not self._may(old, mode):
             return None
         files = self._context.files
-        if not self.wants(old, content.size, mode):
+        if not self._wants(old, content.size, mode):
             before = None
             if old is not None:
                 before = (old.size, content_before(files, path, old, content.size))

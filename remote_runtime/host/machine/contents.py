@@ -1,0 +1,122 @@
+"""Contents of the plan, and post commands on private copies of them (target).
+
+Commands run on copies in a preview as in a push, so that both have the same port.
+"""
+
+import os
+from typing import TYPE_CHECKING, Any, Sequence, Tuple
+
+from remote_runtime import requirements
+from remote_runtime.content import Chunks, Content
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import file_ports
+from remote_runtime.resources.file.content import Blob, Local
+from remote_runtime.text import shell_words
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+
+class _Copy(Content):
+    """A copy that the commands are done with."""
+
+    def __init__(self, path: str, context: "Context") -> None:
+        self._files, self._path = context.files, path
+        found = self._files.status(path)
+        if found is None or found.kind != "file":
+            raise ResourceError("it is no longer a regular file")
+        self.size, self.mode = found.size, found.mode & 0o777
+        self.sha256 = self._files.sha256(path, found)
+
+    def chunks(self) -> Chunks:
+        return self._files.blocks(self._path)
+
+
+class Contents(file_ports.Contents):
+    """Those of one resource."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context, self._directory = context, ""
+
+    def of(self, value: Any) -> Content:
+        """See the base class."""
+        return Blob(value, self._context)
+
+    def require(self, command: str, what: str) -> None:
+        """See the base class."""
+        program = shell_words.split(command)[0]
+        for missing in requirements.program(self._context, program, what=what):
+            raise missing
+
+    def processed(
+        self,
+        content: Content,
+        name: str,
+        *,
+        at: str,
+        mode: int,
+        commands: Sequence[str],
+        timeout: float,
+    ) -> Tuple[Content, int]:
+        """See the base class."""
+        context = self._context
+        before = context.doubts
+        path = self._copied(self._at_hand(content, at), name, mode)
+        for command in commands:
+            context.progress("processing %s" % name)
+            self._run(command, path, name=name, timeout=timeout)
+        try:
+            copy = _Copy(path, context)
+        except ResourceError as error:
+            raise ResourceError("post %r: %s: %s" % (commands[-1], name, error)) from error
+        if context.doubts > before:
+            copy.doubt = context.doubt_over(before)
+        return copy, copy.mode
+
+    def _at_hand(self, content: Content, path: str) -> Content:
+        """What is there already need not travel to be processed."""
+        found = self._context.files.status(path)
+        if found is None or found.kind != "file" or found.size != content.size:
+            return content
+        there = Local(path, self._context)
+        return there if there.sha256 == content.sha256 else content
+
+    def _copied(self, content: Content, name: str, mode: int) -> str:
+        if not self._directory:
+            self._directory = self._context.files.private_directory()
+        path = os.path.join(self._directory, name)
+        try:
+            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "wb") as out:
+                for chunk in content.chunks():
+                    self._context.check_cancelled()
+                    out.write(chunk)
+                os.fchmod(out.fileno(), mode)
+        except OSError as error:
+            raise ResourceError("could not stage %s: %s" % (name, error.strerror)) from error
+        return path
+
+    def _run(self, command: str, path: str, *, name: str, timeout: float) -> None:
+        argv = shell_words.split(command)
+        if any("{}" in word for word in argv):
+            argv = [word.replace("{}", path) for word in argv]
+        else:
+            argv.append(path)
+        result = self._context.user_commands.run(argv, timeout=timeout)
+        if result.code == 0 and not result.timed_out:
+            return
+        how = "took longer than %g s" % timeout
+        if not result.timed_out:
+            how = "ended with exit code %d" % result.code
+        raise ResourceError(
+            "post %r for %s %s" % (command, name, how),
+            kind="resource.scaffold.post",
+            output=result.tail(),
+        )
+
+    def discard(self) -> None:
+        """See the base class."""
+        if self._directory:
+            self._context.files.remove_private_directory(self._directory)
+            self._directory = ""

@@ -1,1 +1,0 @@
-"""Ways to get archives (target)."""
