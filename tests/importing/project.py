@@ -61,6 +61,10 @@ _GIT = {
     r"^files /srv/git/shop/\.git/index:": "times of the files of the repository",
 }
 _BACKUPS = {r"^files /etc/ssh/\.?sshd_config\..*~: ": "a backup; each tool has names of its own"}
+_ABOVE = {
+    r"^files /srv/nfs: group nogroup != root; owner nobody != root$": "marked in the report: above "
+    "a computed directory, Ansible makes directories with its attributes"
+}
 
 PROJECTS = (
     Project("users", "site.yml", "inventory.ini", installs=False),
@@ -72,7 +76,7 @@ PROJECTS = (
     Project("monitoring", "site.yml", "inventory.ini"),
     Project("firewall", "firewall.yml", "hosts.ini"),
     Project("mail", "site.yml", "hosts.ini"),
-    Project("nfs", "site.yml", "hosts.yml"),
+    Project("nfs", "site.yml", "hosts.yml", _ABOVE),
     Project("certificates", "certs.yml", "inventory.ini", _KEYS),
     Project("app", "deploy.yml", "inventory", _GIT),
     Project("common", "site.yml", "hosts.ini"),

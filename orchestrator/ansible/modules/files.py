@@ -114,6 +114,18 @@ def directories_above(
     return found
 
 
+def _check_above(context: Context, given: Arguments) -> None:
+    """Mark a computed directory, where a known value of it may be below one that is missing."""
+    sample = given.sample("path", "dest", "name")
+    parents = {posixpath.dirname(one.rstrip("/")) for one in sample.values
+               if isinstance(one, str) and one.startswith("/")}  # fmt: skip
+    if any(one.strip("/") and not context.is_directory(one) for one in parents):
+        context.check(
+            "directories above it that are missing get its owner, group and mode in the original, "
+            "those of root here"
+        )
+
+
 def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     recurse = given.flag("recurse", default=False)
     relative = relative_mode(given.raw("mode"))
@@ -125,6 +137,9 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     owner, group = given.text("owner"), given.text("group")
     own = attributes(context, given, "0755", directory=True)
     above = [] if own == _OF_ROOT else directories_above(context, path, own)
+    parent = posixpath.dirname(path)
+    if own != _OF_ROOT and ("{{" in parent or not parent.startswith("/")):
+        _check_above(context, given)
     context.directories.add(path)
     properties: dict[str, Any] = {"ensure": "directory", **own}
     made = [*above, Entry("file", path, properties)]

@@ -297,6 +297,23 @@ def test_directories_above_have_the_attributes_of_the_one_that_is_named(tmp_path
     check_valid(tmp_path / "site")
 
 
+@pytest.mark.parametrize(("path", "outcome"), [("/srv/nfs/a", "check"), ("/srv/a", "converted")])
+def test_directories_above_a_computed_one_are_marked(
+    path: str, outcome: str, tmp_path: Path
+) -> None:
+    """Where a value that is known is not directly below a directory that each host has."""
+    result, _ = convert_tasks(
+        tmp_path,
+        """\
+        - file: {path: "{{ item.path }}", state: directory, owner: a, group: a, mode: "0750"}
+          loop: "{{ shares }}"
+        """,
+        defaults__main=f"shares: [{{path: {path}}}]\n",
+    )
+    assert result.records[0].outcome == outcome
+    check_valid(tmp_path / "site")
+
+
 def test_packages_that_are_named_twice_are_one_resource(tmp_path: Path) -> None:
     """``foreach`` takes a list, which the filter alone does not give."""
     _, text = convert_tasks(
