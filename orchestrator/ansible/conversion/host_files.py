@@ -203,11 +203,7 @@ def _share(project: Project, found: dict[str, Any]) -> None:
         if layer.name == "all":
             target = found.setdefault("defaults", {})
         elif layer.order.startswith("host:"):
-            if layer.name not in found["hosts"]:
-                _note(project, f"hosts.yaml has no entry for {layer.name} alone: other hosts do "
-                      f"not see its variables {', '.join(shared)}")  # fmt: skip
-                continue
-            target = found["hosts"][layer.name] = found["hosts"][layer.name] or {}
+            target = found["hosts"][layer.name] = found["hosts"].get(layer.name) or {}
         elif layer.name in found.get("groups", {}):
             target = found["groups"][layer.name]
         else:

@@ -49,13 +49,17 @@ def _plain(name: str) -> str:
 def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     """A filter of ccm; NotConvertible."""
     name = _plain(node.name)
-    inner = of(node.node) if node.node is not None else None
+    inner: Any = of(node.node) if node.node is not None else None
     arguments = [of(one) for one in node.args]
     named = [nodes.Keyword(one.key, of(one.value)) for one in node.kwargs]
     if name == "format":
         return _format(inner, arguments)
     if name == "ternary" and len(arguments) == 2 and not named and _is_defined(node.node):
         return nodes.CondExpr(inner, *arguments)
+    if name in ("default", "d") and arguments and _is_address(inner):
+        # Without an address of its own, a host of ccm has its name as the address.
+        own = nodes.Compare(inner, [nodes.Operand("ne", nodes.Getattr(inner.node, "name", "load"))])
+        return nodes.CondExpr(own, inner, arguments[0])
     if name in ("changed", "success", "failed", "skipped"):
         raise NotConvertible(f"the filter {name}, which Ansible 2.9 removed")
     other = substitute(name, inner, arguments, named)
@@ -70,6 +74,14 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     if name in ("map", "select", "reject", "selectattr", "rejectattr"):
         _check_names(name, arguments, whole)
     return nodes.Filter(inner, name, arguments, named, node.dyn_args, node.dyn_kwargs)
+
+
+def _is_address(node: Any) -> bool:
+    """Whether an expression of ccm is the address of a host."""
+    if not isinstance(node, nodes.Getattr) or node.attr != "address":
+        return False
+    base = node.node.node if isinstance(node.node, nodes.Getitem) else node.node
+    return isinstance(base, nodes.Name) and base.name in ("Host", "Hosts")
 
 
 def _is_defined(node: Any) -> bool:

@@ -117,8 +117,7 @@ def directories_above(
 def _check_above(context: Context, given: Arguments) -> None:
     """Mark a computed directory, where a known value of it may be below one that is missing."""
     sample = given.sample("path", "dest", "name")
-    parents = {posixpath.dirname(one.rstrip("/")) for one in sample.values
-               if isinstance(one, str) and one.startswith("/")}  # fmt: skip
+    parents = {posixpath.dirname(str(one).rstrip("/")) for one in sample.values}
     if any(one.strip("/") and not context.is_directory(one) for one in parents):
         context.check(
             "directories above it that are missing get its owner, group and mode in the original, "

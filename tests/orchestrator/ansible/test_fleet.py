@@ -49,6 +49,30 @@ def test_variables_of_other_hosts_stand_in_the_inventory(
         assert value in out.split(f"vars.{name}")[1].splitlines()[0]
 
 
+def test_hosts_of_a_range_and_addresses_with_a_default(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each host of a range has its variables, and the default where it has no address."""
+    task = "- hosts: web1\n  tasks: [{template: {src: x.j2, dest: /etc/app}}]\n"
+    template = """
+        {% for h in groups['app'] %}
+        {{ hostvars[h].ansible_host | default('10.0.0.' ~ loop.index) }}:{{ hostvars[h].port }}
+        {% endfor %}
+        """
+    hosts = "web1\n[app]\napp[1:2] port=80\n[other]\napp1 ansible_host=192.0.2.1\n"
+    files = {"site.yml": task, "hosts": hosts, "templates/x.j2": template}
+    result, site = convert(tmp_path, files, "site.yml")
+    assert not result.notes
+    check_valid(site, "-i", str(site / "hosts.yaml"))
+    capsys.readouterr()
+    text = (site / "templates/x.j2").read_text()
+    address = "Hosts[h].address"
+    assert f"{address} if {address} != Hosts[h].name else '10.0.0.' ~ loop.index" in text
+    assert "Hosts[h].vars.port" in text
+    main(["inventory", "-i", str(site / "hosts.yaml"), "--host", "app2"])
+    assert "vars.port" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("variables", "reason"),
     [
