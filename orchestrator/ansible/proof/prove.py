@@ -104,14 +104,16 @@ def _ansible_first(
     steps = _Steps(say)
     steps.run("ansible-playbook", lambda: play(False))
     title = "ansible-playbook again, to find tasks that change on every run"
-    again = {(one.host, *_place(one)) for one in steps.run(title, lambda: play(False))
-             if one.changed}  # fmt: skip
+    second = steps.run(title, lambda: play(False))
+    again = {(one.host, *_place(one)) for one in second if one.changed}
+    ran = {(one.host, *_place(one)) for one in second if one.status == "ok"}
     events = steps.run("ccm push --noop of the converted site", site.preview)
     _require_events(events, hosts)
     proof = Proof(ANSIBLE, tuple(hosts), len(events), [], [], [])
     for event in events:
         origin = tasks.origin(event)
-        always = origin is not None and (event["host"], *tasks.place(origin)) in again
+        place = (event["host"], *tasks.place(origin)) if origin is not None else None
+        always = place in again or (place in ran and _is_unconditional(event))
         what = _difference(event)
         if what is None:
             continue
@@ -213,6 +215,13 @@ def _difference(event: Event) -> str | None:
     reason = event.get("prediction_reason")
     parts += [str(reason)] if reason and not event.get("changed") else []
     return "; ".join(part for part in parts if part) or "would change"
+
+
+def _is_unconditional(event: Event) -> bool:
+    """Whether a command runs on each push; the task runs each time, too, but says ``ok``."""
+    given = event.get("properties") or {}
+    guards = ("creates", "onlyif", "unless", "refresh_only", "refreshonly")
+    return event["type"] == "exec" and not any(given.get(name) for name in guards)
 
 
 def _change(change: Mapping[str, Any]) -> str:

@@ -116,6 +116,26 @@ def test_what_ansible_changes_every_time_is_no_difference(tmp_path: Path) -> Non
     assert [one.task for one in proof.repeated] == ["t.yml:7 (Run)"]
 
 
+@pytest.mark.parametrize(
+    ("properties", "status", "holds"),
+    [
+        ({"command": "a"}, "ok", True),
+        ({"command": "a"}, "skipped", False),
+        ({"command": "a", "unless": "b"}, "ok", False),
+    ],
+)
+def test_a_command_that_always_runs_is_no_difference(
+    properties: dict[str, str], status: str, holds: bool, tmp_path: Path
+) -> None:
+    """If the task runs each time, too; one that Ansible skips is a difference."""
+    world = World(tmp_path, preview=[event("exec#date", changed=True, properties=properties)])
+    if status == "skipped":
+        world.skipped = {7: True}
+    proof = world.prove("ansible")
+    assert proof.holds == holds
+    assert len(proof.repeated) == holds
+
+
 def test_what_a_preview_cannot_know_is_listed_apart(tmp_path: Path) -> None:
     """An unknown prediction neither proves nor contradicts."""
     unknown = event(
