@@ -18,7 +18,7 @@ HELP = "Serve the stored runs of a fleet as pages for a browser."
 EXAMPLE = """
 ccm studio -i hosts.yaml
 ccm studio user add alice --auth studio.users
-ccm studio token add ci --state /srv/studio    # runs of others; see history in ccm.yaml
+ccm studio token add ci --state /srv/studio    # to post and read runs
 ccm studio --listen 192.0.2.10:8700 --auth studio.users \\
   --tls-cert studio.pem --tls-key studio.key
 """
