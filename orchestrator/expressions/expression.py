@@ -170,8 +170,10 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
 
     if isinstance(value, Undefined):
         return _missing(value, expression)
-    message = f"{expression.source}: gives a {kind.__name__}, not text, a number, a list or a map"
-    if kind.__name__ == "generator":
+    steps = hasattr(value, "__next__")  # of items, map, reverse and the like
+    given = "generator" if steps else kind.__name__
+    message = f"{expression.source}: gives a {given}, not text, a number, a list or a map"
+    if steps:
         message += "; add |list to it"
     raise EvaluationError(message, expression.where)
 

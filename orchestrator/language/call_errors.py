@@ -15,21 +15,35 @@ _SPELLED = {"kv_get": "kvGet"}
 _UNKNOWN = re.compile(r"No (?P<what>test|filter) named (?P<name>'.*')\.?")
 """Jinja2's words for a name that is only known as it is used, as in ``map('nope')``."""
 
-_OPERATORS = (
-    re.compile(
-        r"unsupported operand type\(s\) for (?P<sign>\S+?): '(?P<left>\w+)' and '(?P<right>\w+)'"
+_TYPE = r"(?:type )?'?(?P<{}>\w+)'?"
+_LEFT, _RIGHT = _TYPE.format("left"), _TYPE.format("right")
+_FORMS = (
+    (
+        rf"unsupported operand type\(s\) for (?P<sign>\S+?)(?: or pow\(\))?: {_LEFT} and {_RIGHT}",
+        "",
     ),
-    re.compile(
-        r"'(?P<sign>\S+)' not supported between instances of '(?P<left>\w+)' and '(?P<right>\w+)'"
+    (rf"'(?P<sign>\S+)' not supported between instances of {_LEFT} and {_RIGHT}", ""),
+    (rf'can only concatenate {_LEFT} \(not "(?P<right>\w+)"\) to (?P<sign>\w+)', ""),
+    (rf"bad operand type for (?:unary )?(?P<sign>\S+): {_LEFT}", "{sign} does not take {left}"),
+    (rf"{_LEFT} object is not callable", "{left} is not a function"),
+    (rf"{_LEFT} object is not (?:iterable|reversible)", "{left} is not a list"),
+    (rf"{_LEFT} object is not subscriptable", "{left} has no elements"),
+    (rf"{_LEFT} object has no attribute (?P<sign>'\w+')", "{left} has no {sign}"),
+    (rf"argument of {_LEFT} is not iterable", "{left} is not a list"),
+    (rf"cannot unpack non-iterable {_LEFT} object", "{left} is not a list"),
+    (rf"object of {_LEFT} has no len\(\)", "{left} has no length"),
+    (rf"'in <string>' requires string as left operand, not {_LEFT}", "{left} cannot be in text"),
+    (rf"{_LEFT} doesn't define __(?P<sign>\w+)__ method", "{sign} does not take {left}"),
+    (rf"{_LEFT} object cannot be interpreted as an integer", "{left} is not a whole number"),
+    (rf"unhashable type: {_LEFT}", "{left} cannot be a key"),
+    (rf"must be str or None, not {_LEFT}", "it takes text, not {left}"),
+    (rf"(?P<sign>\w+\(\)) argument \d must be str, not {_LEFT}", "{sign} takes text, not {left}"),
+    (
+        rf"sequence item (?P<sign>\d+): expected str instance, {_LEFT} found",
+        "element {sign} is {left}, not text",
     ),
-    re.compile(r"can only concatenate (?P<left>\w+) \(not \"(?P<right>\w+)\"\) to (?P<sign>\w+)"),
 )
-_OBJECT = re.compile(r"'(?P<left>\w+)' object is not (?P<what>callable|iterable|subscriptable)")
-_OBJECTS = {
-    "callable": "is not a function",
-    "iterable": "is not a list",
-    "subscriptable": "has no elements",
-}
+"""What Python says of operators and values, and the words for it; none for two operands."""
 _KINDS = {
     "str": "text",
     "int": "a number",
@@ -44,17 +58,17 @@ _KINDS = {
 
 def of_operator(message: str) -> str:
     """The message, in the words for values that templates have if it is about an operator."""
-    for form in _OPERATORS:
-        if found := form.fullmatch(message):
-            left, right = _KINDS.get(found["left"]), _KINDS.get(found["right"])
+    for form, words in _FORMS:
+        if found := re.fullmatch(form, message):
+            named = found.groupdict()
+            left, right = _KINDS.get(named["left"]), _KINDS.get(named.get("right", "str"))
             if left is None or right is None:
                 return message
-            sign = "+" if found["sign"].isalpha() else found["sign"]
+            if words:
+                return words.format(left=left, sign=named.get("sign"))
+            sign = "+" if named["sign"].isalpha() else named["sign"]
             join = " (~ joins texts)" if sign == "+" and "text" in (left, right) else ""
             return f"{sign} does not take {left} and {right}{join}"
-    found = _OBJECT.fullmatch(message)
-    if found and found["left"] in _KINDS:
-        return f"{_KINDS[found['left']]} {_OBJECTS[found['what']]}"
     return message
 
 

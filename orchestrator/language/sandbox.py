@@ -22,7 +22,7 @@ from orchestrator.language import bounds
 from orchestrator.language.errors import OtherFactsError
 from orchestrator.language.filters import FILTERS as OWN_FILTERS
 from orchestrator.language.filters import TESTS as OWN_TESTS
-from orchestrator.language.kinds import kind
+from orchestrator.language.kinds import as_text, kind
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from remote_runtime.text.nearest import nearest
 
@@ -196,11 +196,15 @@ class _Named(Undefined):
 
     @property
     def _undefined_message(self) -> str:
-        owner, name = self._undefined_obj, self._undefined_name
+        owner: Any = self._undefined_obj
+        name: Any = self._undefined_name
         if owner is missing or self._undefined_hint:
             return str(super()._undefined_message)
         if not isinstance(owner, _MAPPING_TYPES):
-            return f"{kind(owner)} has no {'element ' if isinstance(name, int) else ''}{name!r}"
+            shown = repr(name) if isinstance(name, str) else kind(name)
+            if type(name) in (int, float, bool):
+                shown = as_text(name)
+            return f"{kind(owner)} has no {'element ' if type(name) is int else ''}{shown}"
         # Facts refuses to be read as a whole while some are missing; their names may be.
         names = map(str, dict.keys(owner)) if isinstance(owner, dict) else ()
         likely = nearest(str(name), names)
