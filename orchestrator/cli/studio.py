@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.studio.web.start import StudioOptions, run_studio
 
     host, port = _address(args.listen)
-    project, data_dir = _project(args.project)
+    project, data_dir, private = _project(args.project)
     options = StudioOptions(
         state=Path(args.state).absolute() if args.state else state_directory(),
         host=host,
@@ -140,6 +140,7 @@ def run(args: argparse.Namespace) -> int:
         keep=args.keep_received,
         project=project,
         data_dir=data_dir,
+        private=private,
         webhook=_webhook(args.webhook, args.webhook_secret),
         public_badges=args.public_badges,
     )
@@ -155,21 +156,30 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _project(given: str | None) -> tuple[Path | None, str]:
-    """The directory of the designer and the project's data directory. UsageError, InputError."""
+def _project(given: str | None) -> tuple[Path | None, str, tuple[str, ...]]:
+    """The directory of the designer, the project's data directory and its files with passwords.
+
+    UsageError, InputError.
+    """
     import os
     from pathlib import Path
 
     from orchestrator.project.discovery import project_files
     from orchestrator.project.reader import read_project
+    from orchestrator.project.settings import Project
     from remote_runtime.errors import UsageError
+    from remote_runtime.reporting.masking import strings_of
 
     if given is not None and not os.path.isdir(given):
         raise UsageError(f"--project {given}: there is no such directory", hint="check the path")
     files = project_files(os.path.join(given, "site.yaml") if given is not None else "")
     directory = given if given is not None else files[0].directory if files else None
-    data = read_project(files).settings.get("data_dir") if files else None
-    return Path(directory) if directory is not None else None, str(data.value) if data else ""
+    if directory is None:
+        return None, "", ()
+    read = read_project(files) if files else Project()
+    data = read.settings.get("data_dir")
+    private = tuple(one for one in strings_of({**read.secrets}) if os.path.isabs(one))
+    return Path(directory), str(data.value) if data else "", private
 
 
 def _tell(address: str) -> None:

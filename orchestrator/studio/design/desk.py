@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -26,10 +26,11 @@ _HIDDEN = "«secret»"
 
 class Desk:
     """The manifests of a project and the drafts of its designers. ``data_dir`` is the project's
-    directory of data files, "" for none.
+    directory of data files, "" for none; ``private`` are files that no browser gets to see.
     """
 
-    def __init__(self, root: Path, data_dir: str = "") -> None:
+    def __init__(self, root: Path, data_dir: str = "", private: Iterable[str] = ()) -> None:
+        self.private = frozenset(map(os.path.realpath, private))
         self.files = ProjectFiles(root)
         self.drafts = Drafts()
         self.data_dir = data_dir
@@ -159,7 +160,18 @@ def _one(sent: Fields, key: str) -> str:
 
 def _number(sent: Fields) -> int:
     text = _one(sent, "resource")
-    return int(text) if text.isdecimal() and len(text) < 7 else -1
+    return int(text) if _is_number(text) else -1
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 7
+
+
+def _place(text: str) -> int:
+    """The number of a resource. InputError."""
+    if not _is_number(text):
+        raise _refusal("there is no such resource", "reload the page")
+    return int(text)
 
 
 def _without_numbers(masked: MaskedText, known: set[str]) -> list[str]:
@@ -196,7 +208,7 @@ def _add(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
 
 
 def _set(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
-    number = _number(sent)
+    number = _place(_one(sent, "resource"))
     manifest = draft.manifest
     one = manifest.resources[number]
     type_ = type_of(desk.types(draft.stored.name), one.type)
@@ -237,15 +249,15 @@ def _is_same(field: Field, sent: Fields) -> bool:
 
 
 def _remove(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
-    draft.take(draft.manifest.remove(int(argument)).text)
+    draft.take(draft.manifest.remove(_place(argument)).text)
     return -1
 
 
 def _move(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
-    number, _, by = argument.partition(":")
-    before = draft.manifest
-    one = before.resources[int(number)]
-    after = before.move(int(number), -1 if by == "up" else 1)
+    text, _, by = argument.partition(":")
+    number, before = _place(text), draft.manifest
+    one = before.resources[number]
+    after = before.move(number, -1 if by == "up" else 1)
     draft.take(after.text)
     same = [at for at, other in enumerate(after.resources) if other.id == one.id]
     return same[0] if same else -1

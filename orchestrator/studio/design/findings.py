@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orchestrator.manifest import load_site
 from orchestrator.manifest.types import BUILT_IN, Types, types_beside
-from orchestrator.planning import Planner, PlanOptions
+from orchestrator.planning.options import PlanOptions
 from orchestrator.sources.archives import Archives
 from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.spans import Path as DataPath
@@ -60,6 +60,8 @@ def _examine(
     text: str, path: Path, root: Path, data_dir: str
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and the warnings, in the order of ``ccm validate``."""
+    from orchestrator.planning import Planner  # takes its time to load
+
     try:
         types = types_for(path)
         site = load_site(path, types, archives=Archives(contact=False), text=text, bounds=root)

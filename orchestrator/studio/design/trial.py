@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from inventory import Host, Inventory
@@ -15,13 +14,10 @@ from orchestrator.fleet import events
 from orchestrator.manifest import load_site
 from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
-from orchestrator.planning import Planner
 from orchestrator.planning.facts import NothingGathered
 from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.runs.fleet_facts import show_hosts
-from orchestrator.runs.push_flow import PushFlow
-from orchestrator.runs.push_job import PushJob
-from orchestrator.runs.request import HostChoice, RunRequest
 from orchestrator.sources.archives import Archives
 from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
@@ -33,10 +29,13 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.store.fact_cache import HostRecord
+    from orchestrator.planning import Planner
     from orchestrator.runs.reporter import Reporter, VerifyReporter
     from orchestrator.runs.result import RunResult
 
 MOST_TEXT = 2 << 20  # characters of a rendered manifest
+_MOST_LOOKED_AT = 1 << 20  # bytes of a file that a template reads
+_KEYS = (b"PRIVATE KEY-----", b"AGE-SECRET-KEY-", b"$ANSIBLE_VAULT", b"$argon2")
 _LONGEST_START = 10.0  # seconds that a browser waits for the run to begin
 
 
@@ -77,7 +76,7 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
         facts = f"With the facts of {record.moment}."
     plan = planner.plan(host, gathered)
     document = resolved_manifest(site, plan)
-    _require_public(planner, desk.files.root)
+    _require_public(planner, desk)
     text = yaml_of(document).replace(f"{desk.files.root}/", "")
     if len(text) > MOST_TEXT:
         raise UsageError(f"the rendered manifest is larger than {MOST_TEXT >> 20} MiB")
@@ -87,6 +86,8 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
 
 
 def _planned(desk: Desk, draft: Draft) -> tuple[Site, Planner]:
+    from orchestrator.planning import Planner
+
     path = desk.files.path(draft.stored.name)
     site = load_site(
         path,
@@ -98,15 +99,25 @@ def _planned(desk: Desk, draft: Draft) -> tuple[Site, Planner]:
     return site, Planner(site, offline(desk.data_dir))
 
 
-def _require_public(planner: Planner, root: Path) -> None:
-    """InputError where a template has read what is not for a browser: ccm.yaml, hidden files."""
+def _require_public(planner: Planner, desk: Desk) -> None:
+    """InputError where a template has read what is not for a browser: ccm.yaml, a hidden file, a
+    key or a file of passwords.
+    """
     for part in planner.survey.parts:
         for path in part.site.directory.paths:
-            below = os.path.relpath(os.path.realpath(path), root)
-            names = below.split(os.sep)
-            if names[-1] in ("ccm.yaml", ".env") or any(one.startswith(".") for one in names):
+            real = os.path.realpath(path)
+            below = os.path.relpath(real, desk.files.root)
+            is_hidden = any(one.startswith(".") for one in below.split(os.sep))
+            is_own = os.path.basename(real) == PROJECT_FILE or real in desk.private
+            if is_hidden or is_own or _is_key(real):
                 message = f"a template reads {below}, which the studio does not show"
                 raise InputError([Problem(message, None, "use ccm render", "input.design")])
+
+
+def _is_key(path: str) -> bool:
+    with open(path, "rb") as file:
+        data = file.read(_MOST_LOOKED_AT)
+    return any(mark in data for mark in _KEYS)
 
 
 class Preview:
@@ -186,6 +197,10 @@ def preview_draft(
     began: Callable[[str], None],
 ) -> RunResult:
     """Preview a draft on the hosts of a pattern; ``began`` gets the ID of the run. CcmError."""
+    from orchestrator.runs.push_flow import PushFlow
+    from orchestrator.runs.push_job import PushJob
+    from orchestrator.runs.request import HostChoice, RunRequest
+
     path = str(desk.files.path(draft.stored.name))
     request = RunRequest(
         command="push",

@@ -38,8 +38,9 @@ class StudioOptions(NamedTuple):
     """Where to listen and who may log in; ``names`` are further values of the Host header.
 
     The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
-    directory of the designer, with data files in ``data_dir``; None for none. It tells the
-    ``webhook`` of runs that end. With ``public_badges``, badges need no login.
+    directory of the designer, with data files in ``data_dir``; None for none. ``private`` are files
+    with keys or passwords, which the designer does not show. The studio tells the ``webhook`` of
+    runs that end. With ``public_badges``, badges need no login.
     """
 
     state: Path
@@ -53,6 +54,7 @@ class StudioOptions(NamedTuple):
     keep: int = KEEP
     project: Path | None = None
     data_dir: str = ""
+    private: tuple[str, ...] = ()
     webhook: WebhookTarget | None = None
     public_badges: bool = False
 
@@ -139,7 +141,8 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
         inbox=inbox,
         public_badges=options.public_badges,
     )
-    desk = Desk(options.project, options.data_dir) if options.project else None
+    private = [*options.private, *map(str, filter(None, (options.auth, *(options.tls or ()))))]
+    desk = Desk(options.project, options.data_dir, private) if options.project else None
     designer = Designer(desk, hosts, Previews(options.inventory))
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer)
 

@@ -150,14 +150,17 @@ def test_what_is_too_large_is_refused(state: Path, root: Path) -> None:
 def test_templates_do_not_read_what_is_not_for_a_browser(state: Path, root: Path) -> None:
     """Not the environment, not files outside of the project, no ccm.yaml and no hidden file."""
     (root / ".env").write_text("TOKEN=hunter22\n")
+    (root / "studio.pem").write_text("-----BEGIN PRIVATE KEY-----\nhunter22\n")
+    (root / "password.txt").write_text("hunter22\n")
     (root / "public.txt").write_text("shown\n")
     (root.parent / "secret.txt").write_text("hunter22\n")
     os.environ["CCM_TEST_VARIABLE"] = "hunter22"
     reads = (
         "{{ Environ.CCM_TEST_VARIABLE }}", "{{ file('ccm.yaml') }}", "{{ file('.env') }}",
         "{{ file('../secret.txt') }}", "{{ template('.env') }}", "{{ template('../secret.txt') }}",
+        "{{ file('studio.pem') }}", "{{ file('password.txt') }}",
     )  # fmt: skip
-    _, browser = designer(state, root)
+    _, browser = designer(state, root, private=(str(root / "password.txt"),))
     browser.edit("site.yaml")
     browser.send("site.yaml", "add:file", name="/etc/a")
     browser.set("site.yaml", 1, owner="root", group="root", mode="0644")
@@ -183,3 +186,14 @@ def test_what_was_done_is_in_the_audit_log(state: Path, root: Path) -> None:
     assert '"action": "design add"' in log
     assert '"action": "design save"' in log
     assert '"file": "site.yaml"' in log
+
+
+@pytest.mark.parametrize("action", ["remove:-1", "move:", "remove:x", "add:", "set", "zz"])
+def test_a_form_of_nobody_changes_nothing(state: Path, root: Path, action: str) -> None:
+    """What no page sends is refused with a message."""
+    _, browser = designer(state, root)
+    browser.edit("site.yaml")
+    browser.send("site.yaml", action, resource="-1")
+    assert browser.status == 422
+    assert browser.errors()
+    assert "nginx: {}" in browser.yaml
