@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -31,7 +31,16 @@ POSTED = BodyLimit(20 << 20, 60.0)
 """A line of up to 16 MiB, from a slow client."""
 _LAST = 1 << 40  # bytes
 
-Handler = Callable[[Request, Token], Response]
+
+class ApiCall(NamedTuple):
+    """A request of a client with a valid token; ``body`` is all of its body."""
+
+    request: Request
+    token: Token
+    body: bytes
+
+
+Handler = Callable[[ApiCall], Response]
 Reader = Callable[[Parameters, "frozenset[str] | None"], Response]
 
 
@@ -97,9 +106,9 @@ class HistoryApi:
                 return _refusal(RefusalError(401, "a valid token is missing"))
             if "content-encoding" in request.headers:
                 return _refusal(RefusalError(415, "a compressed body is not supported"))
-            await request.body()
+            call = ApiCall(request, token, await request.body())
             try:
-                return await asyncio.to_thread(handler, request, token)
+                return await asyncio.to_thread(handler, call)
             except RefusalError as error:
                 self._audit.write(
                     "post refused" if request.method == "POST" else "read refused",
@@ -143,25 +152,25 @@ class HistoryApi:
     def _badge_document(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
         return JSONResponse(badge_document(badge(self._studio, asked, allowed)))
 
-    def _list(self, request: Request, token: Token) -> Response:
-        return JSONResponse({"runs": self._inbox.runs(token)})
+    def _list(self, call: ApiCall) -> Response:
+        return JSONResponse({"runs": self._inbox.runs(call.token)})
 
-    def _begin(self, request: Request, token: Token) -> Response:
+    def _begin(self, call: ApiCall) -> Response:
+        request, token, body = call
         run = request.path_params["run"]
-        sizes = self._inbox.begin(token, run, request._body)
+        sizes = self._inbox.begin(token, run, body)
         self._audit.write("run posted", user=token.name, address=address_of(request), run=run)
         return JSONResponse({"sizes": sizes})
 
-    def _append(self, request: Request, token: Token) -> Response:
+    def _append(self, call: ApiCall) -> Response:
+        request, token, body = call
         run, name = request.path_params["run"], request.path_params["name"]
-        stored, size = self._inbox.append(
-            token, run, name=name, at=_offset(request), data=request._body
-        )
+        stored, size = self._inbox.append(token, run, name=name, at=_offset(request), data=body)
         return JSONResponse({"size": size}, 200 if stored else 409)
 
-    def _content(self, request: Request, token: Token) -> Response:
-        run, name = request.path_params["run"], request.path_params["name"]
-        content = self._inbox.content(token, run, name, _offset(request))
+    def _content(self, call: ApiCall) -> Response:
+        run, name = (call.request.path_params[key] for key in ("run", "name"))
+        content = self._inbox.content(call.token, run, name, _offset(call.request))
         return Response(content, media_type="application/octet-stream")
 
 
