@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -12,8 +13,13 @@ def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterat
     """A new file, which replaces the one at ``path`` once it is complete.
 
     It is written next to it under a hidden name, and removed if that fails. ``durable``: it
-    survives a power cut, too. OSError.
+    survives a power cut, too. A device or a pipe at ``path``, such as /dev/null, is written to and
+    stays. OSError.
     """
+    if _is_device(path):
+        with path.open("wb") as out:
+            yield out
+        return
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
@@ -26,3 +32,12 @@ def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterat
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _is_device(path: Path) -> bool:
+    """Whether what is at a path, or what a link there leads to, is no file that can be replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISFIFO(mode)

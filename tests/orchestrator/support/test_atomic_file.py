@@ -1,5 +1,6 @@
 """Files that take the place of others, whole or not at all."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,21 @@ def test_the_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_device_is_written_to_and_stays(tmp_path: Path) -> None:
+    """A report to /dev/null as root leaves the device, and a pipe gets what is written."""
+    pipe, null = tmp_path / "pipe", tmp_path / "null"
+    os.mkfifo(pipe)
+    null.symlink_to("/dev/null")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, null):
+        with replacing(path, durable=True) as out:
+            out.write(b"new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert null.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [null, pipe]
 
 
 def test_nothing_is_left_of_a_file_that_is_not_finished(tmp_path: Path) -> None:
