@@ -104,9 +104,7 @@ def _step(pick: random.Random) -> Step:
 
 
 def _relation(pick: random.Random, own: str) -> str:
-    kind = pick.choice(
-        ("Requires", "Wants", "BindsTo", "PartOf", "Conflicts", "Requisite", "Upholds")
-    )
+    kind = pick.choice(("Requires", "Wants", "BindsTo", "PartOf", "Conflicts", "Requisite"))
     order = pick.choice(("", "", "After", "Before"))
     other = pick.choice([name for name in FULL if name != own])
     return f"{kind}={other}\n" + (f"{order}={other}\n" if order else "")
@@ -160,7 +158,7 @@ def _said(call: Callable[[], Any], doubts: Callable[[], int]) -> Any:
     before = doubts()
     try:
         said = call()
-    except (Unknowable, UnsettledError):  # the second is for the type to find out in a push
+    except Unknowable:
         return UNKNOWN
     except ResourceError as error:
         said = f"error: {error.message} ({error.kind})"
@@ -217,12 +215,19 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
             if step.call in CALLS and _is_idle(step, _look(there, lambda: ctx.doubts)[step.path]):
                 found.append((SKIPPED, {}))
                 continue
-            said = _said(lambda step=step: step.on(overlay), lambda: ctx.doubts)  # type: ignore[misc]  # mypy#12557
+            said = _said(lambda step=step: _foresee(step, overlay), lambda: ctx.doubts)  # type: ignore[misc]  # mypy#12557
             found.append((said, _look(there, lambda: ctx.doubts)))
             if said == UNKNOWN:
                 break
     close(ctx)
     return found
+
+
+def _foresee(step: Step, overlay: Overlay) -> None:
+    try:
+        step.on(overlay)
+    except UnsettledError as error:  # in a push, the type finds it out
+        raise Unknowable(error.message) from error
 
 
 def _is_idle(step: Step, said: Any) -> bool:
