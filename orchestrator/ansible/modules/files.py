@@ -116,13 +116,12 @@ def directories_above(
 
 def _check_above(context: Context, given: Arguments) -> None:
     """Mark a computed directory, where a known value of it may be below one that is missing."""
-    sample = given.sample("path", "dest", "name")
-    parents = {posixpath.dirname(str(one).rstrip("/")) for one in sample.values}
-    if any(one.strip("/") and not context.is_directory(one) for one in parents):
-        context.check(
-            "directories above it that are missing get its owner, group and mode in the original, "
-            "those of root here"
-        )
+    names = ("path", "dest", "name")
+    parents = [posixpath.dirname(str(one).rstrip("/")) for one in given.sample(*names).values]
+    parents = parents or resolve(posixpath.dirname(str(given.raw(*names))), given.scope).values
+    if any(one.strip("/") and not context.is_directory(one) for one in map(str, parents)):
+        text = "directories above it that are missing get its owner, group and mode in the original"
+        context.check(f"{text}, those of root here")
 
 
 def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
