@@ -88,8 +88,9 @@ def _of_crontab(host: Host, subject: Subject) -> list[str]:
     if asked.rc or not (asked.stdout or asked.stderr):
         raise RuntimeError(asked.stderr.strip() or "crontab listed nothing")
     lines = str(asked.stdout).splitlines()
-    mark = f"# ccm: {subject.name}"
-    if mark not in lines:
+    marks = (f"# ccm: {subject.name}", f"#Ansible: {subject.name}")
+    mark = next((one for one in marks if one in lines), None)
+    if mark is None:
         return ["none"]
     job = "".join(lines[lines.index(mark) + 1 : lines.index(mark) + 2])
     return [" ".join(job.split())]

@@ -6,6 +6,8 @@ from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 from remote_runtime.resources.cron import schedules
 
 MARK = "# ccm: "
+ANSIBLE_MARK = "#Ansible: "
+"""The comment above a job of Ansible in a crontab. ccm manages such a job as its own."""
 _BLANKS = " \t\r"  # which cron ignores around a line
 _SETTING = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*=")
 
@@ -89,8 +91,8 @@ def job_in_crontab(text: str, name: str) -> Optional[Job]:
 def with_job(text: str, name: str, job: Job) -> str:
     """A crontab with this job; all other lines stay as they are."""
     lines = text.split("\n")
-    own = [MARK + name, "%s %s" % (job.schedule, job.command)]
     at = _place(lines, name)
+    own = [MARK + name if at is None else lines[at], "%s %s" % (job.schedule, job.command)]
     if at is not None:
         old = lines[at + 1 : at + 2]
         replaced = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
@@ -104,13 +106,17 @@ def without_job(text: str, name: str) -> str:
     """A crontab without the job of a name, and without the comment with it."""
     lines = text.split("\n")
     at = _place(lines, name)
-    if at is None:
-        return text
-    old = lines[at + 1 : at + 2]
-    gone = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
-    return "\n".join(lines[:at] + lines[at + gone :])
+    while at is not None:  # there may be one of each mark
+        old = lines[at + 1 : at + 2]
+        gone = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
+        lines = lines[:at] + lines[at + gone :]
+        at = _place(lines, name)
+    return "\n".join(lines)
 
 
 def _place(lines: List[str], name: str) -> Optional[int]:
-    mark = MARK + name
-    return next((at for at, line in enumerate(lines) if line.rstrip("\r") == mark), None)
+    for mark in (MARK + name, ANSIBLE_MARK + name):
+        for at, line in enumerate(lines):
+            if line.rstrip("\r") == mark:
+                return at
+    return None

@@ -70,6 +70,7 @@ EXACT = {
         "git: {repo: 'https://e.example/a.git', dest: /srv/a, version: v1}",
         "ref: v1",
     ),
+    "cron": ("cron: {name: a, job: b, hour: 5}", "crontab: true"),
     "timezone": ("community.general.timezone: name=UTC", "timedatectl set-timezone UTC"),
     "environment": (
         "command: a\n  environment: {B: c}",
@@ -96,7 +97,6 @@ def test_a_module_is_its_resource(tmp_path: Path, name: str) -> None:
 
 MARKED = {
     "owner": ("copy: {content: x, dest: /a}", "owner, group and mode are not in the original"),
-    "cron": ("cron: {name: a, job: b, hour: 5}", "a job that the original wrote"),
     "ignored": ("package: name=a\n  ignore_errors: true", "a failure ends the run"),
     "repository": (
         "apt_repository: {repo: 'deb [arch=amd64] https://e.example/d stable main'}",

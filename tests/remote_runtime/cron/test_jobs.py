@@ -114,11 +114,16 @@ class JobTest(unittest.TestCase):
             (mine + "# ccm: n\n@daily old", mine + "# ccm: n\n@weekly x\n"),
             (mine + "# ccm: n\n", mine + "# ccm: n\n@weekly x\n"),
             ("# ccm: n\n# other\n", "# ccm: n\n@weekly x\n# other\n"),
+            ("#Ansible: n\n@daily old\n" + mine, "#Ansible: n\n@weekly x\n" + mine),
+            ("#Ansible: m\n@daily y\n", "#Ansible: m\n@daily y\n# ccm: n\n@weekly x\n"),
         ):
             self.assertEqual(jobs.with_job(before, "n", job), after)
             self.assertEqual(jobs.with_job(after, "n", job), after)
             self.assertEqual(jobs.job_in_crontab(after, "n"), job)
-            self.assertNotIn("ccm: n", jobs.without_job(after, "n"))
+            self.assertNotIn(": n", jobs.without_job(after, "n"))
+        both = "#Ansible: n\n@daily old\n# ccm: n\n@weekly x\n"
+        self.assertEqual(jobs.job_in_crontab(both, "n"), job)
+        self.assertEqual(jobs.without_job(mine + both, "n"), mine)
         text = mine + "# ccm: n\n@weekly x\n" + mine
         self.assertEqual(jobs.without_job(text, "n"), mine + mine)
         self.assertEqual(jobs.without_job(mine, "n"), mine)
