@@ -305,7 +305,8 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
             raise NotConvertible("dest is a directory")
         path = clean_path(raw)
         given.ignore("remote_src")
-        own = attributes(context, given, "0644")
+        # Ansible preserves the mode of its temporary file.
+        own = attributes(context, given, "0600" if given.raw("mode") == "preserve" else "0644")
         body = texts.text(content, context.scope)
         if is_template(content) and given.sample("content").all_kinds() - {"text"}:
             raise NotConvertible("content that may be no text, which Ansible writes as JSON")

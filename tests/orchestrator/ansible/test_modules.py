@@ -71,6 +71,10 @@ EXACT = {
         "ref: v1",
     ),
     "cron": ("cron: {name: a, job: b, hour: 5}", "crontab: true"),
+    "preserved": (
+        "copy: {content: a, dest: /a, owner: b, group: b, mode: preserve}",
+        'mode: "0600"',
+    ),
     "timezone": ("community.general.timezone: name=UTC", "timedatectl set-timezone UTC"),
     "environment": (
         "command: a\n  environment: {B: c}",
