@@ -37,7 +37,7 @@ _TALLY = (
     "assumed", "unpredicted", "pending", "drifted", "compared", "as_predicted", "health_checks",
     "total_errors",
 )  # fmt: skip
-_PHASES = {phase.value: phase for phase in Phase}
+_PHASES = {text: phase for phase in Phase for text in (phase.value, phase.words)}
 _COUNTS = tuple(name for name in _TALLY if name != "health_checks")
 # What runs of older versions did not keep.
 _LATER = (
