@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -37,6 +38,8 @@ MOST_TEXT = 2 << 20  # characters of a rendered manifest
 _MOST_LOOKED_AT = 1 << 20  # bytes of a file that a template reads
 _KEYS = (b"PRIVATE KEY-----", b"AGE-SECRET-KEY-", b"$ANSIBLE_VAULT", b"$argon2")
 _LONGEST_START = 10.0  # seconds that a browser waits for the run to begin
+_LONGEST_INDEXING = 3.0  # seconds that it waits then for the page of the run
+_PAUSE = 0.05  # seconds
 
 
 class KnownHosts(Protocol):
@@ -130,10 +133,13 @@ class Preview:
 
 
 class Previews:
-    """Runs previews, one at a time."""
+    """Runs previews, one at a time. ``is_indexed`` says whether a run has a page by now."""
 
-    def __init__(self, sources: Sequence[str]) -> None:
+    def __init__(
+        self, sources: Sequence[str], is_indexed: Callable[[str], bool] = lambda run_id: True
+    ) -> None:
         self._sources = list(sources)
+        self._is_indexed = is_indexed
         self._busy = threading.Lock()
         self._known: dict[tuple[str, str], Preview] = {}
 
@@ -142,7 +148,7 @@ class Previews:
         return self._known.get((user, name))
 
     def start(self, desk: Desk, draft: Draft, *, user: str, pattern: str) -> Preview:
-        """Preview a draft on the hosts of a pattern. Returns once the run has begun, or failed.
+        """Preview a draft on the hosts of a pattern. Returns once the run has a page, or failed.
 
         UsageError while another preview runs, and for a pattern that reads a file.
         """
@@ -163,6 +169,9 @@ class Previews:
         )
         work.start()
         began.wait(_LONGEST_START)
+        end = time.monotonic() + _LONGEST_INDEXING
+        while preview.run and not self._is_indexed(preview.run) and time.monotonic() < end:
+            time.sleep(_PAUSE)
         return preview
 
     def _run(

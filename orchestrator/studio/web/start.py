@@ -143,7 +143,8 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     )
     private = [*options.private, *map(str, filter(None, (options.auth, *(options.tls or ()))))]
     desk = Desk(options.project, options.data_dir, private) if options.project else None
-    designer = Designer(desk, hosts, Previews(options.inventory))
+    previews = Previews(options.inventory, lambda run_id: keeper.version_of(run_id) > 0)
+    designer = Designer(desk, hosts, previews)
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer)
 
     def limit(scope: Scope) -> BodyLimit:

@@ -51,14 +51,16 @@ def test_a_preview_is_a_run_that_changes_nothing(
 ) -> None:
     """It is the page of a run, with what a push of the draft would do."""
     site, browser = at_work
+    site.parts.keeper.start()
     browser.send("site.yaml", "preview", hosts="web1")
     end = time.monotonic() + 120
-    while not (found := re.search(r"/runs/([^/\"]+)", browser.address + browser.page)):
+    while not (found := re.search(r"/runs/([\w-]+)", f"{browser.address} {browser.page}")):
         assert time.monotonic() < end
         browser.get("/design/try", file="site.yaml")
     run = found[1]
-    while "Would have created" not in browser.page and time.monotonic() < end:
-        site.parts.keeper.refresh()
+    assert "There is no run" not in browser.page
+    while "would create file" not in browser.page and time.monotonic() < end:
+        time.sleep(0.1)
         browser.get(f"/runs/{run}")
     assert f"file#{tmp_path / 'new'}" in browser.page
     assert not (tmp_path / "new").exists()
