@@ -205,6 +205,7 @@ class StateResource(ResourceType):
     def _action(self, doing: str, message: str, step: Step, changes: List[Change]) -> Action:
         """A step whose effects are those that its rehearsal recorded."""
         effects: List[Effect] = []
+        unfinished: List[Effect] = []
 
         def call() -> None:
             self.context.progress("%s %s %s" % (doing, self._noun, self.name))
@@ -215,9 +216,12 @@ class StateResource(ResourceType):
                 self.tries = host.tries
 
         def rehearse() -> None:
-            effects.extend(self._rehearsed(step, doing != "refreshing"))
+            effects.extend(self._rehearsed(step, unfinished, achieves=doing != "refreshing"))
 
-        return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
+        return Action(
+            message, call, changes=changes, effects=effects, rehearse=rehearse,
+            unfinished=unfinished,
+        )  # fmt: skip
 
     def _machine(self) -> Host:
         from remote_runtime.host.machine.machine import machine
@@ -232,22 +236,30 @@ class StateResource(ResourceType):
         if not self.item.sensitive:
             self.context.notice("warning", "%s: %s" % (self.item.id, line))
 
-    def _rehearsed(self, step: Step, achieves: bool) -> List[Effect]:
+    def _rehearsed(self, step: Step, unfinished: List[Effect], *, achieves: bool) -> List[Effect]:
         """What a step would leave, behind those before. ``ResourceError`` where it would fail, or
-        does not achieve what it has to."""
+        does not achieve what it has to; ``unfinished`` gets what it would leave then."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         context = self.context
         world = context.world_with(self._done)
         host = Overlay(world, self.item.id, context=context, warn=self._warn)
-        step(host)
+        try:
+            step(host)
+        except ResourceError:
+            unfinished.extend(host.record.effects)
+            raise
         for doubt in host.record.assumed:
             context.suppose(doubt.reason)
         self._done = [*self._done, *host.record.effects]
         if host.record.runs:
             self.may_fail = True
         elif achieves:
-            self._require_achieved(host.record.world)
+            try:
+                self._require_achieved(host.record.world)
+            except UnsettledError:
+                unfinished.extend(host.record.effects)
+                raise
         return once(host.record.effects) if self._type.partial else host.record.effects
 
     def _require_achieved(self, world: "HostOverlay") -> None:
@@ -272,7 +284,7 @@ class StateResource(ResourceType):
         effects: Sequence[Effect]
         try:
             with self.context.ignoring():
-                effects = self._rehearsed(self._step(diff), False)
+                effects = self._rehearsed(self._step(diff), [], achieves=False)
         except ResourceError:
             doubt = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
             by_path = isinstance(self._type, PathStateType)
