@@ -34,7 +34,11 @@ def history_choice(address: str, token: Mapping[str, str]) -> HistoryChoice:
     """The history of an address. UsageError for one that cannot be used safely."""
     if not is_url(address):
         return HistoryChoice(os.path.abspath(os.path.expanduser(address)))
-    check_address(address, "the history", "set history to an address as https://studio.example.net")
+    check_address(
+        address,
+        "the history",
+        "set history in ccm.yaml or CCM_HISTORY to an address such as https://studio.example.net",
+    )
     return HistoryChoice(address.rstrip("/"), token)
 
 

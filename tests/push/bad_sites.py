@@ -66,7 +66,8 @@ SITES = {
         "    - exec:\n        - e: {ensure: absent}\n        - f: {onlyif: ' '}\n"
         "    - archive:\n        - /g.zip: {ensure: latest}\n",
         [f"site.yaml:{line}:" for line in (5, 6, 7, 8, 10, 12, 13)]
-        + ["site.yaml:15:28", "it needs url", "it needs owner", "it needs group"],
+        + ["site.yaml:15:28"]
+        + [f"required property {one} is missing" for one in ("url", "owner", "group")],
     ),
     "references to nothing": (
         "ccm:\n  resources:\n    - exec:\n        - restart: {}\n"

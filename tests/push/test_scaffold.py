@@ -123,7 +123,12 @@ def test_wrong_sites(local: Target) -> None:
     names = "DIR/url: {source: 'https://x/y'}", "relative: {source: t}", "DIR/../x: {source: t}"
     done = local.push(head + "".join(f"        - {name}\n" for name in (*names, "DIR/none: {}")))
     assert done.code == 2
-    for fragment in ("not a URL", "site.yaml:5:11", "must be clean", "it needs source"):
+    for fragment in (
+        "not a URL",
+        "site.yaml:5:11",
+        "must be clean",
+        "required property source is missing",
+    ):
         assert fragment in done.stderr, done.stderr
 
 

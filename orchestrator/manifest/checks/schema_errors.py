@@ -96,7 +96,7 @@ def complaints(error: Any, name: str) -> list[Complaint]:
     if keyword == "required":
         match = re.match(_REQUIRED, error.message, re.DOTALL)
         lacking = match[1] if match else ", ".join(error.validator_value)
-        return [Complaint(path, f"{subject} needs {lacking}", missing=lacking)]
+        return [Complaint(path, _missing(subject, lacking), missing=lacking)]
     message, hint = _sentence(error, keyword, subject)
     wants_text = keyword == "type" and _wants_text(error.validator_value, error.instance)
     return [Complaint(path, message, hint, wants_text)]
@@ -181,7 +181,7 @@ def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...])
     if all(f.validator == "required" for fs in branches.values() for f in fs):
         one = error.validator == "oneOf"
         words = " or ".join(", ".join(f.validator_value) for fs in branches.values() for f in fs)
-        return [Complaint(path, f"{subject} needs {words}", _ONE_OF_THEM if one else "")]
+        return [Complaint(path, _missing(subject, words), _ONE_OF_THEM if one else "")]
     fitting = [
         found
         for found in branches.values()
@@ -225,6 +225,12 @@ def suggestion(word: str, known: list[str]) -> str:
 
 def _description(error: Any) -> str:
     return str(error.schema.get("description", "")) if isinstance(error.schema, dict) else ""
+
+
+def _missing(subject: str, words: str) -> str:
+    """The message for a property that must be given; ``words`` has its name, or several."""
+    told = f"required property {words} is missing"
+    return told if subject == "it" else f"{subject}: {told}"
 
 
 def _subject(name: str, path: tuple[str | int, ...]) -> str:

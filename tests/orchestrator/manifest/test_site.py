@@ -97,15 +97,19 @@ ccm:
         (
             "- exec:\n    - a: {health_checks: [{name: x}]}",
             2,
-            "needs command or goss_rules (give exactly one of them)",
+            "required property command or goss_rules is missing (give exactly one of them)",
         ),
         (
             "- exec:\n    - a: {health_checks: [{command: x, goss_rules: {file: {}}}]}",
             2,
             "health_checks[0] has both command and goss_rules (give exactly one of them)",
         ),
-        ("- exec:\n    - a: {register_when_stable: [{cluster: c}]}", 2, "needs service"),
-        ("- file:\n    - /a: {owner: r, group: r}", 2, "needs mode"),
+        (
+            "- exec:\n    - a: {register_when_stable: [{cluster: c}]}",
+            2,
+            "required property service is missing",
+        ),
+        ("- file:\n    - /a: {owner: r, group: r}", 2, "required property mode is missing"),
         ("- file:\n    - a: {ensure: absent}", 2, "Absolute path"),
         ("- file:\n    - /a: {ensure: presnt}", 2, "did you mean present?"),
         ("- file:\n    - /a/: {ensure: absent}", 2, "must be clean"),

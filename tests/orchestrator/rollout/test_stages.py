@@ -71,7 +71,7 @@ ONE = "  - {name: a, hosts: all, manifest: site.yaml"
         ("stages: []\n", "1:9: stages must have at least 1 entry"),
         (
             "stages:\n  - {name: a, hosts: all}\n",
-            "2:5: stages[0] needs manifest",
+            "2:5: stages[0]: required property manifest is missing",
         ),
         (f"stages:\n{ONE}, wave: 1}}\n", "did you mean waves?"),
         (f'stages:\n{ONE}, waves: "3,2"}}\n', "waves: 2 comes after 3"),
