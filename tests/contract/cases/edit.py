@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.contract.scenario import SECRET, Scenario
@@ -113,7 +114,7 @@ def several(world: World) -> Scenario:
     ]
     breaks: Breaks = {"type": lambda: os.remove(path)}
     for number, text in ((1, f"{SECRET}\n"), (2, "bar\n"), (3, f"bar\n{SECRET}\ngone\n")):
-        breaks[f"edit {number} line"] = lambda text=text: Path(path).write_text(text)  # type: ignore[misc]  # mypy#12557
+        breaks[f"edit {number} line"] = partial(Path(path).write_text, text)
     breaks["edit 4 line"] = lambda: Path(path).write_text(f"{SECRET}\n")
     return Scenario(path, {"edits": edits, **CREATE}, breaks)
 

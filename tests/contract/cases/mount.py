@@ -1,6 +1,7 @@
 """Mounts, on a host whose table and whose mounts are files."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -123,7 +124,7 @@ def unmounted(world: World) -> Scenario:
     point = world.path("srv/point")
     line = f"7 1 0:7 / {point} rw - tmpfs x rw\n"
     table = Table(world, f"x {point} tmpfs defaults 0 0\n", line)
-    again = lambda: table.mounted.write_text(ROOT + line)  # noqa: E731 - shorter than a function
+    again = partial(table.mounted.write_text, ROOT + line)
     return Scenario(point, {"ensure": "unmounted"}, {"mounted": again})
 
 

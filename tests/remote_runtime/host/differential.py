@@ -22,6 +22,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
@@ -135,7 +136,7 @@ def compared(case: Case, root: str, counts: Counter[str]) -> str:
                 counts["unknown steps"] += not told
                 break
             counts["steps"] += 1
-            done = look.said(lambda step=step: step.on(host, root))  # type: ignore[misc]  # mypy#12557
+            done = look.said(partial(step.on, host, root))
             if done != said:
                 told = f"how it ends\n    overlay: {said}\n    machine: {done}"
             elif number in views:
@@ -162,7 +163,7 @@ def _foreseen(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
 
         before = look().all()
         for number, step in enumerate(case.steps):
-            outcomes.append(look().said(lambda step=step: step.on(overlay, root)))  # type: ignore[misc]  # mypy#12557
+            outcomes.append(look().said(partial(step.on, overlay, root)))
             if outcomes[-1] == UNKNOWN:
                 break
             if case.looks[number] or number == len(case.steps) - 1:

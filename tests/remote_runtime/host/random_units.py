@@ -18,6 +18,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
@@ -172,7 +173,7 @@ def _look(host: HostReader, doubts: Callable[[], int]) -> View:
             return {"found": False}
         return status._replace(words="", failure="yes" if status.failure else "")._asdict()
 
-    return {name: _said(lambda name=name: ask(name), doubts) for name in FULL}  # type: ignore[misc]  # mypy#12557
+    return {name: _said(partial(ask, name), doubts) for name in FULL}
 
 
 def compared(case: Case, counts: Counter[str]) -> str:
@@ -188,7 +189,7 @@ def compared(case: Case, counts: Counter[str]) -> str:
                 counts["unknown steps"] += 1
                 return ""
             counts["steps"] += 1
-            done = _said(lambda step=step: step.on(host), lambda: 0)  # type: ignore[misc]  # mypy#12557
+            done = _said(partial(step.on, host), lambda: 0)
             if _kind(done) != _kind(said):
                 return f"step {number + 1} ends\n    overlay: {said}\n    machine: {done}"
             if done is not None:  # what a failure leaves is for the type to say
@@ -215,7 +216,7 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
             if step.call in CALLS and _is_idle(step, _look(there, lambda: ctx.doubts)[step.path]):
                 found.append((SKIPPED, {}))
                 continue
-            said = _said(lambda step=step: _foresee(step, overlay), lambda: ctx.doubts)  # type: ignore[misc]  # mypy#12557
+            said = _said(partial(_foresee, step, overlay), lambda: ctx.doubts)
             found.append((said, _look(there, lambda: ctx.doubts)))
             if said == UNKNOWN:
                 break
