@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from typing import Any
 
 import schemas
 from orchestrator.cli.commands import build_parser, load_command
@@ -79,10 +80,10 @@ def test_an_option_of_a_run_is_a_flag_and_a_field() -> None:
     fields = [name for name in RunOptions._fields if name not in of_commands]
     assert {name: flags[name] for name in fields} == dict.fromkeys(fields, 1)
     words = parser.parse(["-i", "hosts.yaml", "site.yaml"])
-    given = {name: object() for name in fields}
+    given: dict[str, Any] = {name: object() for name in fields}
     vars(words).update(given)
     options = read_request(words, "push")
-    assert options.run == RunOptions(**given)  # type: ignore[arg-type]  # any field
+    assert options.run == RunOptions(**given)
     assert {name: options.record()[name] for name in fields} == given
 
 

@@ -28,11 +28,11 @@ MESSAGE = "{host} (192.0.2.9:22) does not answer"
 class Site:
     """A studio with a browser that is not logged in; ``said`` are the addresses it told."""
 
-    def __init__(self, state: Path, **options: object) -> None:
+    def __init__(self, state: Path, **options: Any) -> None:
         self.said: list[str] = []
         chosen = StudioOptions(state, "127.0.0.1", PORT, user="alice")
         self.parts: StudioParts = assemble(
-            chosen._replace(**options),  # type: ignore[arg-type]  # any of its fields
+            chosen._replace(**options),
             PORT,
             self.said.append,
         )

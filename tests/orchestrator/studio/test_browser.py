@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
@@ -30,12 +31,12 @@ LIVE = "20260922T133640Z-bbbbbbb"
 class Served:
     """A studio on a port of this machine."""
 
-    def __init__(self, state: Path, **more: object) -> None:
+    def __init__(self, state: Path, **more: Any) -> None:
         self._said: list[str] = []
         self._listener = listen("127.0.0.1", 0)
         port = self._listener.getsockname()[1]
         options = StudioOptions(state, "127.0.0.1", port, user="alice")
-        options = options._replace(**more)  # type: ignore[arg-type]  # any of its fields
+        options = options._replace(**more)
         self.parts = assemble(options, port, self._said.append)
         self.address = f"http://127.0.0.1:{port}"
         self._over = threading.Event()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,9 @@ def start_sshd(tmp_path: Path) -> Iterator[StartSshd]:
     """Starts servers of a test's own."""
     servers: list[Sshd] = []
 
-    def start(*options: str, **keywords: object) -> Sshd:
+    def start(*options: str, **keywords: Any) -> Sshd:
         directory = tmp_path / f"sshd{len(servers)}"
-        servers.append(Sshd(directory, *options, **keywords))  # type: ignore[arg-type]  # any keyword
+        servers.append(Sshd(directory, *options, **keywords))
         return servers[-1]
 
     yield start
@@ -56,10 +57,10 @@ def connect(tmp_path: Path, ssh_config: Path) -> Iterator[Connect]:
         settings: dict[str, object] | None = None,
         credentials: Credentials | None = None,
     ) -> Connector:
-        options: dict[str, object] = {"ssh_config": (ssh_config,), **(settings or {})}
+        options: dict[str, Any] = {"ssh_config": (ssh_config,), **(settings or {})}
         made.append(
             Connector(
-                Settings(**options),  # type: ignore[arg-type]  # any field
+                Settings(**options),
                 credentials or Credentials(environ={}),
                 image(tmp_path / "home"),
             )

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.image import Image
@@ -75,9 +75,9 @@ class Host:
     jump: str | None = None
 
 
-def local(**changes: object) -> Host:
+def local(**changes: Any) -> Host:
     """The controller itself as a host."""
-    return Host(connection="local", **changes)  # type: ignore[arg-type]  # any field
+    return Host(connection="local", **changes)
 
 
 class Phases(list[Phase]):

@@ -2,6 +2,7 @@
 
 import os
 import unittest
+from typing import Any
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect
@@ -18,9 +19,9 @@ class LayerTest(DirectoryTest):
         self.layer = FileOverlay(Files())
         self.since = 0
 
-    def put(self, name: str, kind: str, **said: object) -> None:
+    def put(self, name: str, kind: str, **said: Any) -> None:
         self.since += 1
-        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
+        effect = PathEffect(self.path(name), kind, **said)
         self.layer.put(effect, self.since, "t#a")
 
     def kind(self, name: str, follow: bool = True) -> str:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import struct
 import unittest
+from typing import Any
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
@@ -59,8 +60,8 @@ class WorldFilesTest(DirectoryTest):
         read = [b"".join(reader()) for reader in readers]
         self.assertEqual(read, [b"host", b"host", b"one", b"two"])
 
-    def expect(self, name: str, kind: str, **said: object) -> None:
-        effect = PathEffect(self.path(name), kind, **said)  # type: ignore[arg-type]  # any field
+    def expect(self, name: str, kind: str, **said: Any) -> None:
+        effect = PathEffect(self.path(name), kind, **said)
         self.context.expect([effect], Uncertainty(), "t#a")
 
     def level_of(self, name: str) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import unittest
+from typing import Any
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, Uncertainty
@@ -20,8 +21,8 @@ class ReachTest(DirectoryTest):
         for name in ("m", "d"):
             os.mkdir(self.path(name))
 
-    def mount(self, **fields: object) -> None:
-        effect = MountEffect(self.path("m"), **fields)  # type: ignore[arg-type]  # of its own
+    def mount(self, **fields: Any) -> None:
+        effect = MountEffect(self.path("m"), **fields)
         self.context.expect([effect], Uncertainty(), "service#m.mount")
 
     def package(self, *members: "tuple[str, int]", conffiles: "tuple[str, ...]" = ()) -> Contents:

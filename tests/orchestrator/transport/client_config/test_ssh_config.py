@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,10 +27,10 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".ssh" / "config"
 
 
-def route(config: Path, text: str, name: str = "web1", **changes: object) -> Route:
+def route(config: Path, text: str, name: str = "web1", **changes: Any) -> Route:
     config.write_text(text)
     settings = Settings(ssh_config=(config,))
-    host = Host(address=name, **changes)  # type: ignore[arg-type]  # any field
+    host = Host(address=name, **changes)
     return Router(settings).route(host)
 
 

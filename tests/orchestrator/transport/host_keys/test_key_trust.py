@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import threading
 from pathlib import Path
+from typing import Any
 
 import paramiko
 import pytest
@@ -20,8 +21,8 @@ from tests.orchestrator.transport.fakes import Host, Phases, local
 from tests.orchestrator.transport.sshd import Sshd, make_key, public
 
 
-def scanned(ssh_config: Path, *hosts: Host, **settings: object) -> list[ScannedKey | ScanFailure]:
-    made = Settings(ssh_config=(ssh_config,), **settings)  # type: ignore[arg-type]  # any field
+def scanned(ssh_config: Path, *hosts: Host, **settings: Any) -> list[ScannedKey | ScanFailure]:
+    made = Settings(ssh_config=(ssh_config,), **settings)
     return scan(hosts, made, Credentials(environ={}), forks=4)
 
 
