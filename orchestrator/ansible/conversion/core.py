@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -48,7 +49,7 @@ class Roles(Protocol):
 
 
 @dataclass
-class Conversion:
+class Conversion(ABC):
     """The conversion of one manifest. ``sources`` has the text of all its files of tasks."""
 
     manifest: Manifest
@@ -77,23 +78,23 @@ class Conversion:
     element: str = ""  # the variable of the loop that applies the manifest several times
     element_key: str = ""  # what tells its elements apart, as an expression
 
+    @abstractmethod
     def run(self, tasks: list[Task | Block], outer: dict[str, Any] | None = None) -> None:
         """Convert tasks and blocks in their order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def convert(
         self, task: Task, record: Record, extra: dict[str, Any] | None = None
     ) -> list[Entry]:
         """The resources of one task with conditions and loops, not yet in the manifest."""
-        raise NotImplementedError
 
+    @abstractmethod
     def place(self, task: Task, record: Record, entries: list[Entry]) -> None:
         """Append resources with the comments and subscriptions that belong to them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def flush(self) -> None:
         """Append what pending handlers become."""
-        raise NotImplementedError
 
     def original(self, path: str, line: int, end: int) -> list[str]:
         """Lines of a file of the original, without their common indentation."""
