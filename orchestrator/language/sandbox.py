@@ -187,7 +187,7 @@ class _Chained(StrictUndefined):
             raise AttributeError(name)
         return self
 
-    def __getitem__(self, key: Any) -> _Chained:  # type: ignore[override] # it has all
+    def __getitem__(self, key: Any) -> _Chained:  # type: ignore[override]  # it has every key
         return self
 
 

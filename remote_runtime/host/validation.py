@@ -10,7 +10,6 @@ from remote_runtime.system.errno_messages import failure
 from remote_runtime.text import shell_words
 
 if TYPE_CHECKING:
-    from remote_runtime.content import Content
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.system.process.commands import Commands
 
@@ -68,7 +67,8 @@ def _preview_privately(
 ) -> None:
     from contextlib import closing
 
-    content: "Content" = file.content  # type: ignore[assignment]  # the caller made sure of it
+    content = file.content
+    assert content is not None  # the caller made sure of it
     directory = world.files.private_directory()
     try:
         copy = os.path.join(directory, ".%s" % os.path.basename(file.path))

@@ -241,9 +241,9 @@ class _Tests:
             return self.of(node.node, negative)
         if isinstance(node, nodes.Compare) and len(node.ops) == 1:
             operand = node.ops[0].expr
-            is_bool = isinstance(operand, nodes.Const) and isinstance(operand.value, bool)
-            if is_bool and node.ops[0].op in ("eq", "ne"):
-                opposite = (operand.value is False) != (node.ops[0].op == "ne")  # type: ignore[attr-defined]  # a constant, as tested above
+            constant = operand.value if isinstance(operand, nodes.Const) else None
+            if isinstance(constant, bool) and node.ops[0].op in ("eq", "ne"):
+                opposite = (constant is False) != (node.ops[0].op == "ne")
                 return self.of(node.expr, negative != opposite)
         if self.register.kind == "stat":
             return self._stat(node, negative)

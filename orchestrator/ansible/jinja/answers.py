@@ -16,7 +16,7 @@ def one_result(register: Register, scope: Scope, index: int) -> Register:
     assert register.look_up_of is not None
     variables = {**scope.task_vars, register.loop.variable: element}
     return Register(
-        f"{register.name}_{index + 1}", register.look_up_of.kind, register.task_name,  # type: ignore[attr-defined]  # a Question
+        f"{register.name}_{index + 1}", register.look_up_of.kind, register.task_name,
         register.look_up_of(scope.having(task_vars=variables)), position=register.position,
         certain=register.certain, element=tree_of(element),
     )  # fmt: skip

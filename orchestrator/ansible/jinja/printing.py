@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TypeGuard
 
 from jinja2 import nodes
 
@@ -31,13 +32,13 @@ def folded(node: nodes.Expr) -> nodes.Expr:
         for part in inner.nodes if isinstance(inner, nodes.Concat) else [inner]:
             last = result[-1] if result else None
             if _is_text(part) and _is_text(last):
-                result[-1] = nodes.Const(str(last.value) + str(part.value))  # type: ignore[union-attr, attr-defined]  # constants, as tested above
+                result[-1] = nodes.Const(str(last.value) + str(part.value))
             else:
                 result.append(part)
     return result[0] if len(result) == 1 else nodes.Concat(result)
 
 
-def _is_text(node: nodes.Expr | None) -> bool:
+def _is_text(node: nodes.Expr | None) -> TypeGuard[nodes.Const]:
     return isinstance(node, nodes.Const) and type(node.value) in (str, int)
 
 

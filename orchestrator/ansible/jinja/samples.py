@@ -153,9 +153,12 @@ def _of_list(node: Any, scope: Scope, depth: int) -> Sample:
 
 def _of_map(node: nodes.Dict, scope: Scope, depth: int) -> Sample:
     pairs = [(p.key, sample_of(p.value, scope, depth + 1)) for p in node.items]
-    if all(isinstance(key, nodes.Const) and len(one.values) == 1 for key, one in pairs):
-        return Sample([{key.value: one.values[0] for key, one in pairs}])  # type: ignore[attr-defined]  # a Const, as tested above
-    return Sample(kinds={"map"})
+    known: dict[Any, Any] = {}
+    for key, one in pairs:
+        if not isinstance(key, nodes.Const) or len(one.values) != 1:
+            return Sample(kinds={"map"})
+        known[key.value] = one.values[0]
+    return Sample([known])
 
 
 def _of_path(name: str, keys: list[Any], scope: Scope, depth: int) -> Sample:

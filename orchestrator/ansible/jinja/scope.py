@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible
+
+
+class Asking(Protocol):
+    """What a reading task asks, for each element of its loop."""
+
+    kind: str
+
+    def __call__(self, scope: Any) -> dict[str, Any]:
+        """The look-up in the scope of one element. NotConvertible."""
 
 
 @dataclass
@@ -23,7 +32,7 @@ class Register:
     reason: str = ""  # why the result cannot be read
     certain: bool = True  # whether the answer is the same before the first change
     loop: Any = None  # the loop of the task, None without one
-    look_up_of: Callable[[Any], dict[str, Any]] | None = None  # the question for one element
+    look_up_of: Asking | None = None  # the question for one element
     tolerant: bool = False  # whether the run goes on if the task fails
     element: Any = None  # of one result of a loop: the element, as an expression
 

@@ -514,7 +514,7 @@ class _Translator:
         if isinstance(inner, nodes.Getattr) and node.name == "b64decode":
             path = path_of(inner)
             register = self.scope.registers.get(path[0]) if path else None
-            if register is not None and register.kind == "file" and path[1] == ["content"]:  # type: ignore[index]  # a path, as tested above
+            if path and register and register.kind == "file" and path[1] == ["content"]:
                 self._ask(register)
                 return members(nodes.Name("Asked", "load"), [register.name, "content"])
         return filter_of(node, self.of, whole=self.scope.whole)

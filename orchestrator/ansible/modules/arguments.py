@@ -218,15 +218,15 @@ class Arguments:
         """The default of ``item.key | default('x')`` where no element is known to have the key."""
         if not isinstance(node, nodes.Filter) or node.name not in ("default", "d") or not node.args:
             return None
-        path = path_of(node.node) if node.node is not None else None
-        first = node.args[0]
-        if path is None or not isinstance(first, nodes.Const):
+        inner, first = node.node, node.args[0]
+        path = path_of(inner) if inner is not None else None
+        if inner is None or path is None or not isinstance(first, nodes.Const):
             return None
         known = (self.scope.values, self.scope.locals, self.scope.task_vars, self.scope.registers)
         if not path[1]:
             is_fact = path[0].startswith("ansible_") or any(path[0] in one for one in known)
             return None if is_fact else first.value
-        if path[0] not in self.scope.locals or sample_of(node.node, self.scope).values:  # type: ignore[arg-type]  # a path, as tested above
+        if path[0] not in self.scope.locals or sample_of(inner, self.scope).values:
             return None
         return first.value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orchestrator.language.jinja.environment import Settings
 
@@ -46,8 +46,8 @@ def headed(text: str, settings: Settings) -> Headed:
         found[pair[1]] = value
     if (_BEGIN in found) != (_END in found) or "" in (found.get(_BEGIN), found.get(_END)):
         return Headed(text, settings, f"{_BEGIN} and {_END} belong together")
-    flags = {name: found[name] for name in _FLAGS if name in found}
-    own = settings._replace(**flags)  # type: ignore[arg-type]  # each is a flag
+    flags: dict[str, Any] = {name: found[name] for name in _FLAGS if name in found}
+    own = settings._replace(**flags)
     if _BEGIN in found:
         own = own._replace(delimiters=(str(found[_BEGIN]), str(found[_END])))
     # The line end goes with the comment, and lines keep their numbers.
