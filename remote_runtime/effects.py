@@ -159,6 +159,7 @@ def below(path: str, *, itself: bool = False) -> Callable[[str, str, bool], bool
         return place.startswith(inside) or (itself and place == path)
 
     def covers(kind: str, value: str, present: bool) -> bool:
+        """Whether the action may write what stands for this value."""
         if kind == "host":  # what reads it may read here
             return True
         if kind == "unit":

@@ -302,6 +302,7 @@ class _Agent(OpenAgent):
         return tuple(self.get_keys())
 
     def ask(self, message: Any) -> Any:
+        """The answer to a message, one at a time; AgentGoneError where the agent has none."""
         if not self._talking.acquire(timeout=AGENT_TIMEOUT):  # one socket serves all hosts
             raise AgentGoneError
         try:

@@ -100,6 +100,7 @@ class Engine(object):
         """See ``Context.coming``."""
 
         def coming() -> Iterator[Item]:
+            """The resources behind it, up to the first that may not have its turn."""
             for item in items[at + 1 :]:
                 left_out = item.left_out or not item.managed or item.index in self._before
                 if (
@@ -220,6 +221,7 @@ class Engine(object):
                 self._halting = outside
 
         def inside() -> List[Outcome]:
+            """Run them; apart from all that is outside, where only this resource is previewed."""
             if not item.noop or self._apart:
                 return self.run(item.children, item.fail_on_error)
             # The preview describes its effects, which nothing outside of it can see.

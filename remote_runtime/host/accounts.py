@@ -56,6 +56,7 @@ class Accounts(ports.Accounts):
         raise NotImplementedError
 
     def _is_local(self, kind: str, name: str) -> bool:
+        """Whether a user or group is in a file of the host, where it can be changed."""
         raise NotImplementedError
 
     def _require_idle(self, user: User) -> None:

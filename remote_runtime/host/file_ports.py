@@ -236,12 +236,15 @@ class Files(FileReader):
         validate: str,
         part: bool,
     ) -> None:
+        """Put a file in place; see ``write``."""
         raise NotImplementedError
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
+        """Make a directory."""
         raise NotImplementedError
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
+        """Copy a directory with all that is below it."""
         raise NotImplementedError
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
@@ -249,6 +252,7 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        """Set the mode, the owner and the group."""
         raise NotImplementedError
 
     def _unlink(self, path: str) -> None:
@@ -256,6 +260,7 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _remove_tree(self, path: str) -> None:
+        """Remove a directory with all that is below it."""
         raise NotImplementedError
 
     def _require_empty(self, path: str) -> None:

@@ -48,6 +48,7 @@ def _reader() -> Callable[[str], Any]:
     scan = make_scanner(reading)
 
     def read(text: str) -> Any:
+        """The one value of a text; ValueError."""
         text = text.strip(_BLANK)
         try:
             value, end = scan(text, 0)

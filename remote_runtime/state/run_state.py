@@ -45,6 +45,7 @@ class RunState(object):
         self._settled = bool(mark) and os.path.exists(remembered(directory, APPLIED, mark))
 
         def remember() -> Refreshes:
+            """The refreshes that wait."""
             from remote_runtime.state import pending_refreshes
 
             run = pending_refreshes.Run(

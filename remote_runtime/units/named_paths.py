@@ -92,6 +92,7 @@ class _Reader(object):
         self._scripts: Set[str] = set()  # by path, and by name those that were looked up
 
     def read(self, keys: Sequence[str]) -> NamedPaths:
+        """What the command lines under these keys of a unit name."""
         harmless = True
         for key in keys:
             for line in self._unit.text.all("Service", key):

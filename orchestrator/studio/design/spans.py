@@ -89,6 +89,7 @@ class _Reader:
         self._dashes = [t.start_mark.index for t in tokens if isinstance(t, BlockEntryToken)]
 
     def read(self) -> Span | None:
+        """The root, with all that is below it; None for an empty text."""
         root: Span | None = None
         stack: list[tuple[Span, list[Span]]] = []
         events: Any = yaml.parse(self._text, Loader=_Loader)

@@ -31,6 +31,7 @@ class _Addr(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """Whether a connection can be made in time."""
         seconds = probe.patience(rule, _DEFAULT)
         local = str(rule.get("local-address") or "")
 

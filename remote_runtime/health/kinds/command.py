@@ -17,6 +17,7 @@ class _Command(Kind):
     settings = {"timeout": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """What the command answers, which ends in time."""
         seconds = probe.patience(rule, _DEFAULT)
         argv = ["/bin/sh", "-c", subject]
         result = probe.context.commands.run(argv, timeout=seconds, limit=_LIMIT)

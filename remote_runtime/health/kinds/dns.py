@@ -17,6 +17,7 @@ class _Dns(Kind):
     settings = {"server": TEXT, "timeout": NUMBER}
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        """A record is asked of a server, which is named by its address."""
         found = []
         record, _ = split(subject)
         if record and not rule.get("server"):
@@ -31,6 +32,7 @@ class _Dns(Kind):
         return found
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """The addresses or records that the server, or the system, has for the name."""
         record, name = split(subject)
         server = str(rule.get("server") or "")
         seconds = probe.patience(rule, _SERVER_TIMEOUT if server else _SYSTEM_TIMEOUT)

@@ -51,6 +51,7 @@ class _File(Kind):
     }
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        """The path is absolute, and the file type one of those that are known."""
         found = []
         if not subject.startswith("/"):
             found.append(("path", "a path must be absolute", ""))
@@ -62,6 +63,7 @@ class _File(Kind):
         return found
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """The attributes of the path itself; what is in it is read when it is compared."""
         try:
             status = os.lstat(subject)
         except (FileNotFoundError, NotADirectoryError):

@@ -32,6 +32,7 @@ class _Http(Kind):
     }
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
+        """The URL, the headers and the files are such that a request can be made of them."""
         found = []
         scheme, _, rest = subject.partition("://")
         if scheme not in ("http", "https") or not rest:

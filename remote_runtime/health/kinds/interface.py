@@ -9,6 +9,7 @@ class _Interface(Kind):
     attributes = {"exists": BOOLEAN, "addrs": LIST, "mtu": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """The interface as the kernel tells it."""
         from remote_runtime.facts import network
         from remote_runtime.facts.source import Source
 

@@ -19,6 +19,7 @@ class _KernelParam(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """The value that the kernel has now."""
         # As sysctl has it: the first of the two signs that comes up separates.
         dotted = "/" not in subject or 0 <= subject.find(".") < subject.find("/")
         parts = subject.translate(str.maketrans("./", "/.")) if dotted else subject

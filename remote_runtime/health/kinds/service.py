@@ -20,6 +20,7 @@ class _Service(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """What systemctl answers, each when it is compared."""
         if not os.path.isdir(_BOOTED):
             raise CannotTellError("systemd does not run on this host")
 

@@ -28,6 +28,7 @@ class _User(Kind):
     }
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+        """The entry of the user; its groups are asked when they are compared."""
         import pwd
 
         try:

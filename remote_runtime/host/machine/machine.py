@@ -20,6 +20,7 @@ def reader(
     read as they are in ``planned``, without it as they are at this resource's turn."""
 
     def part(name: str) -> Any:
+        """A port that few types read, whose module is imported only then."""
         if name == "mounts":
             from remote_runtime.host.machine import mounts
 
@@ -105,6 +106,7 @@ def machine(
     made = Host(paths, theirs, runs, core)
 
     def part(name: str) -> Any:
+        """A port that few types use, whose module is imported only then."""
         if name == "mounts":
             from remote_runtime.host.machine import mounts
 

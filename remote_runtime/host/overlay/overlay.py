@@ -39,6 +39,7 @@ class Overlay(Host):
             return made[name]
 
         def make(name: str) -> Any:
+            """A port whose module is imported only where it is asked for."""
             if name == "mounts":
                 from remote_runtime.host.overlay import mounts
 

@@ -55,6 +55,7 @@ def _removing(resource: ResourceType, entry: Entry, message: str) -> Action:
     path, files = entry.path, resource.context.files
 
     def remove() -> None:
+        """Remove the entry, unless it has become another thing."""
         now = files.status(path)
         if now is not None and now.kind != entry.status.kind:
             raise ResourceError(

@@ -83,6 +83,7 @@ def actions(resource: ResourceType, found: Sequence[Differing]) -> List[Action]:
     files, context = resource.context.files, resource.context
 
     def call() -> None:
+        """Set them one by one; what is gone meanwhile needs none."""
         context.progress("setting attributes of %d paths below %s" % (len(found), resource.name))
         for one in found:
             context.check_cancelled()

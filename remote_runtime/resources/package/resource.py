@@ -432,6 +432,7 @@ class Resource(ResourceType):
         changes = [own, *self._others(foreseen)]
 
         def act() -> None:
+            """Carry the step out with those of other packages, and note what else came of it."""
             from remote_runtime.resources.package import batch
 
             done = self._hold.released(

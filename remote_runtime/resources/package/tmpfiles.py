@@ -111,6 +111,7 @@ class _Creation(object):
         self.open: List[str] = []
 
     def take(self, line: Line) -> None:
+        """Note what a line makes at an installation, or that it is not known."""
         kind, modifiers = line.kind[:1], line.kind[1:]
         if kind in _NOTHING or "!" in modifiers:
             return

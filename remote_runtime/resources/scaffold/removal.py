@@ -95,6 +95,7 @@ def _trying(look: Look, paths: List[str], message: str) -> List[Task]:
         return []
 
     def remove(host: Host) -> None:
+        """Try each, and fail with the first that does not let itself be removed."""
         failed: List[ResourceError] = []
         for path in paths:
             try:

@@ -114,6 +114,7 @@ class EnvironmentProvider(PackageProvider):
         return wanted.key
 
     def _wanted_of(self, item: Item) -> Wanted:
+        """What a resource wants, and in which directory."""
         raise NotImplementedError
 
     # -- what is installed ------------------------------------------------------------------------
@@ -124,6 +125,7 @@ class EnvironmentProvider(PackageProvider):
         return self._installed(wanted)
 
     def _installed(self, wanted: Wanted) -> Installed:
+        """What is in the directory of a package."""
         raise NotImplementedError
 
     def _once(self, directory: str, read: Callable[[], Any]) -> Any:
@@ -185,6 +187,7 @@ class EnvironmentProvider(PackageProvider):
         return found
 
     def _look_up(self, wanted: Wanted) -> Available:
+        """What can be installed of a package; ``ResourceError`` where that cannot be told."""
         raise NotImplementedError
 
     def unreachable(self, why: str, result: "Result") -> ResourceError:

@@ -86,6 +86,7 @@ def _anything(text: str, own: Sequence[str]) -> Covers:
     inside = frozenset(own)
 
     def covers(kind: str, value: str, present: bool) -> bool:
+        """Whether the script may change what stands for this value."""
         if kind == "path":
             return (
                 value in inside

@@ -343,6 +343,7 @@ class Provider(PackageProvider):
         from remote_runtime.resources.package.rpm import probe as rpm_probe
 
         def fetch(directory: str) -> None:
+            """Have dnf download the packages into a directory, and install none."""
             from remote_runtime.resources.package.dnf import isolated_run
             from remote_runtime.resources.package.inspection import TIMEOUT
 

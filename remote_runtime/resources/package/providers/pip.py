@@ -82,6 +82,7 @@ class Provider(EnvironmentProvider):
 
     def _held(self, directory: str) -> _Packages:
         def read() -> Any:
+            """The packages of the environment, as it is or is planned to be."""
             files = self.context.files
             settings = os.path.join(directory, virtual.CONFIGURATION)
             found = files.status(directory, follow=True)
@@ -123,6 +124,7 @@ class Provider(EnvironmentProvider):
         path = given if given.startswith("/") and "\n" not in given else ""
 
         def read(at: str) -> str:
+            """The text of a file of requirements; ResourceError where there is none."""
             if not self.context.files.exists(at):
                 raise ResourceError(
                     "%s does not exist on this host" % at,
