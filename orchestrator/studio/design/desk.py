@@ -15,9 +15,10 @@ from orchestrator.studio.design.findings import Finding, findings, types_for
 from orchestrator.studio.design.forms import Change, Field, change_of, data_value, fields_of
 from orchestrator.studio.design.hidden_values import HiddenValues, MaskedText, restored, type_of
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
+from orchestrator.studio.design.problems import problem_text, refusal
 from orchestrator.studio.design.project_files import ProjectFiles, StoredFile
 from orchestrator.studio.design.yaml_text import YamlText
-from remote_runtime.errors import CcmError, InputError, Problem
+from remote_runtime.errors import CcmError, InputError
 from remote_runtime.reporting.masking import Mask
 
 Fields = Mapping[str, list[str]]
@@ -125,11 +126,13 @@ class Desk:
                 action, _, argument = _one(sent, "action").partition(":")
                 act = _ACTIONS.get(action)
                 if act is None:
-                    raise _refusal("there is no such action", "reload the page")
+                    raise refusal("there is no such action", "reload the page")
                 return act(self, draft, sent, argument)
             except (CcmError, OSError, IndexError) as error:
                 fields = {key: tuple(values) for key, values in sent.items()}
-                text = _words(error).replace(f"{self.files.root}/", "")
+                text = problem_text(error, self.files.root)
+                if isinstance(error, IndexError):
+                    text = "there is no such resource any more"
                 draft.refused = Refused(self.hide(draft, text), fields)
                 draft.revision += 1
                 return number
@@ -139,18 +142,6 @@ class Desk:
         stored = self.files.write(draft.stored.name, draft.text, draft.stored.stamp)
         draft.saved(stored)
         return stored
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, InputError):
-        return "; ".join(map(str, error.problems))
-    if isinstance(error, OSError):
-        return f"the file cannot be written: {os.strerror(error.errno or 0)}"
-    return str(error) if isinstance(error, CcmError) else "there is no such resource any more"
-
-
-def _refusal(message: str, hint: str) -> InputError:
-    return InputError([Problem(message, None, hint, "input.design")])
 
 
 def _one(sent: Fields, key: str) -> str:
@@ -170,7 +161,7 @@ def _is_number(text: str) -> bool:
 def _place(text: str) -> int:
     """The number of a resource. InputError."""
     if not _is_number(text):
-        raise _refusal("there is no such resource", "reload the page")
+        raise refusal("there is no such resource", "reload the page")
     return int(text)
 
 
@@ -186,7 +177,7 @@ def _text(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     text = _one(sent, "yaml").replace("\r\n", "\n")
     if "\r\n" in draft.text:
         if draft.text.count("\n") != draft.text.count("\r\n"):
-            raise _refusal("the file mixes two kinds of line ends", "run ccm fmt first")
+            raise refusal("the file mixes two kinds of line ends", "run ccm fmt first")
         text = text.replace("\n", "\r\n")
     name = draft.stored.name
     found = restored(text, desk.masked(draft), desk.types(name), name)
@@ -201,7 +192,7 @@ def _add(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     name = _one(sent, "name").strip()
     type_ = type_of(desk.types(draft.stored.name), argument)
     if not name or type_ is None:
-        raise _refusal("a resource needs a name and a type", "write its name, then press a type")
+        raise refusal("a resource needs a name and a type", "write its name, then press a type")
     manifest = draft.manifest.add(type_.name, name, {})
     draft.take(manifest.text)
     return len(manifest.resources) - 1
@@ -214,7 +205,7 @@ def _set(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     type_ = type_of(desk.types(draft.stored.name), one.type)
     fields = desk.fields(draft, number)
     if type_ is None or fields is None:
-        raise _refusal(f"there is no resource type {one.type!r}", "edit the text")
+        raise refusal(f"there is no resource type {one.type!r}", "edit the text")
     rank = rank_of(desk.types(draft.stored.name))(one.type)
     for change in _changes(fields, sent, one.properties, type_.properties):
         if change.removed:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from orchestrator.studio.design.manifest_text import ManifestText
+from orchestrator.studio.design.problems import refusal
 from orchestrator.studio.design.project_files import MOST_BYTES as MOST_TEXT
 from orchestrator.studio.design.project_files import StoredFile
 from orchestrator.studio.design.yaml_text import YamlText
-from remote_runtime.errors import InputError, Problem
 
 MOST_DRAFTS = 100
 MOST_STEPS = 100
@@ -73,13 +73,13 @@ class Draft:
         if revision != str(self.revision):
             message = "this manifest was edited in another window meanwhile"
             hint = "the page shows it now; make your change again"
-            raise InputError([Problem(message, None, hint, "input.design")])
+            raise refusal(message, hint)
 
     def take(self, text: str) -> None:
         """Make a text the latest step. InputError for one that is too large."""
         if len(text.encode()) > MOST_TEXT:
             message = f"the manifest would be larger than {MOST_TEXT >> 20} MiB"
-            raise InputError([Problem(message, None, "split it", "input.design")])
+            raise refusal(message, "split it")
         self.revision += 1
         if text == self.text:
             return

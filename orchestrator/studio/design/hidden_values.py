@@ -18,8 +18,10 @@ from orchestrator.manifest.annotations import read_annotations
 from orchestrator.manifest.declared import NEVER_SECRET
 from orchestrator.manifest.types import Type, Types
 from orchestrator.studio.design.manifest_text import ManifestText
+from orchestrator.studio.design.problems import refusal
 from orchestrator.studio.design.spans import Path, Span
-from remote_runtime.errors import InputError, Problem
+from orchestrator.studio.design.yaml_text import YamlText
+from remote_runtime.errors import InputError
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 
 _REFERENCE = re.compile(r"\s*\{\{\s*(Data|Facts|Host|item)(\.\w+)*\s*\}\}\s*")
@@ -111,8 +113,6 @@ def restored(text: str, masked: MaskedText, types: Types, name: str) -> str:
     """The text that a browser sends, with the secrets in place of their marks. InputError for a
     mark that is unknown, or stands where its secret would be shown; and for what is not YAML.
     """
-    from orchestrator.studio.design.yaml_text import YamlText
-
     parts, at, starts = list[str](), 0, list[tuple[int, int]]()
     length = 0
     for match in _MARK.finditer(text):
@@ -144,7 +144,7 @@ def restored(text: str, masked: MaskedText, types: Types, name: str) -> str:
 
 def _refusal(why: str) -> InputError:
     hint = "leave the marks where they are, or write another value in their place"
-    return InputError([Problem(why, None, hint, REFUSED)])
+    return refusal(why, hint, REFUSED)
 
 
 def _spans(manifest: ManifestText, types: Types) -> list[Span]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from orchestrator.studio.design.spans import Path
-from orchestrator.studio.design.yaml_text import YamlText, same
+from orchestrator.studio.design.yaml_text import YamlText
 from remote_runtime.errors import InputError, Problem
 
 RESOURCES: Path = ("ccm", "resources")
@@ -132,11 +132,6 @@ class ManifestText:
     def unset_data(self, key: str) -> ManifestText:
         """Remove a key of the data."""
         return ManifestText(self.yaml.remove(("data", key)))
-
-    def differs(self, number: int, key: str, value: Any) -> bool:
-        """Whether a resource does not have a property with exactly this value."""
-        found = self.resources[number].properties
-        return key not in found or not same(found[key], value)
 
 
 def _entries(yaml: YamlText) -> Iterator[ResourceEntry]:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from inventory.document import Mapping, parse_data
 from orchestrator.project.discovery import FILE as PROJECT_FILE
-from remote_runtime.errors import InputError, Problem
+from orchestrator.studio.design.problems import refusal
+from remote_runtime.errors import InputError
 
 MOST_BYTES = 1 << 20
 MOST_FILES = 2_000
@@ -26,7 +27,6 @@ _NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
 _ENDINGS = (".yaml", ".yml")
 _KEYS = frozenset(("data", "hierarchy", "overrides", "ccm"))
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-REFUSED = "input.design"
 
 
 class StoredFile(NamedTuple):
@@ -88,7 +88,7 @@ class ProjectFiles:
         _require_manifest(text, name)
         data = text.encode()
         if len(data) > MOST_BYTES:
-            raise _refusal(f"{name} would be larger than {MOST_BYTES >> 20} MiB", "split it")
+            raise refusal(f"{name} would be larger than {MOST_BYTES >> 20} MiB", "split it")
         with self._folder(name, create=True) as folder:
             assert folder is not None
             base = os.path.basename(name)
@@ -126,7 +126,7 @@ class ProjectFiles:
                     return
                 except OSError as error:
                     message = f"{name}: {part} is a link or no directory"
-                    raise _refusal(message, "name a directory of the project") from error
+                    raise refusal(message, "name a directory of the project") from error
                 os.close(handle)
                 handle = below
             yield handle
@@ -143,7 +143,7 @@ def _is_possible(name: str) -> bool:
 def _check(name: str) -> None:
     if not _is_possible(name):
         hint = "such as site.yaml or roles/web.yaml; ccm.yaml and hidden files are not edited here"
-        raise _refusal(f"{name[:100]!r} is not the name of a manifest", hint)
+        raise refusal(f"{name[:100]!r} is not the name of a manifest", hint)
 
 
 def _content(folder: int, base: str, name: str) -> bytes | None:
@@ -153,13 +153,13 @@ def _content(folder: int, base: str, name: str) -> bytes | None:
         return None
     except OSError as error:
         hint = "name a regular file"
-        raise _refusal(f"{name} cannot be read: {error.strerror}", hint) from error
+        raise refusal(f"{name} cannot be read: {error.strerror}", hint) from error
     with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise _refusal(f"{name} is not a regular file", "name another one")
+            raise refusal(f"{name} is not a regular file", "name another one")
         found = file.read(MOST_BYTES + 1)
     if len(found) > MOST_BYTES:
-        raise _refusal(f"{name} is larger than {MOST_BYTES >> 20} MiB", "edit it with an editor")
+        raise refusal(f"{name} is larger than {MOST_BYTES >> 20} MiB", "edit it with an editor")
     return found
 
 
@@ -167,7 +167,7 @@ def _decoded(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _refusal(f"{name} is not UTF-8 text", "save it as UTF-8") from error
+        raise refusal(f"{name} is not UTF-8 text", "save it as UTF-8") from error
 
 
 def _require_manifest(text: str, name: str) -> None:
@@ -175,9 +175,9 @@ def _require_manifest(text: str, name: str) -> None:
     root = parse_data(text, name, [])
     keys = set(root) if isinstance(root, Mapping) else set()
     if not keys or not keys & {"ccm", "data"} or {"hosts", "groups", "stages"} & keys:
-        raise _refusal(f"{name} is not a manifest", "a manifest has 'ccm:' with resources")
+        raise refusal(f"{name} is not a manifest", "a manifest has 'ccm:' with resources")
     if not keys <= _KEYS and "ccm" not in keys:
-        raise _refusal(f"{name} is not a manifest", "a manifest has 'ccm:' with resources")
+        raise refusal(f"{name} is not a manifest", "a manifest has 'ccm:' with resources")
 
 
 def _stamp(data: bytes) -> str:
@@ -212,8 +212,4 @@ def _replace(folder: int, base: str, data: bytes, *, is_new: bool) -> None:
 
 def _changed(name: str) -> InputError:
     message = f"{name} was changed by another program since it was opened"
-    return _refusal(message, "copy what you need, discard the changes here and open it again")
-
-
-def _refusal(message: str, hint: str) -> InputError:
-    return InputError([Problem(message, None, hint, REFUSED)])
+    return refusal(message, "copy what you need, discard the changes here and open it again")

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from remote_runtime.errors import InputError, Problem
+from orchestrator.studio.design.problems import refusal
 
 _SECONDS = 30
 _OFF = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
@@ -38,15 +38,15 @@ def commit(root: Path, name: str, data: bytes, wanted: Commit) -> str:
     """
     branch = wanted.branch
     if not branch or _git(root, "check-ref-format", "--branch", branch, check=False) != branch:
-        raise _refusal(f"{branch[:80]!r} is not the name of a branch", "such as design/web")
+        raise refusal(f"{branch[:80]!r} is not the name of a branch", "such as design/web")
     if branch == _git(root, "symbolic-ref", "--quiet", "--short", "HEAD", check=False):
         hint = "save without a commit and commit there, or name another branch"
-        raise _refusal(f"the branch {branch} is checked out", hint)
+        raise refusal(f"the branch {branch} is checked out", hint)
     ref = f"refs/heads/{branch}"
     old = _git(root, "rev-parse", "--verify", "--quiet", ref, check=False)
     parent = old or _git(root, "rev-parse", "--verify", "--quiet", "HEAD", check=False)
     if not parent:
-        raise _refusal("the repository has no commit yet", "make the first one with git")
+        raise refusal("the repository has no commit yet", "make the first one with git")
     top = Path(_git(root, "rev-parse", "--show-toplevel"))
     path = os.path.relpath(root / name, os.path.realpath(top))
     with tempfile.TemporaryDirectory(prefix="ccm-studio-") as private:
@@ -57,7 +57,7 @@ def commit(root: Path, name: str, data: bytes, wanted: Commit) -> str:
         _git(top, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", more=index)
         tree = _git(top, "write-tree", more=index)
     if tree == _git(top, "rev-parse", f"{parent}^{{tree}}"):
-        raise _refusal(f"{branch} has this content already", "change something first")
+        raise refusal(f"{branch} has this content already", "change something first")
     author = wanted.author
     who = {"GIT_AUTHOR_NAME": author, "GIT_AUTHOR_EMAIL": f"{author}@ccm-studio"}
     text = (wanted.message.strip() or f"Change {name}").encode()
@@ -89,12 +89,8 @@ def _git(
             command, input=data, capture_output=True, timeout=_SECONDS, env=environment, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _refusal(f"git cannot be run: {error}", "install git") from error
+        raise refusal(f"git cannot be run: {error}", "install git") from error
     if done.returncode and check:
         said = done.stderr.decode("utf-8", "replace").strip()[:300]
-        raise _refusal(f"git {words[0]} failed: {said}", "commit with git instead")
+        raise refusal(f"git {words[0]} failed: {said}", "commit with git instead")
     return "" if done.returncode else done.stdout.decode("utf-8", "replace").strip()
-
-
-def _refusal(message: str, hint: str) -> InputError:
-    return InputError([Problem(message, None, hint, "input.design")])

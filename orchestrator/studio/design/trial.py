@@ -24,7 +24,8 @@ from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import offline, types_for
 from orchestrator.studio.design.forms import yaml_of
-from remote_runtime.errors import CcmError, InputError, Problem, UsageError
+from orchestrator.studio.design.problems import problem_text, refusal
+from remote_runtime.errors import CcmError, UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _require_public(planner: Planner, desk: Desk) -> None:
             is_own = os.path.basename(real) == PROJECT_FILE or real in desk.private
             if is_hidden or is_own or _is_key(real):
                 message = f"a template reads {below}, which the studio does not show"
-                raise InputError([Problem(message, None, "use ccm render", "input.design")])
+                raise refusal(message, "use ccm render")
 
 
 def _is_key(path: str) -> bool:
@@ -184,10 +185,9 @@ class Previews:
 
         try:
             preview_draft(desk, draft, sources=self._sources, pattern=pattern, began=start)
-        except InputError as error:
-            preview.problem = desk.hide(draft, "; ".join(map(str, error.problems)))
         except (CcmError, OSError) as error:
-            preview.problem = desk.hide(draft, str(error))
+            text = problem_text(error, desk.files.root, "previewed")
+            preview.problem = desk.hide(draft, text)
         except BaseException as error:  # the thread ends: the page says why
             preview.problem = f"internal error: {type(error).__name__}"
             raise

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.forms import Field, shown_of, yaml_of
 from orchestrator.studio.design.hidden_values import type_of
+from orchestrator.studio.design.problems import problem_text
 from orchestrator.studio.design.repository import has_repository
 from orchestrator.studio.design.trial import Previews, render
 from orchestrator.studio.pages.hosts import FleetHosts
@@ -50,16 +52,27 @@ def files_page(designer: Designer, user: str, problem: str = "") -> Page:
     return Page("design_files.html", "Design", values, status=422 if problem else 200)
 
 
+def _draft_page(
+    designer: Designer, user: str, asked: Parameters, make: Callable[[Desk, Draft], Page]
+) -> Page:
+    """The page that ``make`` returns for a draft; the list of files for an unusable file."""
+    desk = designer.require_desk()
+    try:
+        draft = desk.open(user, asked.text("file"))
+    except (InputError, OSError) as error:
+        return files_page(designer, user, problem_text(error, desk.files.root, "read"))
+    return make(desk, draft)
+
+
 def edit_page(designer: Designer, user: str, asked: Parameters) -> Page:
     """The form of a resource, or of the data, beside the text."""
-    desk = designer.require_desk()
-    name = asked.text("file")
-    try:
-        draft = desk.open(user, name)
-    except (InputError, OSError) as error:
-        return files_page(designer, user, _words(desk, error))
-    with draft.lock:
-        return _edit_page(desk, draft, _number(asked.text("resource")))
+
+    def make(desk: Desk, draft: Draft) -> Page:
+        """The page, of one state of the draft."""
+        with draft.lock:
+            return _edit_page(desk, draft, _number(asked.text("resource")))
+
+    return _draft_page(designer, user, asked, make)
 
 
 def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
@@ -74,7 +87,7 @@ def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
     at = [one for one in found if one.resource == number and number >= 0]
     keys = {one.key for one in at}
     of_field = {field.key for field in fields or ()}
-    shown = [one for one in fields or () if _is_shown(one, keys, sent)]
+    shown = [one for one in fields or () if _is_shown(one, keys)]
     types = desk.types(name)
     values = {
         "file": name,
@@ -99,7 +112,6 @@ def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
         "fields": fields,
         "shown_fields": shown,
         "more_fields": [one for one in fields or () if one not in shown],
-        "more_open": False,
         "whole": [one for one in at if one.key not in of_field],
         "at_field": lambda key: [one for one in at if one.key == key],
         "shown_of": shown_of,
@@ -120,7 +132,7 @@ def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
     return Page("design.html", name, values, status=422 if refused else 200)
 
 
-def _is_shown(field: Field, troubled: set[str], sent: object) -> bool:
+def _is_shown(field: Field, troubled: set[str]) -> bool:
     """Whether a field is at the top: it is set, required or in trouble, or often used."""
     often = ("ensure", "content", "source", "require", "subscribe")
     return field.is_set or field.required or field.key in troubled or field.key in often
@@ -135,22 +147,13 @@ def _number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 7 else -1
 
 
-def _words(desk: Desk, error: Exception) -> str:
-    if isinstance(error, InputError):
-        text = "; ".join(map(str, error.problems))
-    else:
-        text = str(error) if isinstance(error, CcmError) else "the file cannot be read"
-    return text.replace(f"{desk.files.root}/", "")
-
-
 def diff_page(designer: Designer, user: str, asked: Parameters) -> Page:
     """What saving would change."""
-    desk = designer.require_desk()
-    name = asked.text("file")
-    try:
-        draft = desk.open(user, name)
-    except (InputError, OSError) as error:
-        return files_page(designer, user, _words(desk, error))
+    return _draft_page(designer, user, asked, _diff_page)
+
+
+def _diff_page(desk: Desk, draft: Draft) -> Page:
+    name = draft.stored.name
     with draft.lock:
         values = {
             "file": name,
@@ -166,13 +169,22 @@ def diff_page(designer: Designer, user: str, asked: Parameters) -> Page:
 
 def try_page(designer: Designer, user: str, asked: Parameters, may_preview: bool) -> Page:
     """The manifest as a host would get it, and the way to a preview."""
-    desk = designer.require_desk()
-    name, host = asked.text("file"), asked.text("host")
-    try:
-        draft = desk.open(user, name)
-    except (InputError, OSError) as error:
-        return files_page(designer, user, _words(desk, error))
-    inventory = designer.hosts.inventory
+
+    def make(desk: Desk, draft: Draft) -> Page:
+        """The page, without waiting for an edit."""
+        values = _try_values(designer, desk, draft, asked.text("host"))
+        values |= {
+            "may_preview": may_preview,
+            "preview": designer.previews.of(user, draft.stored.name),
+        }
+        status = 422 if values["problem"] else 200
+        return Page("design_try.html", f"Try {draft.stored.name}", values, status=status)
+
+    return _draft_page(designer, user, asked, make)
+
+
+def _try_values(designer: Designer, desk: Desk, draft: Draft, host: str) -> dict[str, Any]:
+    name, inventory = draft.stored.name, designer.hosts.inventory
     problem, rendering = designer.hosts.problem, None
     if draft.refused:
         problem = draft.refused.message
@@ -180,19 +192,15 @@ def try_page(designer: Designer, user: str, asked: Parameters, may_preview: bool
         try:
             rendering = render(desk, draft, designer.hosts, host)
         except (CcmError, OSError) as error:
-            problem = desk.hide(draft, _words(desk, error))
-    values = {
+            problem = desk.hide(draft, problem_text(error, desk.files.root, "read"))
+    return {
         "file": name,
         "address": address_of(name),
         "revision": draft.revision,
         "hosts": list(inventory.hosts)[:_MOST_HOSTS] if inventory is not None else [],
         "host": host,
-        "may_preview": may_preview,
         "problem": problem,
-        "preview": designer.previews.of(user, name),
         "rendered": rendering.text if rendering else None,
         "facts": rendering.facts if rendering else "",
         "warnings": rendering.warnings if rendering else [],
     }
-    status = 422 if problem else 200
-    return Page("design_try.html", f"Try {name}", values, status=status)

@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from orchestrator.studio.design.desk import Fields
 from orchestrator.studio.design.drafts import Draft, Refused
+from orchestrator.studio.design.problems import problem_text
 from orchestrator.studio.design.repository import Commit, commit
 from orchestrator.studio.pages.design import (
     Designer,
@@ -143,13 +144,8 @@ class DesignRoutes:
             try:
                 draft.require((sent.get("revision") or [""])[0])
                 return Done(special(self._designer, session.user, draft, sent) or back, action)
-            except InputError as error:
-                problem = "; ".join(map(str, error.problems))
-            except CcmError as error:
-                problem = str(error)
-            except OSError as error:
-                problem = f"the file cannot be written: {error.strerror}"
-            problem = desk.hide(draft, problem.replace(f"{desk.files.root}/", ""))
+            except (CcmError, OSError) as error:
+                problem = desk.hide(draft, problem_text(error, desk.files.root))
             draft.refused = Refused(problem)
             return Done(back, action, problem)
 
