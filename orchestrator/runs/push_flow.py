@@ -196,6 +196,7 @@ class PushFlow:
             engine=request.engine or EngineChoice(THREADS),
             remote=remote,
             history=request.history if shown.kept else None,
+            runs=request.runs,
         )
 
     def _remote_work(self, push: PushJob) -> RemoteWork | None:

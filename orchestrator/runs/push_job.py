@@ -10,6 +10,8 @@ from orchestrator.rollout.options import RolloutOptions
 from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteSide
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from orchestrator.fleet import ports
     from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.host.stage_host import StageHost
@@ -86,7 +88,8 @@ class PushConfig(NamedTuple):
     ``registration`` is the store of registrations, None for the default. ``verify`` checks the
     hosts after the push. ``again`` are the words of the command that repeats it, without ``-l``;
     ``retry`` those for failed hosts. ``keep`` is the number of stored runs. ``remote`` is the input
-    of workers on other machines. The run is copied to the ``history``.
+    of workers on other machines. The run is copied to the ``history``. With ``runs``, the run is
+    stored in that directory, which keeps all.
     """
 
     settings: RunSettings
@@ -100,3 +103,4 @@ class PushConfig(NamedTuple):
     engine: EngineChoice = EngineChoice(THREADS)
     remote: RemoteSide | None = None
     history: HistoryChoice | None = None
+    runs: Path | None = None

@@ -10,6 +10,8 @@ from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from orchestrator.history.choice import HistoryChoice
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.engine_choice import EngineChoice
@@ -74,7 +76,8 @@ class RunRequest(NamedTuple):
 
     ``manifest`` is the path of a manifest, of a stages file or of a plan, which ``subject`` says;
     "" for commands without one. ``verify`` checks the hosts again after the push. ``keep`` is how
-    many runs the state directory keeps. Without an ``engine`` only threads are possible. The run is
+    many runs the state directory keeps; with ``runs``, the run is stored in that directory instead,
+    which keeps all. Without an ``engine`` only threads are possible. The run is
     copied to the ``history``, if there is one.
     """
 
@@ -92,6 +95,7 @@ class RunRequest(NamedTuple):
     plan: PlanRequirements = PlanRequirements()
     stages: StageChoice = StageChoice()
     history: HistoryChoice | None = None
+    runs: Path | None = None
 
     def record(self) -> dict[str, Any]:
         """What the run's directory keeps of the request; nothing in it may be secret."""

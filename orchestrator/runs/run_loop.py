@@ -48,7 +48,7 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
         engage = stack.enter_context(engaged(config.engine, _engine_spec(push, targets, config)))
         directory = copier = None
         if push.kept:
-            directory = _directory(begin, config)
+            directory = _directory(begin, config, config.runs)
             copier = _copier(config, directory)
         elif reporter.needs_record:
             import tempfile  # loads a dozen modules that most pushes do not need

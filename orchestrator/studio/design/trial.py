@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from inventory import Host, Inventory
@@ -19,12 +20,14 @@ from orchestrator.planning.facts import NothingGathered
 from orchestrator.planning.resolved import resolved_manifest
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.runs.fleet_facts import show_hosts
+from orchestrator.runs.request import HostChoice
 from orchestrator.sources.archives import Archives
 from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import offline, types_for
 from orchestrator.studio.design.forms import yaml_of
 from orchestrator.studio.design.problems import problem_text, refusal
+from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import CcmError, UsageError
 from remote_runtime.options import RunOptions
 
@@ -134,12 +137,19 @@ class Preview:
 
 
 class Previews:
-    """Runs previews, one at a time. ``is_indexed`` says whether a run has a page by now."""
+    """Runs previews, one at a time, and stores them in the directory ``runs``.
+
+    ``is_indexed`` says whether a run has a page by now.
+    """
 
     def __init__(
-        self, sources: Sequence[str], is_indexed: Callable[[str], bool] = lambda run_id: True
+        self,
+        sources: Sequence[str],
+        runs: Path,
+        is_indexed: Callable[[str], bool] = lambda run_id: True,
     ) -> None:
         self._sources = list(sources)
+        self._runs = runs
         self._is_indexed = is_indexed
         self._busy = threading.Lock()
         self._known: dict[tuple[str, str], Preview] = {}
@@ -184,7 +194,14 @@ class Previews:
             began.set()
 
         try:
-            preview_draft(desk, draft, sources=self._sources, pattern=pattern, began=start)
+            make_private(self._runs)
+            preview_draft(
+                desk,
+                draft,
+                hosts=HostChoice(self._sources, [pattern]),
+                runs=self._runs,
+                began=start,
+            )
         except (CcmError, OSError) as error:
             text = problem_text(error, desk.files.root, "previewed")
             preview.problem = desk.hide(draft, text)
@@ -201,22 +218,23 @@ def preview_draft(
     desk: Desk,
     draft: Draft,
     *,
-    sources: Sequence[str],
-    pattern: str,
+    hosts: HostChoice,
+    runs: Path,
     began: Callable[[str], None],
 ) -> RunResult:
-    """Preview a draft on the hosts of a pattern; ``began`` gets the ID of the run. CcmError."""
+    """Preview a draft on hosts; ``began`` gets the ID of the run. CcmError."""
     from orchestrator.runs.push_flow import PushFlow
     from orchestrator.runs.push_job import PushJob
-    from orchestrator.runs.request import HostChoice, RunRequest
+    from orchestrator.runs.request import RunRequest
 
     path = str(desk.files.path(draft.stored.name))
     request = RunRequest(
         command="push",
         manifest=path,
-        hosts=HostChoice(list(sources), [pattern]),
+        hosts=hosts,
         data=offline(desk.data_dir),
         run=RunOptions(noop=True),
+        runs=runs,
     )
     flow = PushFlow.prepare(request, _QuietReporter(began))
     site, planner = _planned(desk, draft)
@@ -233,7 +251,7 @@ def preview_draft(
 
 
 class _Begin:
-    """Hears the ID of a run."""
+    """Receives the ID of a run."""
 
     def __init__(self, start: Callable[[str], None]) -> None:
         self._start = start
@@ -268,7 +286,7 @@ class _QuietReporter:
     note = warn = say
 
     def ask_secret(self, prompt: str) -> str:
-        """Nobody is asked."""
+        """There is no terminal."""
         return ""
 
     def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
@@ -286,7 +304,7 @@ class _QuietReporter:
         return _nothing()
 
     def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
-        """What hears the ID of the run."""
+        """The subscriber that receives the ID of the run."""
         return [_Begin(self._start)]
 
     def start(self) -> None:

@@ -39,8 +39,8 @@ class StudioOptions(NamedTuple):
 
     The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
     directory of the designer, with data files in ``data_dir``; None for none. ``private`` are files
-    with keys or passwords, which the designer does not show. The studio tells the ``webhook`` of
-    runs that end. With ``public_badges``, badges need no login.
+    with keys or passwords, which the designer does not show. The studio posts each run that
+    ends to the ``webhook``. With ``public_badges``, badges need no login.
     """
 
     state: Path
@@ -119,7 +119,7 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     webhook: Webhook | None = None
 
     def ended(run_id: str) -> None:
-        """Tell the webhook of a run."""
+        """Queue a run for the webhook."""
         if webhook is not None:
             webhook.add(run_id)
 
@@ -143,7 +143,8 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     )
     private = [*options.private, *map(str, filter(None, (options.auth, *(options.tls or ()))))]
     desk = Desk(options.project, options.data_dir, private) if options.project else None
-    previews = Previews(options.inventory, lambda run_id: keeper.version_of(run_id) > 0)
+    runs = options.state / "runs"
+    previews = Previews(options.inventory, runs, lambda run_id: keeper.version_of(run_id) > 0)
     designer = Designer(desk, hosts, previews)
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer)
 

@@ -49,7 +49,7 @@ def test_a_host_gets_its_values(at_work: tuple[Site, DesignerBrowser]) -> None:
 def test_a_preview_is_a_run_that_changes_nothing(
     at_work: tuple[Site, DesignerBrowser], tmp_path: Path
 ) -> None:
-    """It is the page of a run, with what a push of the draft would do."""
+    """Its page shows what a push of the draft would do."""
     site, browser = at_work
     site.parts.keeper.start()
     browser.send("site.yaml", "preview", hosts="web1")
@@ -68,7 +68,7 @@ def test_a_preview_is_a_run_that_changes_nothing(
 
 
 @pytest.mark.parametrize("pattern", ["@/etc/passwd", "~x", " ", "nobody"])
-def test_a_bad_pattern_is_told(at_work: tuple[Site, DesignerBrowser], pattern: str) -> None:
+def test_a_bad_pattern_is_refused(at_work: tuple[Site, DesignerBrowser], pattern: str) -> None:
     """No run begins."""
     _, browser = at_work
     browser.send("site.yaml", "preview", hosts=pattern)
@@ -77,7 +77,7 @@ def test_a_bad_pattern_is_told(at_work: tuple[Site, DesignerBrowser], pattern: s
 
 
 def git(root: Path, *words: str) -> str:
-    """What git says."""
+    """The output of git."""
     who = ("-c", "user.name=t", "-c", "user.email=t@example.org")
     done = subprocess.run(["git", *who, *words], cwd=root, capture_output=True, check=True)
     return done.stdout.decode()
@@ -111,3 +111,17 @@ def test_a_commit_on_a_branch(
     assert git(root, "symbolic-ref", "--short", "HEAD") == "main\n"
     assert git(root, "status", "--porcelain") == " M site.yaml\n"
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_preview_is_stored_in_the_state_of_the_studio(tmp_path: Path) -> None:
+    """With ``--state``, the studio shows the preview, and the user's own runs do not grow."""
+    other = tmp_path / "other"
+    (other / "runs").mkdir(parents=True, mode=0o700)
+    text = f"ccm:\n  resources:\n    - file: [{tmp_path}/new: {{ensure: absent}}]\n"
+    _, browser = designer(other, project(tmp_path, text))
+    browser.edit("site.yaml")
+    browser.send("site.yaml", "preview", hosts="web1")
+    found = re.search(r"/runs/([\w-]+)", f"{browser.address} {browser.page}")
+    assert found is not None
+    assert [one.name for one in (other / "runs").iterdir()] == [found[1]]
+    assert not (tmp_path / "ccm" / "runs").exists()
