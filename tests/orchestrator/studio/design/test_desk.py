@@ -83,7 +83,7 @@ def test_what_is_not_touched_stays(browser: DesignerBrowser, file: Path) -> None
 def test_errors_stand_at_their_field(
     browser: DesignerBrowser, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They have the words of ``ccm validate``."""
+    """Problems have the words of ``ccm validate``."""
     browser.edit("site.yaml", 1)
     browser.set("site.yaml", 1, mode="999", group="", require=["package#nginx"])
     told = browser.errors()
@@ -127,7 +127,7 @@ def test_the_text_and_the_form_are_one(browser: DesignerBrowser) -> None:
 
 
 def test_two_editors_of_one_file(browser: DesignerBrowser, file: Path) -> None:
-    """What somebody else has saved meanwhile is not overwritten, nor what another window did."""
+    """An edit overwrites neither a later save by somebody else nor an edit in another window."""
     browser.edit("site.yaml")
     browser.send("site.yaml", "data", **{"d.port": "81"})
     old = browser.field("revision")
@@ -161,7 +161,7 @@ def test_the_types_of_a_site_have_forms(state: Path, tmp_path: Path) -> None:
     browser = designer(state, root)[1]
     browser.edit("site.yaml")
     page = browser.send("site.yaml", "add:cronjob", name="backup")
-    assert "The command, on one line; cron runs it with `/bin/sh`." in page
+    assert "The command, on one line; cron runs it with <code>/bin/sh</code>." in page
     browser.set("site.yaml", 2, schedule="@daily", command="/usr/local/bin/backup")
     assert browser.errors() == []
     assert '            schedule: "@daily"\n' in browser.yaml
