@@ -22,7 +22,7 @@ from typing import Any
 
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.store.event_lines import ImpliedTexts
-from orchestrator.history.line_checks import LineChecks, checked_about, is_same_run
+from orchestrator.history.line_checks import SKEW, LineChecks, checked_about, is_same_run
 from orchestrator.history.run_names import ABOUT, LINES, OWNER, begin_of
 from orchestrator.studio.sharing.tokens import Token
 from orchestrator.support.line_file import FULL
@@ -34,7 +34,6 @@ MOST_FILE = 512 << 20  # bytes of a file
 MOST_AT_ONCE = 50  # runs of one token in progress
 SILENCE = 180.0  # seconds without a post after which a run is not in progress
 OLDEST = 400 * 86_400.0  # seconds
-SKEW = 600.0  # seconds that the clock of a client may be ahead
 LEAST_FREE = 256 << 20  # bytes that stay free on the disk
 CHUNK = 1 << 20  # bytes of a file in one answer
 _AFTERWARDS = ("verify.jsonl", "later.jsonl")
@@ -44,7 +43,7 @@ _LONGEST = 200  # characters of a refusal
 
 
 class RefusalError(Exception):
-    """What a client gets instead of what it asks for: a status of HTTP and a text."""
+    """A refused request: the HTTP status and the text of the answer."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -74,7 +73,7 @@ class RunInbox:
         self._active: dict[str, _ActiveRun] = {}
 
     def begin(self, token: Token, run_id: str, text: bytes) -> dict[str, int]:
-        """Begin a run, or say how it goes on: the sizes of its files."""
+        """Begin or continue a run; the sizes of its files."""
         self._check_right(token)
         now = self._clock()
         begin = begin_of(run_id)
@@ -150,17 +149,17 @@ class RunInbox:
         return not token.groups or {host_in(host) for host in hosts} <= self._hosts_of(token.groups)
 
     def sweep(self) -> None:
-        """Let go of the runs whose clients are silent."""
+        """Release the runs whose clients are silent."""
         with self._lock:
             self._sweep()
 
     def close(self) -> None:
-        """Let go of all runs."""
+        """Release all runs."""
         with self._lock:
             for run_id in list(self._active):
                 self._let_go(run_id)
 
-    # -- who may what ------------------------------------------------------------------------------
+    # -- rights ------------------------------------------------------------------------------------
 
     def _check_right(self, token: Token) -> None:
         if token.reads_only:
@@ -206,9 +205,7 @@ class RunInbox:
             raise RefusalError(410, "the studio keeps newer runs only")
         with _storing():
             make_private(self._runs)
-            free = shutil.disk_usage(self._runs).free
-            if free < LEAST_FREE:
-                raise RefusalError(507, "the disk of the studio is full")
+            self._require_room(len(text))
             os.mkdir(self._runs / run_id, 0o700)
             with self._opened(run_id) as directory:
                 owner = {"name": token.name, "token": token.id, "at": self._clock()}
@@ -242,6 +239,7 @@ class RunInbox:
                 size = os.fstat(handle).st_size
                 if size != at:  # another post was quicker
                     return False, size
+                self._require_room(len(data))
                 try:
                     left = memoryview(data)
                     while left:
@@ -252,6 +250,11 @@ class RunInbox:
                 return True, size + len(data)
             finally:
                 os.close(handle)
+
+    def _require_room(self, size: int) -> None:
+        """RefusalError where so many bytes would leave too few. OSError."""
+        if shutil.disk_usage(self._runs).free - size < LEAST_FREE:
+            raise RefusalError(507, "the disk of the studio is full")
 
     def _names(self) -> list[str]:
         try:
@@ -318,7 +321,7 @@ class _ActiveRun:
 
 @contextlib.contextmanager
 def _storing() -> Iterator[None]:
-    """A full disk, or another one that cannot be written, is the studio's trouble."""
+    """Answer 507 where the studio cannot write to its disk."""
     try:
         yield
     except OSError as error:
@@ -328,7 +331,7 @@ def _storing() -> Iterator[None]:
 
 
 def _read(directory: int, name: str, at: int, most: int) -> bytes:
-    """Some of a file of a run; RefusalError for what is no plain file."""
+    """A part of a file of a run; RefusalError for anything but a regular file."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
     except FileNotFoundError as error:
