@@ -181,9 +181,7 @@ class DirectoryCopy:
             size = os.fstat(handle).st_size
             if size != at:
                 return size
-            left = memoryview(data)
-            while left:
-                left = left[os.write(handle, left) :]
+            _write(handle, data)
             return size + len(data)
         finally:
             os.close(handle)
@@ -193,7 +191,7 @@ class DirectoryCopy:
         beside = f".run.json.{os.urandom(6).hex()}.new"
         handle = self._open(beside, os.O_CREAT | os.O_EXCL)
         try:
-            os.write(handle, text)
+            _write(handle, text)
             os.rename(beside, "run.json", src_dir_fd=self._directory, dst_dir_fd=self._directory)
         except OSError:
             os.unlink(beside, dir_fd=self._directory)
@@ -220,6 +218,13 @@ class DirectoryCopy:
         if stat.S_IMODE(found.st_mode) != self._mode:
             _share(handle, self._mode, self._group)
         return handle
+
+
+def _write(handle: int, data: bytes) -> None:
+    """Write all of the data: a full disk or a signal can cut a single write."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
 
 
 def _share(handle: int, mode: int, group: int) -> bool:
