@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from orchestrator.history.choice import HistoryChoice
 
-HELP = "Copy runs of this user to the history: those that it lacks, or the ones with these IDs."
+HELP = "Copy runs of this user to the history: the missing ones, or those with these IDs."
 EXAMPLE = """
 ccm runs push
 ccm runs push 20260314T091502Z-4f1c09e

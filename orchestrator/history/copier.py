@@ -1,7 +1,7 @@
 """Copies a run to its history while it happens, in a thread of its own (controller).
 
-A history that is away, slow or full delays no host and fails no run. At the end of a run, the rest
-has ``PATIENCE`` seconds; ``ccm runs push`` copies what is then missing.
+An unreachable, slow or full history delays no host and fails no run. At the end of a run, the copy
+has ``PATIENCE`` seconds left; ``ccm runs push`` copies the rest later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LATER = "copy it later with: ccm runs push"
 
 
 class RunCopier:
-    """Copies until ``finish``, which returns a warning, "" if all is well.
+    """Copies until ``finish``, which returns a warning, "" if all of it is copied.
 
     ``keep`` is the number of runs that stay in a shared directory.
     """

@@ -1,4 +1,4 @@
-"""What goes wrong between a run and its shared history; never a failure of the run (controller)."""
+"""Errors of a shared history; they never fail a run (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The histories of choices: what copies runs to them, and what reads them (controller)."""
+"""Creates what copies runs to a history and what reads them (controller)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def folder_of(choice: HistoryChoice) -> RunFolder:
 
 
 def check_history(choice: HistoryChoice) -> None:
-    """UsageError for a history that is not safe; HistoryError for one that is away."""
+    """UsageError for an unsafe history; HistoryError for an unreachable one."""
     if not choice.is_studio:
         SharedDirectory(choice.address).check()
 

@@ -54,7 +54,7 @@ class CopyOfRun(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the copy."""
+        """Release the copy."""
         ...
 
 
@@ -72,7 +72,7 @@ class RunCopy:
         self._about = b""
 
     def mark(self) -> None:
-        """Note that the run is to be in the history, before any of it is."""
+        """Mark the run as pending, before any of it is copied."""
         write_mark(self._source, self._address, {})
 
     def advance(self) -> bool:
@@ -100,7 +100,7 @@ class RunCopy:
         write_mark(self._source, self._address, {**self._sizes, ABOUT: len(self._about)})
 
     def close(self) -> None:
-        """Let go of the copy; the next ``advance`` opens it again."""
+        """Release the copy; the next ``advance`` opens it again."""
         if self._copy is not None:
             self._copy.close()
             self._copy = None

@@ -1,4 +1,4 @@
-"""What ``ccm validate`` has against a manifest that is not saved yet (controller)."""
+"""The problems that ``ccm validate`` finds in an unsaved manifest (controller)."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def findings(
     ``secrets`` are not in them.
     """
     mask, found = Mask(secrets), list[Finding]()
-    told, warnings = _examine(manifest.text, path, root, data_dir)
-    for problem in dict.fromkeys([*told, *warnings]):
+    problems, warnings = _examine(manifest.text, path, root, data_dir)
+    for problem in dict.fromkeys([*problems, *warnings]):
         text = mask.text(str(problem).replace(f"{root}/", ""))
         resource, key = _place(manifest, problem)
-        found.append(Finding(text, resource, key, problem not in told))
+        found.append(Finding(text, resource, key, problem not in problems))
     return found
 
 

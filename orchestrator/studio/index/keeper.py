@@ -55,7 +55,7 @@ class IndexKeeper:
     ) -> None:
         self._ended = ended
         self._active: set[str] = set()
-        self._told: set[str] = set()
+        self._noted: set[str] = set()
         self._begun = time.time()
         self._names = hosts
         self._listed: frozenset[str] | None = None
@@ -194,12 +194,12 @@ class IndexKeeper:
         self._due[run_id] = time.monotonic() + SHARE * took
 
     def _note_end(self, run_id: str, found: IndexedRun) -> None:
-        """Tell of a run that has ended since this began, once."""
+        """Report a run that has ended since this began, once."""
         if found.state == "running":
             self._active.add(run_id)
             return
         was_active = run_id in self._active
         self._active.discard(run_id)
-        if run_id not in self._told and (was_active or (found.about["end"] or 0) >= self._begun):
-            self._told.add(run_id)
+        if run_id not in self._noted and (was_active or (found.about["end"] or 0) >= self._begun):
+            self._noted.add(run_id)
             self._ended(run_id)

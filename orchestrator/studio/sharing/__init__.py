@@ -1,1 +1,1 @@
-"""Runs that others post to the studio, and what the studio tells other programs (controller)."""
+"""Runs that clients post to the studio; its feed, badges and webhook (controller)."""

@@ -1,6 +1,6 @@
-"""What other programs build on: a feed of runs, and badges of the fleet (controller).
+"""A feed of runs and badges of the fleet, for other programs (controller).
 
-Texts in them are those of hosts and files: JSON and SVG escape them.
+Their texts come from hosts and files: JSON and SVG escape them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Badge(NamedTuple):
 
 
 def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> dict[str, Any]:
-    """The newest runs, or those behind the run ``after``, the newest first.
+    """The newest runs, or those after the run ``after``, the newest first.
 
     Only runs whose hosts are all ``allowed``; None for all runs.
     """
@@ -58,7 +58,7 @@ def run_item(row: Row) -> dict[str, Any]:
 
 
 def _is_allowed(studio: Studio, row: Row, allowed: Collection[str]) -> bool:
-    """Whether a token may know of a run; of one that cannot be read, the hosts are not known."""
+    """Whether a token may read a run; the hosts of an unreadable run are unknown."""
     found = studio.reader.rows(
         "SELECT name FROM host_runs JOIN hosts USING (host) WHERE run = ?", (row["run"],)
     )

@@ -1,4 +1,4 @@
-"""Tells another program of each run that ends, with a signature (controller).
+"""Posts each run that ends to another program, with a signature (controller).
 
 ``X-Ccm-Signature`` is ``v1=`` and the HMAC-SHA256 of ``TIMESTAMP.DELIVERY.BODY``, with the first
 two in headers of their own. A receiver refuses an old timestamp, and a delivery that it knows. A
@@ -30,7 +30,7 @@ MOST_WAITING = 1_000  # runs
 LEAST_SECRET = 32  # characters
 _LONGEST = 200  # characters of a problem
 
-Tell = Callable[[str, str], None]
+Report = Callable[[str, str], None]
 """Gets the ID of a run, and why its delivery failed; "" for one that arrived."""
 
 
@@ -68,13 +68,13 @@ class Webhook:
         self,
         target: WebhookTarget,
         item: Callable[[str], Mapping[str, Any] | None],
-        tell: Tell,
+        report: Report,
         *,
         pauses: tuple[float, ...] = PAUSES,
     ) -> None:
         self._target = target
         self._item = item
-        self._tell = tell
+        self._report = report
         self._pauses = pauses
         self._due: queue.Queue[str] = queue.Queue(MOST_WAITING)
         self._over = threading.Event()
@@ -85,14 +85,14 @@ class Webhook:
         self._thread.start()
 
     def add(self, run_id: str) -> None:
-        """A run has ended. With too many runs that wait, it is left out."""
+        """Queue a run that has ended; a full queue drops it."""
         try:
             self._due.put_nowait(run_id)
         except queue.Full:
-            self._tell(run_id, "too many runs wait for the webhook")
+            self._report(run_id, "too many runs wait for the webhook")
 
     def stop(self) -> None:
-        """Post no more."""
+        """Stop posting."""
         self._over.set()
 
     def _work(self) -> None:
@@ -104,7 +104,7 @@ class Webhook:
             item = self._item(run_id)
             if item is not None:
                 document = {"type": "run.ended", "run": item}
-                self._tell(run_id, self._delivered(json.dumps(document).encode("ascii")))
+                self._report(run_id, self._delivered(json.dumps(document).encode("ascii")))
 
     def _delivered(self, body: bytes) -> str:
         """Deliver with a bounded number of attempts; why that failed, "" if not."""

@@ -43,10 +43,10 @@ Render = Callable[[Page, Request, Parameters, Session], Response]
 
 
 class Done(NamedTuple):
-    """Where the browser goes next, and what the audit log gets to know."""
+    """Where the browser goes next, and the action and problem for the audit log."""
 
     address: str
-    told: str
+    action: str
     problem: str = ""
 
 
@@ -118,7 +118,7 @@ class DesignRoutes:
         name = request.query_params.get("file", "")
         done = await asyncio.to_thread(self._done, session, name, sent, action)
         self._audit.write(
-            f"design {done.told}",
+            f"design {done.action}",
             user=session.user,
             address=browser_address(request),
             file=name,

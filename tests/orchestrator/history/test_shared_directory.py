@@ -83,7 +83,7 @@ def test_modes_are_those_of_the_group(shared: Path) -> None:
     [(0o777, "every user can write"), (0o1777, "every user can write"), (0o770, "can remove")],
 )
 def test_unsafe_modes_are_refused(shared: Path, mode: int, words: str) -> None:
-    """A directory in which others could replace runs is refused with the command that mends it."""
+    """A directory in which others could replace runs is refused; the hint has the fix."""
     source = kept("20260921T133640Z-aaaaaa", "web1")
     shared.chmod(mode)
     with pytest.raises(UsageError, match=words) as caught:
@@ -100,7 +100,7 @@ def test_a_missing_directory_is_away(tmp_path: Path) -> None:
 
 
 def test_a_copy_is_continued(shared: Path) -> None:
-    """A copy that was cut is continued where it ends, and copying again changes nothing."""
+    """An interrupted copy continues where it ends, and copying again changes nothing."""
     source = kept("20260921T133640Z-aaaaaa", "web1", "web2")
     push(source, shared)
     copy = shared / "runs" / source.name
@@ -159,7 +159,7 @@ def test_a_run_in_progress_is_shown_as_such(shared: Path) -> None:
 
 
 def test_several_people_copy_at_once(shared: Path) -> None:
-    """Runs that are copied at the same time are all whole."""
+    """Runs that are copied at the same time are all complete."""
     sources = [kept(f"20260921T1336{number:02d}Z-aaaaaa", "web1", "web2") for number in range(12)]
     threads = [threading.Thread(target=push, args=(source, shared)) for source in sources]
     for thread in threads:

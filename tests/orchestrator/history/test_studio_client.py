@@ -105,7 +105,7 @@ def warning_of(address: str, patience: float = 5.0) -> str:
 
 
 def test_a_studio_that_is_away() -> None:
-    """A push gets a warning, and the run stays for ccm runs push."""
+    """The push ends with a warning, and ``ccm runs push`` can copy the run later."""
     warning = warning_of("http://127.0.0.1:1")
     assert "does not answer: Connection refused" in warning
     assert "ccm runs push" in warning
@@ -113,7 +113,7 @@ def test_a_studio_that_is_away() -> None:
 
 
 def test_a_studio_that_never_answers(server: Server) -> None:
-    """The push waits no longer than it may."""
+    """The push waits for the studio for a bounded time."""
     over = threading.Event()
     server.reply = lambda request: (over.wait(30), None)[1]
     begin = time.monotonic()
@@ -135,7 +135,7 @@ def test_a_redirection_is_not_followed(server: Server, status: int) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 418, 429, 500, 503, 507])
 def test_no_message_has_the_token(server: Server, status: int) -> None:
-    """Whatever a studio answers, also if it sends the token back, is shown without it."""
+    """Messages never contain the token, even if the studio sends it back."""
     server.reply = lambda request: answer(request, status, b"\x1b[2J" + TOKEN.encode())
     with pytest.raises(HistoryError) as caught:
         StudioClient(HistoryChoice(server.address)).post("/runs/x", b"")
@@ -153,14 +153,14 @@ def test_no_message_has_the_token(server: Server, status: int) -> None:
      b'{"runs": [{"id": "20260921T133640Z-aaaaaa", "files": [], "active": false}]}'],
 )  # fmt: skip
 def test_a_list_that_is_none(server: Server, body: bytes) -> None:
-    """A server that is no studio is told from one."""
+    """An error names a server that does not answer as a studio does."""
     server.reply = lambda request: answer(request, 200, body)
     with pytest.raises(CcmError):
         list(saved_runs(folder_of(HistoryChoice(server.address))))
 
 
 def test_a_hostile_studio_writes_no_other_file(server: Server, state: Path) -> None:
-    """Only files of a run are stored, as large as they were announced, whatever is sent."""
+    """A reader stores only the files of a run, with at most their listed sizes."""
     files = {"run.json": 20, "events.jsonl": 5, "../../x": 5, "/etc/x": 5, "received.json": 5}
     told = {"runs": [{"id": RUN, "files": files, "active": True}]}
 
@@ -177,7 +177,7 @@ def test_a_hostile_studio_writes_no_other_file(server: Server, state: Path) -> N
 
 
 def test_an_answer_without_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is read up to a limit."""
+    """An answer is read up to a limit."""
     server.reply = lambda request: answer(request, 200, b" " * 100_000)
     with pytest.raises(HistoryError, match="too much"):
         StudioClient(HistoryChoice(server.address)).get("/runs", 1_000)
@@ -206,7 +206,7 @@ def test_the_certificate_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_where_the_token_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment wins; a file has to be private; a command prints it."""
+    """The environment overrides the file, which must be private, and the command."""
     file = tmp_path / "token"
     file.write_text(f"{TOKEN[:-1]}f\n")
     file.chmod(0o600)

@@ -52,7 +52,7 @@ def test_processes_read_what_is_there() -> None:
 
 
 def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it does not answer is read by this process."""
+    """This process reads the runs for which it has no answer."""
     monkeypatch.setattr(reading_processes, "_PROGRAM", "{0}")
     directories = runs(3)
     assert by_name(read_all(directories)).keys() == {path.name for path in directories}

@@ -1,4 +1,4 @@
-"""The designer against people who are not to see, write or run what they try to."""
+"""The designer refuses reads, writes and runs that a user has no right to."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_link_that_comes_meanwhile_is_not_followed(state: Path, root: Path) ->
 
 
 def test_roles_are_needed(state: Path, root: Path, tmp_path: Path) -> None:
-    """Who may look does not design, who may design does not preview."""
+    """The role ``look`` cannot design, and ``design`` cannot preview."""
     auth = tmp_path / "users"
     for role in ("look", "design"):
         UserFile(auth).add(role, role, PASSWORD)
@@ -190,7 +190,7 @@ def test_what_was_done_is_in_the_audit_log(state: Path, root: Path) -> None:
 
 @pytest.mark.parametrize("action", ["remove:-1", "move:", "remove:x", "add:", "set", "zz"])
 def test_a_form_of_nobody_changes_nothing(state: Path, root: Path, action: str) -> None:
-    """What no page sends is refused with a message."""
+    """A form that no page sends is refused with a message."""
     _, browser = designer(state, root)
     browser.edit("site.yaml")
     browser.send("site.yaml", action, resource="-1")

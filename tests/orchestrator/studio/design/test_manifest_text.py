@@ -38,7 +38,7 @@ def manifest(text: str = SITE) -> ManifestText:
 
 
 def test_resources_are_found_in_both_forms() -> None:
-    """Each with its properties and its line; the defaults of a list are told apart."""
+    """Each has its properties and its line; the defaults of a list are marked."""
     found = [(one.id, one.line, one.is_defaults) for one in manifest().resources]
     assert found == [
         ("package#defaults", 7, True),
@@ -112,7 +112,7 @@ def test_what_is_no_manifest_is_refused(text: str) -> None:
 
 
 def test_odd_forms_are_left_to_the_text() -> None:
-    """What is not a resource is passed over: validation tells what is wrong with it."""
+    """An entry that is not a resource is skipped; validation reports it."""
     site = manifest("ccm:\n  resources: [a, {file: x}, {file: [b, {c: 1}]}, {}, {file: []}, [1]]\n")
     assert site.resources == []
     assert manifest("ccm: 1\n").resources == manifest("ccm: {resources: 2}\n").resources == []

@@ -29,7 +29,7 @@ def ids(client: Client, path: str = FEED) -> list[str]:
 
 
 def test_the_feed(reader: Client) -> None:
-    """It has the newest runs, or those behind a known one, with what they came to."""
+    """The feed has the newest runs, or those after a known one, with their results."""
     assert ids(reader) == [SECOND, FIRST]
     assert ids(reader, f"{FEED}?after={FIRST}") == [SECOND]
     assert ids(reader, f"{FEED}?after=none") == [SECOND, FIRST]
@@ -39,7 +39,7 @@ def test_the_feed(reader: Client) -> None:
 
 
 def test_who_reads_what(studio: Studio, reader: Client) -> None:
-    """A token of a group gets its runs and its hosts only, and nobody anything without one."""
+    """A token of a group reads only its runs and hosts; nobody reads without a token."""
     web = Client(studio, studio.token("web", "web"))
     db = Client(studio, studio.token("db", "db"))
     assert ids(web) == [FIRST]
@@ -52,7 +52,7 @@ def test_who_reads_what(studio: Studio, reader: Client) -> None:
 
 
 def test_badges(reader: Client) -> None:
-    """Those of all hosts and of a group; of an unknown group there is nothing."""
+    """A badge covers all hosts or a group; an unknown group has no runs."""
     assert reader("/badge.json") == (
         200,
         {"schemaVersion": 1, "label": "ccm", "message": "2 of 2 hosts in trouble", "color": "red"},

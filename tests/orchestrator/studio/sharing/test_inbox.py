@@ -1,4 +1,4 @@
-"""Runs that are posted to a studio, as ccm does and as an attacker would."""
+"""Runs that ccm, or an attacker, posts to a studio."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_a_reading_token_posts_nothing(studio: Studio) -> None:
 
 
 def test_the_index_names_the_token(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a run says of who started it, pages show with whose token it was posted."""
+    """Pages show the name of the token, whatever user the run names."""
     post(studio, kept("web1"), studio.token("mallory"), monkeypatch)
     studio.parts.keeper.refresh()
     (row,) = studio.parts.pages._studio.reader.rows("SELECT who FROM runs")
@@ -194,7 +194,7 @@ def test_a_run_belongs_to_its_token(
 def test_a_token_of_one_group(
     studio: Studio, alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It neither posts nor reads runs of other hosts, and is not told that they exist."""
+    """It neither posts nor reads runs of other hosts, nor learns that they exist."""
     source = kept("web1", "db1")
     post(studio, source, studio.token("bob"), monkeypatch)
     web = Client(studio, studio.token("web", "web"))
@@ -257,7 +257,7 @@ def test_a_post_of_another_offset_is_not_stored(studio: Studio, alice: Client) -
     ],
 )  # fmt: skip
 def test_no_run_id_is_a_path(studio: Studio, alice: Client, run: str) -> None:
-    """Whatever is in its place names no file."""
+    """Anything but a run ID is refused and names no file."""
     source = kept("web1")
     status, _ = alice(f"/api/v1/runs/{run}", about(source, run_id=run))
     assert status in (303, 400, 404, 405)
@@ -347,7 +347,7 @@ def test_a_post_that_is_no_object(studio: Studio, alice: Client, text: bytes) ->
 
 @pytest.mark.parametrize("seconds", [-86_400 * 500, 86_400])
 def test_a_run_of_another_time(studio: Studio, alice: Client, seconds: int) -> None:
-    """An ID far before or after the studio's clock would stay the oldest or newest for ever."""
+    """An ID far before or after the studio's clock is refused."""
     import time
 
     at = time.time() + seconds
@@ -493,7 +493,7 @@ def folder_of_directory(studio: Studio) -> Any:
 
 
 def test_silence_ends_a_run(studio: Studio, alice: Client) -> None:
-    """A run whose client is silent is not shown as in progress for ever."""
+    """A run whose client is silent stops being in progress."""
     alice(PATH, about(kept("web1")))
     assert alice("/api/v1/runs")[1]["runs"][0]["active"]
     inbox = studio.parts.inbox

@@ -1,4 +1,4 @@
-"""Deliveries of a webhook, and what a receiver can rely on."""
+"""Deliveries of a webhook, and the guarantees for a receiver."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_delivery_is_signed(server: Server) -> None:
     ("status", "attempts"), [(500, 3), (503, 3), (429, 3), (400, 1), (404, 1), (302, 1), (307, 1)]
 )
 def test_attempts_are_bounded(server: Server, status: int, attempts: int) -> None:
-    """A receiver that is ill is asked three times, one that refuses once; no other host is."""
+    """A failing receiver gets three attempts, a refusing one gets one, and no other host any."""
     other = Server()
     server.reply = lambda request: answer(request, status, b"", Location=f"{other.address}/x")
     told = Told()
@@ -98,7 +98,7 @@ def test_attempts_are_bounded(server: Server, status: int, attempts: int) -> Non
 
 
 def test_a_receiver_that_is_away() -> None:
-    """It is noted, and the next run is tried."""
+    """The audit log has the failure, and the next run is posted."""
     told = Told()
     made = webhook("http://127.0.0.1:1", told)
     made.add("run-1")
@@ -118,14 +118,14 @@ def test_a_receiver_that_is_away() -> None:
     ],
 )
 def test_unsafe_targets_are_refused(url: str, secret: str, words: str) -> None:
-    """Nothing is sent without encryption or with a secret that can be guessed."""
+    """A target needs encryption and a secret that cannot be guessed."""
     with pytest.raises(UsageError, match=words) as caught:
         webhook_target(url, secret)
     assert "me:pw" not in str(caught.value)
 
 
 def test_runs_that_end_are_posted(tmp_path: Path, server: Server) -> None:
-    """Each run that ends from now on, once, with what it came to; the audit log notes it."""
+    """Each run that ends from now on is posted once, with its result; the audit log has it."""
     kept("web1", run_id="20260921T133640Z-aaaaaa")  # long before the studio began
     state = tmp_path / "own" / "ccm"
     target = WebhookTarget(server.address, SECRET)
