@@ -116,4 +116,5 @@ class Downloads(DownloadReader):
         tries: Tries,
         extraction: Optional[Extraction],
     ) -> str:
+        """See ``fetch``; the path may be used."""
         raise NotImplementedError
