@@ -16,6 +16,8 @@ _PROJECTION = re.compile(
     r"(?:\.(?P<rest>[A-Za-z_][\w.]*))?(?P<first>\s*\|\s*\[0\])?"
 )
 
+_SEED = 3  # the position of the seed among the arguments of random
+
 
 def filtered(node: Any, name: str, *arguments: Any, **named: Any) -> nodes.Filter:
     """``node | name(arguments)``."""
@@ -102,6 +104,13 @@ def _resolved(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
     raise NotConvertible("realpath, which follows the symlinks of the controller")
 
 
+def _random(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
+    """With a seed, ccm finds the same value as Ansible."""
+    if not any(one.key == "seed" for one in named) and len(arguments) < _SEED:
+        raise NotConvertible("random without a seed, which gives another value on every run")
+    return None
+
+
 def _part_of_url(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
     part = arguments[0] if arguments else named[0].value if named else None
     if isinstance(part, nodes.Const) and part.value in ("password", "netloc"):
@@ -121,6 +130,7 @@ _MAKERS: dict[str, Callable[[Any, list[Any], list[Any]], Any]] = {
     "regex_replace": _replaced,
     "json_query": _query,
     "path_join": _joined,
+    "random": _random,
     "realpath": _resolved,
     "urlsplit": _part_of_url,
 }

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Mapping
 from math import prod
+from random import Random
 from typing import Any
 
 from jinja2 import Undefined, pass_environment
@@ -296,3 +297,26 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
         for part in step if isinstance(step, list) else [step]:
             found = environment.getitem(found, part)
     return found
+
+
+@documented(
+    _FAMILY,
+    "random([start, step, ]seed=…)",
+    meaning="A number below the value, or an entry of the list. The same `seed` always gives the "
+    "same one, so give a text that differs between hosts, such as `Host.name`",
+    example="59 | random(seed='web1')",
+    result="52",
+)
+def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
+    """What Ansible gives for the same seed. Without one, each run would find another value."""
+    if seed.__class__ not in (str, int):
+        raise ValueError("random needs a seed, a text or a whole number, such as seed=Host.name")
+    made = Random(seed)  # noqa: S311 - reproducible, not secret
+    if isinstance(value, list | tuple | range):
+        if not value or (start, step) != (0, 1):
+            raise ValueError("random takes a list with entries, without start and step")
+        return made.choice(value)
+    first, last, width = (kinds.whole("random", one) for one in (start, value, step))
+    if width == 0 or not range(first, last, width):
+        raise ValueError(f"there is no number from {first} to {last} in steps of {width}")
+    return made.randrange(first, last, width)

@@ -361,9 +361,18 @@ def test_a_fact_that_is_kept_leaves_the_default(tmp_path: Path) -> None:
 def test_a_variable_without_a_counterpart_is_not_read(tmp_path: Path) -> None:
     """What reads it is kept with the reason, and the site is valid."""
     tasks = "- cron: {name: a, job: b, minute: '{{ minute }}'}\n- debug: {msg: x}\n"
+    result, text = convert_tasks(tmp_path, tasks, defaults__main="minute: '{{ 59 | random }}'\n")
+    assert result.records[0].outcome == "not converted"
+    assert "NOT CONVERTED: the variable minute: random without a seed" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_random_number_of_the_host_is_the_one_of_ansible(tmp_path: Path) -> None:
+    """With a seed, ccm finds the number that Ansible finds."""
+    tasks = "- cron: {name: a, job: b, minute: '{{ minute }}'}\n"
     result, text = convert_tasks(
         tmp_path, tasks, defaults__main="minute: '{{ 59 | random(seed=inventory_hostname) }}'\n"
     )
-    assert result.records[0].outcome == "not converted"
-    assert "NOT CONVERTED: the variable minute: " in text
+    assert result.records[0].outcome == "converted"
+    assert 'minute: "{{ 59 | random(seed=Host.name) }}"' in text
     check_valid(tmp_path / "site")

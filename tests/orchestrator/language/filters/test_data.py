@@ -32,6 +32,10 @@ from tests.orchestrator.expressions.fakes import evaluate
         ("1 | bool", True),
         ("'a' | extract({'a': {'b': [5]}}, ['b', 0])", 5),
         ("'' | d('x', true)", "x"),
+        ("59 | random(seed='web1')", 52),
+        ("60 | random(start=10, step=5, seed='db2')", 15),
+        ("['a', 'b', 'c', 'd'] | random(seed='web1')", "c"),
+        ("24 | random(seed=7)", 10),
     ],
 )
 def test_lists_and_maps(source: str, value: Any) -> None:
@@ -51,6 +55,9 @@ def test_lists_and_maps(source: str, value: Any) -> None:
         ("[{'a': 1}] | items2dict", "items2dict takes maps with 'key'"),
         ("1 | zip([])", "zip takes a list, not a number"),
         ("'x' | extract({'y': 1})", "there is no 'x'"),
+        ("9 | random", "random needs a seed"),
+        ("[] | random(seed='a')", "random takes a list with entries"),
+        ("5 | random(start=5, seed='a')", "there is no number from 5 to 5"),
     ],
 )
 def test_mistakes(source: str, told: str) -> None:
