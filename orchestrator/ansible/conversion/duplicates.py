@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.modules.host_settings import CRON_MARK, OTHER_FILE
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
@@ -23,7 +25,9 @@ def resolve_duplicates(builder: Conversion) -> None:
         entries = _without_parts(builder, entries)
         if len(entries) < 2:
             continue
-        if entries[0].type == "edit":
+        if entries[0].type == "cron" and "comment" in entries[0].properties:
+            _name_by_job(builder, entries)
+        elif entries[0].type == "edit":
             try:
                 check_notified(builder, entries)
                 merge_edits(builder, entries)
@@ -41,13 +45,42 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
     for part in parts:
         target = next((one for one in whole if one.conditions == part.conditions), None)
         if target is None or target.properties.get("ensure") == "absent":
-            _answer(builder, part)
+            if part.type == "cron":
+                _keep(builder, part, f"no job of /etc/cron.d/{part.name} takes the setting")
+            else:
+                _answer(builder, part)
             continue
-        for name, value in part.properties.items():
-            target.properties.setdefault(name, {}).update(value)
+        if part.type == "cron":
+            _set(builder, target, part)
+        else:
+            for name, value in part.properties.items():
+                target.properties.setdefault(name, {}).update(value)
         target.comments = [*part.comments, *target.comments]
         _replace(builder, part, [])
     return whole
+
+
+def _set(builder: Conversion, job: Entry, part: Entry) -> None:
+    """A setting in the file of a job: ccm writes it below the comment, Ansible above."""
+    job.properties.setdefault("environment", []).extend(part.properties["environment"])
+    if job.properties.pop("comment", None) is not None:
+        _note(builder, job, "the lines of the file are in another order than in the original")
+
+
+def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
+    """Jobs of one file in cron.d: each has a file of its own, as its name is that of the file."""
+    if all(_same(entries[0], one) for one in entries):
+        _merge(builder, entries)
+        return
+    for one in entries:
+        file, one.name = one.name, one.properties.pop("comment").removeprefix(CRON_MARK)
+        _note(builder, one, OTHER_FILE.format(re.sub("[^A-Za-z0-9_-]", "-", one.name), file))
+
+
+def _note(builder: Conversion, entry: Entry, text: str) -> None:
+    entry.checks.append(text)
+    if entry.record is not None:
+        builder.mark(entry.record, CHECK, text)
 
 
 def _answer(builder: Conversion, part: Entry) -> None:

@@ -114,15 +114,23 @@ class _Writer:
 
     def _datum(self, key: str, value: Any, comments: list[str]) -> None:
         try:
-            self.manifest.data[key] = Datum(texts.value(value, self.scope), comments)
+            self.manifest.data[key] = Datum(self._converted(key, value), comments)
         except NotConvertible as error:
             self._kept(key, value, error.reason, comments)
 
     def _value(self, target: dict[str, Any], key: str, value: Any) -> None:
         try:
-            target[key] = texts.value(value, self.scope)
+            target[key] = self._converted(key, value)
         except NotConvertible as error:
             self._kept(key, value, error.reason, [])
+
+    def _converted(self, key: str, value: Any) -> Any:
+        """The value of a variable; what is doubtful about it is noted. NotConvertible."""
+        before = len(self.uses.doubts)
+        found = texts.value(value, self.scope)
+        for text in self.uses.doubts[before:]:
+            self.doubtful.setdefault(key, text)
+        return found
 
     def _kept(self, key: str, value: Any, reason: str, comments: list[str]) -> None:
         """A variable that cannot be converted: reading it refuses the host."""

@@ -47,7 +47,10 @@ TABLES = {
 }
 """Facts whose values differ: where ccm has it, and ccm's values with Ansible's."""
 
-_FIRST = "(Facts.network.addresses | selectattr('ipv4') | selectattr('default') | first)"
+_FIRST = (
+    "(Facts.network.addresses | selectattr('ipv4') | selectattr('default') | "
+    "map(attribute='interface') | first)"
+)
 
 SIMPLE: dict[tuple[str, ...], str] = {
     ("distribution_version",): f"{INFO}.platformVersion",
@@ -65,7 +68,7 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("processor_vcpus",): "Facts.cpu.info | length",
     ("processor_nproc",): "Facts.cpu.info | length",
     ("default_ipv4", "address"): "Facts.network.default_ipv4",
-    ("default_ipv4", "interface"): f"{_FIRST}.interface",
+    ("default_ipv4", "interface"): _FIRST[1:-1],
     ("default_ipv6", "address"): "Facts.network.default_ipv6",
     ("all_ipv4_addresses",): (
         "Facts.network.addresses | selectattr('ipv4') | map(attribute='address') | list"
@@ -86,8 +89,7 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("userspace_architecture",): f"{INFO}.kernelArch",
     ("uptime_seconds",): f"{INFO}.uptime",
     ("default_ipv4", "macaddress"): (
-        f"(Facts.network.interfaces | selectattr('name', 'equalto', {_FIRST}.interface) | first)"
-        ".hardwareAddr"
+        f"(Facts.network.interfaces | selectattr('name', 'equalto', {_FIRST}) | first).hardwareAddr"
     ),
     ("virtualization_tech_guest",): f"[{INFO}.virtualizationSystem]",
     ("python", "version", "major"): "3",
@@ -95,6 +97,17 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("virtualization_role",): f"{INFO}.virtualizationRole",
 }
 """Facts that ccm has, as expressions; the names are without ``ansible_``."""
+
+EMPTY = frozenset(
+    [
+        ("default_ipv6", "address"),
+        *(
+            ("default_ipv4", word)
+            for word in ("address", "gateway", "netmask", "network", "prefix", "broadcast")
+        ),
+    ]
+)
+"""Facts that are empty in ccm where Ansible has none: without a default route."""
 
 _RELEASE = "sh -c '. /etc/os-release && echo \"${VERSION_CODENAME:-}\"'"
 
@@ -212,6 +225,12 @@ DOUBTS = {
     "env_path": "PATH of the push; the original has the one of its own login",
 }
 """Look-ups whose answers may differ from the fact."""
+
+ROUTED = {
+    ("default_ipv4", "address"): "8.8.8.8",
+    ("default_ipv6", "address"): "2404:6800:400a:800::1012",
+}
+"""Facts that ccm reads from the default route; Ansible asks for the route to an address."""
 
 _INTERFACE = re.compile(
     r"(?:eth|ens|eno|enp|wlan|bond|br|docker|tun|tap|wg|em|vlan|veth|venet|lxcbr|virbr)\w*|lo"

@@ -17,7 +17,9 @@ from orchestrator.ansible.jinja.answers import (
     stat_answer,
 )
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
+from orchestrator.ansible.jinja.fact_paths import is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.substitutes import filtered
 from orchestrator.ansible.jinja.trees import (
     STATEMENTS,
     members,
@@ -122,7 +124,7 @@ class _Translator:
     def _path(self, node: Any) -> Any:
         path = path_of(node)
         if path is None:
-            base, keys = self._other_base(node)
+            base, keys = other_host(node)
             if base is not None:
                 return self._hostvars(base, keys)
             return self._computed(node) or self._package(node) or self._children(node)
@@ -235,6 +237,7 @@ class _Translator:
         for size in range(len(words), 0, -1):
             rest = list(keys[size - 1 :])
             if words[:size] in fact_names.SIMPLE:
+                self._doubt_route(words[:size])
                 return members(expression(fact_names.SIMPLE[words[:size]]), rest)
             found = fact_names.look_up(words[:size])
             if found is not None:
@@ -249,6 +252,14 @@ class _Translator:
         if text:
             return members(expression(text), list(keys[2:]))
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
+
+    def _doubt_route(self, words: tuple[str, ...]) -> None:
+        if words in fact_names.ROUTED:
+            self.scope.uses.doubts.append(
+                "the address of the default route; the original has the one that "
+                f"{fact_names.ROUTED[words]} is reached from, another one where policy routing "
+                "says so"
+            )
 
     def _entries(self, database: str) -> Any:
         """All entries of ``getent``, as a map of lists."""
@@ -287,23 +298,6 @@ class _Translator:
         field = position + 1
         return expression(f"Asked.{name}.stdout.strip().split(':')[{field}]")
 
-    def _other_base(self, node: Any) -> tuple[Any, list[Any]]:
-        """The host and the keys of ``hostvars[HOST].a.b``."""
-        keys: list[Any] = []
-        while True:
-            if isinstance(node, nodes.Getattr):
-                keys.append(node.attr)
-                node = node.node
-                continue
-            if not isinstance(node, nodes.Getitem):
-                return None, []
-            if isinstance(node.node, nodes.Name) and node.node.name == "hostvars":
-                return node.arg, keys[::-1]
-            if not isinstance(node.arg, nodes.Const):
-                return None, []
-            keys.append(node.arg.value)
-            node = node.node
-
     def _hostvars(self, host: Any, keys: list[Any]) -> Any:
         if isinstance(host, nodes.Name) and host.name == "inventory_hostname" and keys:
             return self._path(members(nodes.Name(str(keys[0]), "load"), keys[1:]))
@@ -319,6 +313,7 @@ class _Translator:
         text = fact_names.SIMPLE.get(words, "")
         plain = path_of(expression(text)) if text else None
         if plain is not None and plain[0] == "Facts" and str(keys[0]).startswith("ansible_"):
+            self._doubt_route(words)
             return members(nodes.Getattr(base, "facts", "load"), plain[1])
         self.scope.fleet.share(str(keys[0]))
         return members(nodes.Getattr(base, "vars", "load"), keys)
@@ -490,6 +485,8 @@ class _Translator:
         if node.name in ("defined", "undefined") and path is not None and self._is_optional(path):
             test = nodes.Test(self.of(node.node), "none", [], [], None, None)
             return nodes.Not(test) if node.name == "defined" else test
+        if node.name in ("defined", "undefined") and may_be_empty(node.node, self.scope):
+            return is_there(self.of(node.node), node.name == "defined")
         return test_of(node, self.of)
 
     def _is_optional(self, path: tuple[str, list[Any]]) -> bool:
@@ -508,6 +505,8 @@ class _Translator:
                 raise NotConvertible("default(omit) within an expression")
             if inner is not None and self._is_known_fact(inner):
                 return self.of(inner)
+            if inner is not None and may_be_empty(inner, self.scope):
+                return filtered(self.of(inner), "default", self.of(arguments[0]), True)
             if path is not None and self._is_optional(path):
                 there = nodes.Not(nodes.Test(self.of(inner), "none", [], [], None, None))
                 return nodes.CondExpr(there, self.of(inner), self.of(arguments[0]))

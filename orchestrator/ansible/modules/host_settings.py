@@ -8,7 +8,8 @@ from typing import Any
 
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.modules.accounts import state_of
-from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.by_program import by_program
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -17,48 +18,117 @@ _MOUNTS = {
     "mounted": "mounted", "present": "present", "unmounted": "unmounted", "absent": "absent",
 }  # fmt: skip
 
+CRON_MARK = "#Ansible: "
+"""The comment that Ansible writes above a job."""
+
+OTHER_FILE = "the file in /etc/cron.d is named {}, in the original {}; remove that one where it is"
+"""The mark of a job whose file has another name."""
+
+_DIRECTORY = "/etc/cron.d"
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+_TIMES = (("minute",), ("hour",), ("day", "dom"), ("month",), ("weekday", "dow"))
+_AWK = (
+    '/^{0}=/ {{ $0 = ENVIRON["SETTING"]; found = 1 }} {{ lines = lines $0 "\\n" }} '
+    'END {{ printf "%s%s", found ? "" : ENVIRON["SETTING"] "\\n", lines }}'
+)
+
 
 @maps("cron", "cronvar")
 def cron(context: Context, given: Arguments) -> list[Entry]:
-    """Jobs of cron."""
+    """Jobs of cron, and settings above them."""
     if context.task.module == "cronvar":
         raise NotConvertible("ccm has no settings for a whole crontab")
     context.as_root()
-    given.refuse("disabled", "env", "insertafter", "insertbefore", unless=(False,))
+    given.refuse("disabled", "insertafter", "insertbefore", unless=(False,))
     given.refuse("reboot", unless=(False,))
     given.ignore("backup")
+    file = _file(given)
+    if given.flag("env", default=False):
+        given.ignore("minute", "hour", "day", "dom", "month", "weekday", "dow", "special_time")
+        return [_setting(context, given, file)]
+    return [_job(context, given, file)]
+
+
+def _file(given: Arguments) -> str | None:
+    """The name of the file in cron.d; None for a crontab."""
+    file = given.text("cron_file")
+    if file is None:
+        return None
+    if file.startswith("/") and posixpath.dirname(file) != _DIRECTORY:
+        raise NotConvertible("cron_file outside of /etc/cron.d")
+    return posixpath.basename(file)
+
+
+def _job(context: Context, given: Arguments, file: str | None) -> Entry:
     name = given.required("name")
     state = state_of(given)
-    file = given.text("cron_file")
     properties: dict[str, Any] = {}
     owner = given.text("user")
     if owner is not None:
         properties["user"] = owner
     if file is None:
         properties["crontab"] = True
-    else:
-        base = posixpath.basename(file)
-        if file.startswith("/") and posixpath.dirname(file) != "/etc/cron.d":
-            raise NotConvertible("cron_file outside of /etc/cron.d")
-        if base != name:
-            context.check(f"the file in /etc/cron.d is named {name}, in the original {base}")
+    properties["comment"] = CRON_MARK + name
+    title = name if file is None else file
     if state == "absent":
-        given.ignore("job", "value", "special_time", "minute", "hour", "day", "dom", "month",
-                     "weekday", "dow")  # fmt: skip
-        return [Entry("cron", name, {"ensure": "absent", **properties})]
+        given.ignore("job", "value", "special_time", *(word for words in _TIMES for word in words))
+        if file is not None:
+            context.check(f"the file /etc/cron.d/{file} is removed, with all that is in it")
+        del properties["comment"]
+        return Entry("cron", title, {"ensure": "absent", **properties})
     special = given.literal("special_time")
     if special is not None:
-        properties["schedule"] = f"@{special}" if special != "annually" else "@yearly"
+        properties["schedule"] = f"@{special}"
     else:
-        for words in (("minute",), ("hour",), ("day", "dom"), ("month",), ("weekday", "dow")):
+        for words in _TIMES:
             value = given.text(*words)
             if value is not None and value != "*":
                 properties[words[0]] = value
+        if not any(words[0] in properties for words in _TIMES):
+            properties["schedule"] = "* * * * *"
     properties["command"] = given.required("job", "value")
     _check_percent(context, properties["command"])
-    if state != "present":
-        properties["ensure"] = state
-    return [Entry("cron", name, properties)]
+    if file is not None and "{{" not in file:
+        if context.looped:
+            title = name
+        if not _PLAIN.fullmatch(title) or title != file:
+            del properties["comment"]
+            written = re.sub("[^A-Za-z0-9_-]", "-", title)
+            context.check(OTHER_FILE.format(written, file))
+    return Entry("cron", title, properties)
+
+
+def _setting(context: Context, given: Arguments, file: str | None) -> Entry:
+    """A setting of a file is one of its job; one of a crontab is a line in it."""
+    name = given.required("name")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise NotConvertible(f"the setting {name} of a crontab")
+    state = state_of(given)
+    user = given.text("user")
+    if state == "present":
+        setting = f'{name}="{given.required("job", "value")}"'
+    else:
+        given.ignore("job", "value")
+    if file is not None:
+        if state != "present":
+            raise NotConvertible(f"a setting of /etc/cron.d/{file} with the state {state}")
+        return Entry("cron", file, {"environment": [setting]}, partial=True)
+    crontab = f"crontab -u {shell_word(user)}" if user else "crontab"
+    listed = f"{crontab} -l 2>/dev/null"
+    make = by_program(context, "crontab")
+    fallback = f"{name} in the crontab of {user or 'root'}"
+    if state == "absent":
+        return make(
+            f"{listed} | grep -v '^{name}=' | {crontab} -",
+            onlyif=f"{listed} | grep -q '^{name}='",
+            fallback=f"no {fallback}",
+        )
+    return make(
+        f"{listed} | awk '{_AWK.format(name)}' | {crontab} -",
+        unless=f'{listed} | grep -qxF -- "$SETTING"',
+        fallback=fallback,
+        environment=[f"SETTING={setting}"],
+    )
 
 
 def _check_percent(context: Context, command: str) -> None:

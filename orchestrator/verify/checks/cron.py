@@ -88,8 +88,8 @@ def _of_crontab(host: Host, subject: Subject) -> list[str]:
     if asked.rc or not (asked.stdout or asked.stderr):
         raise RuntimeError(asked.stderr.strip() or "crontab listed nothing")
     lines = str(asked.stdout).splitlines()
-    marks = (f"# ccm: {subject.name}", f"#Ansible: {subject.name}")
-    mark = next((one for one in marks if one in lines), None)
+    marks = (subject.text("comment"), f"# ccm: {subject.name}", f"#Ansible: {subject.name}")
+    mark = next((one for one in marks if one and one in lines), None)
     if mark is None:
         return ["none"]
     job = "".join(lines[lines.index(mark) + 1 : lines.index(mark) + 2])

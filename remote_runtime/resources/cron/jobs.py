@@ -43,9 +43,9 @@ def file_name(name: str) -> str:
     return re.sub("[^A-Za-z0-9_-]", "-", name)
 
 
-def file_text(name: str, job: Job) -> str:
+def file_text(name: str, job: Job, comment: str = "") -> str:
     """The file of a job in cron.d."""
-    lines = [MARK + name, *job.environment, "%s %s %s" % (job.schedule, job.user, job.command)]
+    lines = [comment or MARK + name, *job.environment, "%s %s %s" % (job.schedule, job.user, job.command)]
     return "\n".join(lines) + "\n"
 
 
@@ -74,10 +74,10 @@ def _split(line: str) -> Tuple[str, str]:
     return " ".join(words[:count]), re.sub("^([^ \t]+)[ \t]+", r"\1 ", rest)
 
 
-def job_in_crontab(text: str, name: str) -> Optional[Job]:
-    """The job of a name in the crontab of a user."""
+def job_in_crontab(text: str, name: str, comment: str = "") -> Optional[Job]:
+    """The job of a name, or below a comment, in the crontab of a user."""
     lines = text.split("\n")
-    at = _place(lines, name)
+    at = _place(lines, name, comment)
     if at is None or at + 1 >= len(lines):
         return None
     line = lines[at + 1].strip()
@@ -88,11 +88,11 @@ def job_in_crontab(text: str, name: str) -> Optional[Job]:
     return Job(" ".join(words[:count]), "", words[count] if len(words) > count else "")
 
 
-def with_job(text: str, name: str, job: Job) -> str:
+def with_job(text: str, name: str, job: Job, comment: str = "") -> str:
     """A crontab with this job; all other lines stay as they are."""
     lines = text.split("\n")
-    at = _place(lines, name)
-    own = [MARK + name if at is None else lines[at], "%s %s" % (job.schedule, job.command)]
+    at = _place(lines, name, comment)
+    own = [comment or MARK + name if at is None else lines[at], "%s %s" % (job.schedule, job.command)]
     if at is not None:
         old = lines[at + 1 : at + 2]
         replaced = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
@@ -102,20 +102,20 @@ def with_job(text: str, name: str, job: Job) -> str:
     return before + "\n".join(own) + "\n"
 
 
-def without_job(text: str, name: str) -> str:
+def without_job(text: str, name: str, comment: str = "") -> str:
     """A crontab without the job of a name, and without the comment with it."""
     lines = text.split("\n")
-    at = _place(lines, name)
-    while at is not None:  # there may be one of each mark
+    at = _place(lines, name, comment)
+    while at is not None:  # there may be one below each comment
         old = lines[at + 1 : at + 2]
         gone = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
         lines = lines[:at] + lines[at + gone :]
-        at = _place(lines, name)
+        at = _place(lines, name, comment)
     return "\n".join(lines)
 
 
-def _place(lines: List[str], name: str) -> Optional[int]:
-    for mark in (MARK + name, ANSIBLE_MARK + name):
+def _place(lines: List[str], name: str, comment: str) -> Optional[int]:
+    for mark in (*([comment] if comment else []), MARK + name, ANSIBLE_MARK + name):
         for at, line in enumerate(lines):
             if line.rstrip("\r") == mark:
                 return at

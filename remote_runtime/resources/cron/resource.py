@@ -86,6 +86,10 @@ class Resource(StateType):
         return str(self.properties.get("user") or "root")
 
     @property
+    def _comment(self) -> str:
+        return str(self.properties.get("comment") or "")
+
+    @property
     def _path(self) -> str:
         return "%s/%s" % (DIRECTORY, jobs.file_name(self.name))
 
@@ -115,7 +119,7 @@ class Resource(StateType):
         if host.accounts.user(self._user) is None:
             return None
         text = reader_of(host).text(self._user)
-        job = None if text is None else jobs.job_in_crontab(text, self.name)
+        job = None if text is None else jobs.job_in_crontab(text, self.name, self._comment)
         return None if job is None else self._shown(job)
 
     def _shown(self, job: Optional[jobs.Job]) -> Dict[str, Any]:
@@ -131,7 +135,7 @@ class Resource(StateType):
         job = jobs.job_of(self.properties)
         wanted = self._shown(job)
         if not self._own:
-            text = jobs.file_text(self.name, job).encode("utf-8", "surrogateescape")
+            text = self._file_text(job)
             wanted["mode"] = "%04o" % _MODE
             wanted["owner"] = "root"
             wanted["content"] = FileText(text, _MODE, self._path)
@@ -148,10 +152,14 @@ class Resource(StateType):
         job = jobs.job_of(self.properties)
         if self._own:
             text = crontabs_of(host).text(self._user) or ""
-            crontabs_of(host).set_text(self._user, jobs.with_job(text, self.name, job))
+            text = jobs.with_job(text, self.name, job, self._comment)
+            crontabs_of(host).set_text(self._user, text)
             return
-        data = jobs.file_text(self.name, job).encode("utf-8", "surrogateescape")
-        host.files.write(self._path, data, mode=_MODE, uid=0, gid=0)
+        host.files.write(self._path, self._file_text(job), mode=_MODE, uid=0, gid=0)
+
+    def _file_text(self, job: jobs.Job) -> bytes:
+        text = jobs.file_text(self.name, job, self._comment)
+        return text.encode("utf-8", "surrogateescape")
 
     def _require_cron(self, host: Host) -> None:
         """``ResourceError`` where nothing would run the job."""
@@ -172,6 +180,6 @@ class Resource(StateType):
     def remove(self, host: Host) -> None:
         if self._own:
             text = crontabs_of(host).text(self._user) or ""
-            crontabs_of(host).set_text(self._user, jobs.without_job(text, self.name))
+            crontabs_of(host).set_text(self._user, jobs.without_job(text, self.name, self._comment))
         else:
             host.files.unlink(self._path, kind="file")

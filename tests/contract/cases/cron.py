@@ -98,4 +98,14 @@ def absent_own(world: World) -> Scenario:
     return Scenario("old", properties, {"job": lambda: path.write_text(text)})
 
 
-SCENARIOS = (present, fields, own, absent, absent_own)
+def commented(world: World) -> Scenario:
+    """A job of a crontab below a comment of its own."""
+    path = _crontab(world)
+    path.write_text("# of the night\n@weekly old\n@daily true\n")
+    properties = {"crontab": True, "user": OWNER, "schedule": "@daily", "command": f"x {SECRET}",
+                  "comment": "# of the night"}  # fmt: skip
+    breaks = {"job": _changed(path, "# of the night", "# of the day")}
+    return Scenario("night", properties, breaks)
+
+
+SCENARIOS = (present, fields, own, commented, absent, absent_own)

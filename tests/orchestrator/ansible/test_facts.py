@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.orchestrator.ansible.sites import check_valid, convert, convert_tasks
 
 
@@ -284,3 +286,56 @@ def test_nothing_is_asked_that_nothing_reads(tmp_path: Path) -> None:
         "- command: a\n  delegate_to: other\n  when: \"'x' in r.stdout_lines[0]\"\n",
     )
     assert "ask:" not in text
+
+
+@pytest.mark.parametrize(
+    ("original", "expected"),
+    [
+        (
+            "ansible_default_ipv4.address | default('::1')",
+            "Facts.network.default_ipv4 | default('::1', true)",
+        ),
+        (
+            "ansible_facts['default_ipv4']['address'] | d(bind)",
+            "Facts.network.default_ipv4 | default(Data.bind, true)",
+        ),
+        (
+            "hostvars['a'].ansible_default_ipv4.address | default('x')",
+            "Hosts['a'].facts.network.default_ipv4 | default('x', true)",
+        ),
+        (
+            "ansible_default_ipv4.gateway | default('x')",
+            "Asked.gateway.stdout.strip() | default('x', true)",
+        ),
+        ("'a' if ansible_default_ipv4.address is defined else 'b'",
+         "'a' if Facts.network.default_ipv4 != '' else 'b'"),
+        ("'a' if ansible_default_ipv4.gateway is undefined else 'b'",
+         "'a' if Asked.gateway.stdout.strip() | default('', true) == '' else 'b'"),
+    ],
+)  # fmt: skip
+def test_a_host_without_a_default_route(tmp_path: Path, original: str, expected: str) -> None:
+    """Ansible has no such fact then; ccm has an empty text, which a default replaces."""
+    task = "- copy: {content: @, dest: /a, owner: a, group: a, mode: '0644'}\n"
+    task = task.replace("@", '"{{ ' + original + ' }}"')
+    result, text = convert_tasks(tmp_path, task, defaults__main="bind: x\n")
+    routed = "acts.network" in expected
+    assert [one.outcome for one in result.records] == ["check" if routed else "converted"]
+    assert ("where policy routing says so" in text) is routed
+    assert 'content: "{{ ' + expected + ' }}"' in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_default_that_reads_a_doubtful_fact(tmp_path: Path) -> None:
+    """What reads the variable is marked, templates included; the rest is not."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: "{{ bind }}", dest: /a, owner: a, group: a, mode: "0644"}
+        - template: {src: t.j2, dest: /t, owner: root, group: root, mode: "0644"}
+        - copy: {content: x, dest: /b, owner: a, group: a, mode: "0644"}
+        """,
+        defaults__main="bind: '{{ ansible_default_ipv4.address }}'\n",
+        templates__t_DOT_j2="{{ ansible_default_ipv4.address }}\n",
+    )
+    assert [one.outcome for one in result.records] == ["check", "check", "converted"]
+    assert "it reads bind: the address of the default route" in text

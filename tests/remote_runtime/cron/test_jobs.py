@@ -129,6 +129,20 @@ class JobTest(unittest.TestCase):
         self.assertEqual(jobs.without_job(mine, "n"), mine)
         self.assertIsNone(jobs.job_in_crontab("# ccm: n\n# x\n", "n"))
 
+    def test_comments(self):
+        """A job may have a comment of its own; below another one that is known, it stays there."""
+        job = Job("@daily", "root", "x", ("A=b",))
+        self.assertEqual(jobs.file_text("n", job, "# mine"), "# mine\nA=b\n@daily root x\n")
+        own = Job("@weekly", "", "x")
+        for before, after in (
+            ("", "# mine\n@weekly x\n"),
+            ("# mine\n@daily y\n", "# mine\n@weekly x\n"),
+            ("# ccm: n\n@daily y\n", "# ccm: n\n@weekly x\n"),
+        ):
+            self.assertEqual(jobs.with_job(before, "n", own, "# mine"), after)
+            self.assertEqual(jobs.job_in_crontab(after, "n", "# mine"), own)
+            self.assertEqual(jobs.without_job(after, "n", "# mine"), "")
+
 
 if __name__ == "__main__":
     unittest.main()
