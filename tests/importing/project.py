@@ -61,6 +61,12 @@ _GIT = {
     r"^files /srv/git/shop/\.git/index:": "times of the files of the repository",
 }
 _BACKUPS = {r"^files /etc/ssh/\.?sshd_config\..*~: ": "a backup; each tool has names of its own"}
+_CRONTABS = {
+    r"^files /var/spool/cron/crontabs/[^:]*: \n    @@ -2 \+2 @@\n    "
+    r"-# \(\S* installed on [^\n]*\)\n    \+# \(\S* installed on [^\n]*\)$": (
+        "the header of crontab(1): the name of its input, and when"
+    ),
+}
 _WHY = "marked in the report: above a computed directory, Ansible makes directories like it"
 _ABOVE = {r"^files /srv/nfs: group nogroup != root; owner nobody != root$": _WHY}
 _ABOVE_KEYS = {**_KEYS, r"^files /etc/pki-lab: group ssl-cert != root$": _WHY}
@@ -71,7 +77,7 @@ PROJECTS = (
     Project("nginx", "site.yml", "hosts"),
     Project("postgresql", "db.yml", "inventory/hosts.ini"),
     Project("podman", "site.yml", "inventory.yml"),
-    Project("backup", "backup.yml", "hosts"),
+    Project("backup", "backup.yml", "hosts", _CRONTABS),
     Project("monitoring", "site.yml", "inventory.ini"),
     Project("firewall", "firewall.yml", "hosts.ini"),
     Project("mail", "site.yml", "hosts.ini"),
