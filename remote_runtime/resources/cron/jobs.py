@@ -45,7 +45,11 @@ def file_name(name: str) -> str:
 
 def file_text(name: str, job: Job, comment: str = "") -> str:
     """The file of a job in cron.d."""
-    lines = [comment or MARK + name, *job.environment, "%s %s %s" % (job.schedule, job.user, job.command)]
+    lines = [
+        comment or MARK + name,
+        *job.environment,
+        "%s %s %s" % (job.schedule, job.user, job.command),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +96,10 @@ def with_job(text: str, name: str, job: Job, comment: str = "") -> str:
     """A crontab with this job; all other lines stay as they are."""
     lines = text.split("\n")
     at = _place(lines, name, comment)
-    own = [comment or MARK + name if at is None else lines[at], "%s %s" % (job.schedule, job.command)]
+    own = [
+        comment or MARK + name if at is None else lines[at],
+        "%s %s" % (job.schedule, job.command),
+    ]
     if at is not None:
         old = lines[at + 1 : at + 2]
         replaced = 2 if old and old[0].strip() and not old[0].lstrip().startswith("#") else 1
