@@ -311,7 +311,7 @@ def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
     """What Ansible gives for the same seed. Without one, each run would find another value."""
     if seed.__class__ not in (str, int):
         raise ValueError("random needs a seed, a text or a whole number, such as seed=Host.name")
-    made = Random(seed)  # noqa: S311 - reproducible, not secret
+    made = Random(seed)
     if isinstance(value, list | tuple | range):
         if not value or (start, step) != (0, 1):
             raise ValueError("random takes a list with entries, without start and step")
