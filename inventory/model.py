@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from inventory.declaration import Declaration, HostEntry
@@ -156,6 +156,20 @@ class Inventory:
             self._selector = Selector(members, self.groups)
         picked = self._selector.select(limit, runs)
         return [host for name, host in self.hosts.items() if name in picked]
+
+    def among(self, names: Collection[str]) -> Inventory:
+        """The inventory of these hosts alone, with the groups that have one of them."""
+        hosts = {name: host for name, host in self.hosts.items() if name in names}
+        kept = {group for host in hosts.values() for group in host.groups}
+        groups = {
+            name: group._replace(
+                hosts=tuple(host for host in group.hosts if host in hosts),
+                children=tuple(child for child in group.children if child in kept),
+            )
+            for name, group in self.groups.items()
+            if name in kept
+        }
+        return Inventory(hosts, groups, self._declaration)
 
     def explain(self, name: str) -> list[ExplainedValue]:
         """Every property and variable of a host with its value and where that was written."""

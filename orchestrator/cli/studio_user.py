@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 HELP = "Add, list and remove the users of ccm studio."
 EXAMPLE = """
 ccm studio user add alice --auth studio.users
+ccm studio user add bob --role design --group web --auth studio.users
 ccm studio user add ci --role look --auth studio.users < password.txt
 ccm studio user list --auth studio.users
 ccm studio user rm alice --auth studio.users
@@ -34,6 +35,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="look",
         help="what the user may do, each including those before it (default: look)",
     )
+    parser.add_argument(
+        "--group",
+        metavar="GROUP",
+        action="append",
+        default=[],
+        help="only the hosts of this group of the studio's inventory; repeatable"
+        " (default: all hosts)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     file = UserFile(Path(args.auth))
     if args.action == "list":
         for user in file.users().values():
-            print(f"{user.name}  {user.role}")
+            print(f"{user.name}  {user.role}  {','.join(user.groups) or 'all hosts'}")
         return 0
     if not args.name:
         raise UsageError(f"studio user {args.action}: NAME is missing", hint="name the user")
@@ -56,12 +65,14 @@ def run(args: argparse.Namespace) -> int:
         file.remove(args.name)
         print(f"removed: {args.name}")
         return 0
-    return _add(file, args.name, args.role)
+    return _add(file, args)
 
 
-def _add(file: UserFile, name: str, role: str) -> int:
-    is_new = file.add(name, role, _password(name))
-    print(f"{'added' if is_new else 'changed'}: {name} ({role})")
+def _add(file: UserFile, args: argparse.Namespace) -> int:
+    name, role, groups = args.name, args.role, tuple(args.group)
+    is_new = file.add(name, role, _password(name), groups)
+    rights = f"{role}, {','.join(groups)}" if groups else role
+    print(f"{'added' if is_new else 'changed'}: {name} ({rights})")
     return 0
 
 

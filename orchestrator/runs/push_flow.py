@@ -118,14 +118,17 @@ class PushFlow:
 
     def _shown_hosts(self, push: PushJob) -> FactReads | None:
         """The hosts that the templates of all stages see: the complete inventory, not only the
-        selection.
+        selection, but for hosts that the request does not make ``visible``.
         """
         if not push.sites:
             return None  # a command, which has no templates
         from orchestrator.runs.fleet_facts import max_age, show_hosts
 
         planners = [cast("Planner", one.planner) for one in push.pushes if one.site is not None]
-        return show_hosts(planners, self.chosen.inventory, max_age(self.request.data.facts_max_age))
+        inventory, visible = self.chosen.inventory, self.request.hosts.visible
+        if visible is not None:
+            inventory = inventory.among(visible)
+        return show_hosts(planners, inventory, max_age(self.request.data.facts_max_age))
 
     def _know_facts(self, read: FactReads, connector: Connector, *, by_workers: bool) -> None:
         """Ask other hosts for the facts that templates read, before the first host is changed, and

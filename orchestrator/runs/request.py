@@ -28,11 +28,12 @@ class Subject(enum.Enum):
 class HostChoice(NamedTuple):
     """Which hosts: the sources of the ``inventory``, None for this host, and the patterns of
     ``limit``, None for all hosts. Words such as ``failed`` mean the runs of ``past``, None for
-    those of this user."""
+    those of this user. Templates see the hosts named in ``visible``, None for all."""
 
     inventory: list[str] | None = None
     limit: list[str] | None = None
     past: HistoryChoice | None = None
+    visible: frozenset[str] | None = None
 
 
 class ConnectionOptions(NamedTuple):
@@ -99,7 +100,8 @@ class RunRequest(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """What the run's directory keeps of the request; nothing in it may be secret."""
-        hosts = {**self.hosts._asdict(), "past": self.hosts.past and self.hosts.past.address}
+        past = self.hosts.past and self.hosts.past.address
+        hosts = {**self.hosts._asdict(), "past": past, "visible": None}
         given = (hosts, self.run._asdict(), self.connection._asdict())
         more = (self.data.record(), self.rollout.record(), {"verify": self.verify})
         kept = {name: value for options in (*given, *more) for name, value in options.items()}

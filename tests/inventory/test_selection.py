@@ -217,3 +217,16 @@ def test_every_group_of_a_report_can_be_selected(loaded: Loader) -> None:
 def test_a_number_has_no_bound(loaded: Loader) -> None:
     """A range that ends beyond every host is taken as it stands."""
     assert len(loaded(NUMBERED).select(f"web[5-{'9' * 5000}]")) == 15
+
+
+def test_a_part_of_an_inventory_has_no_other_names(fleet: Inventory) -> None:
+    """Groups without one of its hosts are gone, and hints suggest only its names."""
+    part = fleet.among({"web1", "edge1"})
+    assert list(part.hosts) == ["web1", "edge1"]
+    assert {name: group.hosts for name, group in part.groups.items()} == {
+        "web": ("web1",), "edge": ("edge1",), "prod": ("web1",),
+    }  # fmt: skip
+    assert [host.name for host in part.select("all:!prod")] == ["edge1"]
+    with pytest.raises(InputError) as raised:
+        part.select("web2")
+    assert "web3" not in str(raised.value.problems)

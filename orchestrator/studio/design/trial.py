@@ -47,7 +47,12 @@ _PAUSE = 0.05  # seconds
 
 
 class KnownHosts(Protocol):
-    """The inventory, and the stored facts of its hosts."""
+    """The inventory, and the stored facts of its hosts; with ``visible``, there are no others."""
+
+    sources: tuple[str, ...]
+
+    @property
+    def visible(self) -> frozenset[str] | None: ...
 
     @property
     def inventory(self) -> Inventory | None: ...
@@ -83,7 +88,7 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
         facts = f"With the facts of {record.moment}."
     plan = planner.plan(host, gathered)
     document = resolved_manifest(site, plan)
-    _require_public(planner, desk)
+    _require_public(planner, desk, hosts)
     text = yaml_of(document).replace(f"{desk.files.root}/", "")
     if len(text) > MOST_TEXT:
         raise UsageError(f"the rendered manifest is larger than {MOST_TEXT >> 20} MiB")
@@ -106,16 +111,19 @@ def _planned(desk: Desk, draft: Draft) -> tuple[Site, Planner]:
     return site, Planner(site, offline(desk.data_dir))
 
 
-def _require_public(planner: Planner, desk: Desk) -> None:
+def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
     """InputError where a template has read what is not for a browser: ccm.yaml, a hidden file, a
-    key or a file of passwords.
+    key or a file of passwords, and for a user of some hosts the inventory.
     """
+    closed = desk.private
+    if hosts.visible is not None:
+        closed = closed | set(map(os.path.realpath, hosts.sources))
     for part in planner.survey.parts:
         for path in part.site.directory.paths:
             real = os.path.realpath(path)
             below = os.path.relpath(real, desk.files.root)
             is_hidden = any(one.startswith(".") for one in below.split(os.sep))
-            is_own = os.path.basename(real) == PROJECT_FILE or real in desk.private
+            is_own = os.path.basename(real) == PROJECT_FILE or real in closed
             if is_hidden or is_own or _is_key(real):
                 message = f"a template reads {below}, which the studio does not show"
                 raise refusal(message, "use ccm render")
@@ -158,15 +166,24 @@ class Previews:
         """The latest preview of a manifest by a user."""
         return self._known.get((user, name))
 
-    def start(self, desk: Desk, draft: Draft, *, user: str, pattern: str) -> Preview:
+    def start(
+        self, desk: Desk, draft: Draft, *, user: str, pattern: str, hosts: KnownHosts
+    ) -> Preview:
         """Preview a draft on the hosts of a pattern. Returns once the run has a page, or failed.
 
-        UsageError while another preview runs, and for a pattern that reads a file.
+        UsageError while another preview runs, and for a pattern that reads a file. InputError for
+        one without a host that the user may see.
         """
         if set(pattern) & set("@~") or not pattern.strip():
             raise UsageError(
                 "expected hosts, such as web1", hint="patterns with @ or ~ are refused"
             )
+        choice = HostChoice(self._sources, [pattern])
+        if hosts.visible is not None:
+            chosen = hosts.inventory.select(pattern) if hosts.inventory else []
+            if not chosen:
+                raise UsageError("there is no such host", hint="choose one of the inventory")
+            choice = choice._replace(limit=[one.name for one in chosen], visible=hosts.visible)
         if not self._busy.acquire(blocking=False):
             raise UsageError("another preview runs", hint="wait until it has ended")
         preview = self._known[user, draft.stored.name] = Preview()
@@ -174,7 +191,7 @@ class Previews:
         work = threading.Thread(
             target=self._run,
             args=(desk, draft),
-            kwargs={"pattern": pattern, "preview": preview, "began": began},
+            kwargs={"hosts": choice, "preview": preview, "began": began},
             name="studio-preview",
             daemon=True,
         )
@@ -186,7 +203,13 @@ class Previews:
         return preview
 
     def _run(
-        self, desk: Desk, draft: Draft, *, pattern: str, preview: Preview, began: threading.Event
+        self,
+        desk: Desk,
+        draft: Draft,
+        *,
+        hosts: HostChoice,
+        preview: Preview,
+        began: threading.Event,
     ) -> None:
         def start(run_id: str) -> None:
             """The run has begun."""
@@ -198,7 +221,7 @@ class Previews:
             preview_draft(
                 desk,
                 draft,
-                hosts=HostChoice(self._sources, [pattern]),
+                hosts=hosts,
                 runs=self._runs,
                 began=start,
             )

@@ -188,7 +188,7 @@ def read_run(directory: Path) -> IndexedRun:
     kept = _IndexedSource(directory)
     grid = Grid(kept, MOST_TEXT, whole=False)
     sections = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
-    sections["at_work"] = _at_work(kept, grid) if kept.running else []
+    sections["at_work"] = at_work(kept, grid) if kept.running else []
     sections["rollout_now"] = grid.rollout.now(time.time()) if kept.running else ""
     tallies = [result.tally.shown for result in grid.results.values()]
     return IndexedRun(
@@ -219,7 +219,7 @@ def _state(kept: SavedRun) -> str:
     return "running" if kept.running else "cut"
 
 
-def _at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
+def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     """The hosts that have not ended, by what they do."""
     from orchestrator.report.wording import listed
 

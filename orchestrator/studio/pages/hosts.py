@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,18 +34,24 @@ class FleetHosts:
     """
 
     def __init__(self, sources: Sequence[str], state: Path) -> None:
-        self._sources = tuple(sources)
+        self.sources = tuple(sources)
+        self.state = state
         self._facts = FactCache(state)
         self._lock = threading.Lock()
         self._stamp: tuple[object, ...] | None = None
         self._looked = 0.0
         self._inventory: Inventory | None = None
-        self.problem = ""
+        self._problem = ""
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the inventory; "" for nothing."""
+        return self._problem
 
     @property
     def inventory(self) -> Inventory | None:
         """The inventory; None without one, or as long as it was never whole."""
-        if self._sources:
+        if self.sources:
             with self._lock:
                 if self._stamp is None or time.monotonic() - self._looked >= PAUSE:
                     self._look()
@@ -53,20 +59,25 @@ class FleetHosts:
 
     def _look(self) -> None:
         self._looked = time.monotonic()
-        stamp = tuple(map(_stamp, self._sources))
+        stamp = tuple(map(_stamp, self.sources))
         if stamp == self._stamp:
             return
         self._stamp = stamp
         try:
-            self._inventory = load(self._sources)
-            self.problem = ""
+            self._inventory = load(self.sources)
+            self._problem = ""
         except CcmError as error:
-            self.problem = one_line(_words(error), _LONGEST)
+            self._problem = one_line(_words(error), _LONGEST)
 
     def names(self) -> frozenset[str] | None:
         """The names of all hosts; None without an inventory."""
         found = self.inventory
         return None if found is None else frozenset(found.hosts)
+
+    @property
+    def visible(self) -> frozenset[str] | None:
+        """The hosts that a user may see; None for all."""
+        return None
 
     def groups(self) -> list[str]:
         """The groups, by name."""
@@ -112,6 +123,41 @@ class FleetHosts:
     def _names(self, word: str) -> bool:
         found = self.inventory
         return found is not None and (word in found.groups or word in found.hosts)
+
+
+class HostsOfGroups(FleetHosts):
+    """The hosts of some groups of an inventory, as if there were no others; none without one."""
+
+    def __init__(self, whole: FleetHosts, groups: Iterable[str]) -> None:
+        super().__init__(whole.sources, whole.state)
+        self._whole = whole
+        self._groups = tuple(groups)
+        self._part: tuple[Inventory, Inventory] | None = None
+
+    @property
+    def inventory(self) -> Inventory | None:
+        """The inventory with these hosts alone."""
+        whole = self._whole.inventory
+        if whole is None:
+            return None
+        part = self._part
+        if part is None or part[0] is not whole:
+            self._part = part = whole, whole.among(self._whole.of_groups(self._groups))
+        return part[1]
+
+    @property
+    def problem(self) -> str:
+        """Whether there is one: its text may name other hosts."""
+        return "The inventory cannot be read." if self._whole.problem else ""
+
+    def names(self) -> frozenset[str]:
+        """The names of these hosts."""
+        return super().names() or frozenset()
+
+    @property
+    def visible(self) -> frozenset[str]:
+        """The names of these hosts."""
+        return self.names()
 
 
 def _stamp(source: str) -> tuple[int, int] | None:

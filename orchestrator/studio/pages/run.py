@@ -7,9 +7,11 @@ from typing import Any
 
 from orchestrator.report.grid import Grid
 from orchestrator.report.html.matrix import LETTERS, Matrix
+from orchestrator.report.html.sections import sections_of
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.studio.index.host_slice import HostPlace, HostSlice
 from orchestrator.studio.index.reader import Row
+from orchestrator.studio.index.run_reader import MOST_TROUBLED, at_work
 from orchestrator.studio.pages.fleet import host_filter
 from orchestrator.studio.pages.graph import DependencyGraph, Edge
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, pager
@@ -33,6 +35,7 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
         return Page("unreadable.html", title, {"run": run})
     hosts, at, problem = _hosts(studio, run, parameters)
     grid = grid_of(studio, run, hosts)
+    sections = json.loads(run["sections"]) if run["sections"] else _own_sections(studio, run)
     live = run["id"] if run["state"] == "running" else None
     results = {row["name"]: row["outcome"] for row in hosts}
     return Page(
@@ -40,7 +43,7 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
         title,
         {
             "run": run,
-            "sections": json.loads(run["sections"]),
+            "sections": sections,
             "letters": LETTERS,
             "marks": MARKS,
             "matrix": Matrix(grid, MOST_CELLS),
@@ -57,6 +60,21 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
         },
         live=live,
     )
+
+
+def _own_sections(studio: Studio, run: Row) -> dict[str, Any]:
+    """The sections of the visible hosts of a run that also has others."""
+    rows = studio.reader.rows(
+        "SELECT hosts.name, host_runs.* FROM host_runs JOIN hosts USING (host) WHERE run = ?"
+        " ORDER BY host_runs.rank, sort",
+        (run["run"],),
+    )
+    saved = studio.saved(run["id"])
+    source = HostSlice(saved, [place_of(row, row["name"]) for row in rows])
+    source.about.pop("again", None)  # its words are about all hosts
+    grid = Grid(source, MOST_TEXT)
+    found = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
+    return {**found, "at_work": at_work(saved, grid) if saved.running else [], "rollout_now": ""}
 
 
 def grid_of(studio: Studio, run: Row, hosts: list[Row]) -> Grid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError
 
 MOST_WHERE = 300  # characters of hosts
+NEWEST = 50  # runs, a change of which is news
 MOST_FOLDED = 2_000  # names that are written in short
 RUN_COLUMNS = (
     "run, id, state, problem, start, end, command, noop, is_push, subject, manifest, who, version,"
@@ -26,12 +28,15 @@ RUN_COLUMNS = (
 
 
 class Studio(NamedTuple):
-    """The index, the run directories in ``state``, and the hosts of the inventory."""
+    """The index, the run directories in ``state``, and the hosts of the inventory; ``is_part`` for
+    a user who sees some of the hosts.
+    """
 
     state: Path
     keeper: IndexKeeper
     reader: IndexReader
     hosts: FleetHosts
+    is_part: bool = False
 
     def run(self, run_id: str, columns: str = RUN_COLUMNS) -> Row:
         """A run of the index. MissingPageError."""
@@ -49,6 +54,15 @@ class Studio(NamedTuple):
         if not stamp_of(directory):
             raise MissingPageError(f"The directory of run {run_id[:60]!r} was removed.")
         return SavedRun(directory)
+
+    def version_of(self, run_id: str) -> int:
+        """Grows with each change of a run; with each change of what is visible without one."""
+        if run_id:
+            return self.keeper.version_of(run_id)
+        if not self.is_part:
+            return self.keeper.version
+        rows = self.reader.rows("SELECT id, stamp FROM runs ORDER BY run DESC LIMIT ?", (NEWEST,))
+        return zlib.crc32(repr([tuple(row) for row in rows]).encode())
 
     def host(self, name: str) -> Row:
         """A host of the index. MissingPageError."""

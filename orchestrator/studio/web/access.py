@@ -37,6 +37,14 @@ class Origin(NamedTuple):
     cookie: str
 
 
+class _Person(NamedTuple):
+    """Who logs in, and with which rights."""
+
+    name: str
+    role: str
+    groups: tuple[str, ...]
+
+
 class Access:
     """Who is logged in. With ``users``, by name and password; else by the link that ``tell``
     gets: a new one after each login.
@@ -112,12 +120,11 @@ class Access:
                 "The name or the password is wrong." if self.has_users else "The link is not valid."
             )
             return self.login_page(problem=text, name=name)
-        user, role = found
-        self._audit.write("login", user=user, address=address)
+        self._audit.write("login", user=found.name, address=address)
         response = RedirectResponse("/", 303)
         response.set_cookie(
             self._origin.cookie,
-            self.sessions.create(user, role),
+            self.sessions.create(found.name, found.role, found.groups),
             httponly=True,
             secure=self._origin.secure,
             samesite="strict",
@@ -127,14 +134,15 @@ class Access:
             self.announce()
         return response
 
-    async def _check(self, fields: dict[str, str]) -> tuple[str, str] | None:
-        """The user and the role of valid fields."""
+    async def _check(self, fields: dict[str, str]) -> _Person | None:
+        """Who sent valid fields."""
         if self._users is None:
-            return (self._user, "push") if self.links.redeem(fields.get("token", "")) else None
+            valid = self.links.redeem(fields.get("token", ""))
+            return _Person(self._user, "push", ()) if valid else None
         user = await asyncio.to_thread(
             self._users.find, fields.get("name", ""), fields.get("password", "")
         )
-        return (user.name, user.role) if user else None
+        return _Person(user.name, user.role, user.groups) if user else None
 
     async def log_out(self, request: Request) -> Response:
         """End the session of a request, whose form has been checked."""

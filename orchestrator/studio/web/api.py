@@ -18,6 +18,7 @@ from starlette.types import Scope
 
 from orchestrator.studio.pages.page import Parameters
 from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.pages.visible import VisibleParts
 from orchestrator.studio.sharing.feed import badge, badge_document, badge_image, feed
 from orchestrator.studio.sharing.inbox import RefusalError, RunInbox
 from orchestrator.studio.sharing.tokens import Token, TokenFile
@@ -41,7 +42,7 @@ class ApiCall(NamedTuple):
 
 
 Handler = Callable[[ApiCall], Response]
-Reader = Callable[[Parameters, "frozenset[str] | None"], Response]
+Reader = Callable[[Studio, Parameters, "frozenset[str] | None"], Response]
 
 
 class HistoryApi:
@@ -58,6 +59,7 @@ class HistoryApi:
         public_badges: bool,
     ) -> None:
         self._studio = studio
+        self._visible = VisibleParts(studio)
         self._access = access
         self._public_badges = public_badges
         self._tokens = tokens
@@ -129,28 +131,33 @@ class HistoryApi:
 
         async def answering(request: Request) -> Response:
             """The answer, about the hosts that the reader may know of."""
-            token = self.token(request)
-            if token is None and not public and self._access.session(request) is None:
+            token, session = self.token(request), self._access.session(request)
+            if token is None and not public and session is None:
                 return _refusal(RefusalError(401, "a login or a valid token is missing"))
             groups = token.groups if token else ()
             allowed = self._studio.hosts.of_groups(groups) if groups else None
+            studio = self._visible.of(session.groups if session and not token else ())
             asked = Parameters(dict(request.query_params))
-            response = await asyncio.to_thread(reader, asked, allowed)
+            response = await asyncio.to_thread(reader, studio, asked, allowed)
             if public:
                 response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
             return response
 
         return answering
 
-    def _feed(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
-        return JSONResponse(feed(self._studio, asked, allowed))
+    def _feed(self, studio: Studio, asked: Parameters, allowed: frozenset[str] | None) -> Response:
+        return JSONResponse(feed(studio, asked, allowed))
 
-    def _badge_image(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
-        image = badge_image(badge(self._studio, asked, allowed))
+    def _badge_image(
+        self, studio: Studio, asked: Parameters, allowed: frozenset[str] | None
+    ) -> Response:
+        image = badge_image(badge(studio, asked, allowed))
         return Response(image, media_type="image/svg+xml")
 
-    def _badge_document(self, asked: Parameters, allowed: frozenset[str] | None) -> Response:
-        return JSONResponse(badge_document(badge(self._studio, asked, allowed)))
+    def _badge_document(
+        self, studio: Studio, asked: Parameters, allowed: frozenset[str] | None
+    ) -> Response:
+        return JSONResponse(badge_document(badge(studio, asked, allowed)))
 
     def _list(self, call: ApiCall) -> Response:
         return JSONResponse({"runs": self._inbox.runs(call.token)})

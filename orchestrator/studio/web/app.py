@@ -28,6 +28,7 @@ from orchestrator.studio.pages.run import host_in_run_page, run_page
 from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
 from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.pages.visible import VisibleParts
 from orchestrator.studio.web.access import Access, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
@@ -37,7 +38,7 @@ from orchestrator.studio.web.sessions import Session
 from remote_runtime.errors import CcmError, InputError
 
 Handler = Callable[[Request], Awaitable[Response]]
-Maker = Callable[[Request, Parameters], Page]
+Maker = Callable[[Studio, Request, Parameters], Page]
 
 
 class StudioApp:
@@ -52,8 +53,11 @@ class StudioApp:
         api: HistoryApi,
         designer: Designer,
     ) -> None:
-        self._studio = studio
-        self.design = DesignRoutes(designer, access, audit, self._rendered)
+        self.studio = studio
+        self._visible = VisibleParts(studio)
+        self.design = DesignRoutes(
+            designer, access, audit=audit, render=self._rendered, visible=self._visible
+        )
         self._access = access
         self._audit = audit
         self._api = api
@@ -66,20 +70,21 @@ class StudioApp:
 
     def starlette(self) -> Starlette:
         """The application, without the guard."""
-        studio = self._studio
         makers: dict[str, Maker] = {
-            "/": lambda request, asked: fleet_page(studio, asked),
-            "/runs": lambda request, asked: run_list_page(studio, asked),
-            "/runs/{run}": lambda request, asked: run_page(studio, _part(request, "run"), asked),
-            "/runs/{run}/hosts/{host:path}": lambda request, asked: host_in_run_page(
+            "/": lambda studio, request, asked: fleet_page(studio, asked),
+            "/runs": lambda studio, request, asked: run_list_page(studio, asked),
+            "/runs/{run}": lambda studio, request, asked: run_page(
+                studio, _part(request, "run"), asked
+            ),
+            "/runs/{run}/hosts/{host:path}": lambda studio, request, asked: host_in_run_page(
                 studio, _part(request, "run"), _part(request, "host")
             ),
-            "/hosts/{host:path}": lambda request, asked: host_page(
+            "/hosts/{host:path}": lambda studio, request, asked: host_page(
                 studio, _part(request, "host"), asked
             ),
-            "/resource": lambda request, asked: resource_page(studio, asked),
-            "/compare": lambda request, asked: compare_page(studio, asked),
-            "/search": lambda request, asked: search_page(studio, asked),
+            "/resource": lambda studio, request, asked: resource_page(studio, asked),
+            "/compare": lambda studio, request, asked: compare_page(studio, asked),
+            "/search": lambda studio, request, asked: search_page(studio, asked),
         }
         pages = [Route(path, self._page(maker), methods=["GET"]) for path, maker in makers.items()]
         return Starlette(
@@ -119,7 +124,7 @@ class StudioApp:
         self, maker: Maker, request: Request, asked: Parameters, session: Session
     ) -> Response:
         try:
-            page = maker(request, asked)
+            page = maker(self._visible.of(session.groups), request, asked)
         except MissingPageError as error:
             page = _message("Not found", str(error), 404)
         except InputError as error:
@@ -136,7 +141,7 @@ class StudioApp:
             asked,
             session=session,
             path=request.url.path,
-            index=self._studio.keeper if session else None,
+            index=self.studio.keeper if session else None,
         )
         return HTMLResponse(text, page.status)
 
@@ -165,20 +170,21 @@ class StudioApp:
         return await self._access.log_out(request)
 
     async def _live(self, request: Request) -> Response:
-        if self._access.session(request) is None:
+        session = self._access.session(request)
+        if session is None:
             raise HTTPException(401)
         if self._streams.is_full:
             raise HTTPException(503)
         run = Parameters(dict(request.query_params)).text("run")
-        return self._streams.response(functools.partial(self._news, run))
+        return self._streams.response(functools.partial(self._news, session.groups, run))
 
-    def _news(self, run: str) -> tuple[int, bool]:
+    def _news(self, groups: tuple[str, ...], run: str) -> tuple[int, bool]:
         """The version of a run, or of everything, and whether more is to come."""
-        keeper = self._studio.keeper
+        studio = self._visible.of(groups)
         if not run:
-            return keeper.version, True
-        state = self._studio.reader.value("SELECT state FROM runs WHERE id = ?", (run,))
-        return keeper.version_of(run), state == "running"
+            return studio.version_of(""), True
+        state = studio.reader.value("SELECT state FROM runs WHERE id = ?", (run,))
+        return studio.version_of(run), state == "running"
 
     async def _problem(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500

@@ -26,6 +26,7 @@ from orchestrator.studio.pages.design import (
     try_page,
 )
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.visible import VisibleParts
 from orchestrator.studio.web.access import Access
 from orchestrator.studio.web.access import address_of as browser_address
 from orchestrator.studio.web.audit import AuditLog
@@ -51,10 +52,21 @@ class Done(NamedTuple):
 
 
 class DesignRoutes:
-    """Handles the requests; ``render`` makes the response of a page."""
+    """Handles the requests; ``render`` makes the response of a page. A user of groups designs for
+    the ``visible`` hosts.
+    """
 
-    def __init__(self, designer: Designer, access: Access, audit: AuditLog, render: Render) -> None:
+    def __init__(
+        self,
+        designer: Designer,
+        access: Access,
+        *,
+        audit: AuditLog,
+        render: Render,
+        visible: VisibleParts,
+    ) -> None:
         self._designer = designer
+        self._visible = visible
         self._access = access
         self._audit = audit
         self._render = render
@@ -68,6 +80,10 @@ class DesignRoutes:
             Route(f"{PREFIX}/try", self._get, methods=["GET"]),
             Route(f"{PREFIX}/edit", self._post, methods=["POST"]),
         ]
+
+    def _designer_of(self, session: Session) -> Designer:
+        """The designer with the hosts that a user may see."""
+        return self._designer._replace(hosts=self._visible.of(session.groups).hosts)
 
     def limit(self, scope: Scope) -> BodyLimit | None:
         """How large a form of a designer may be; None for other requests."""
@@ -89,7 +105,7 @@ class DesignRoutes:
         return response
 
     def _page(self, request: Request, asked: Parameters, session: Session) -> Response:
-        designer, user = self._designer, session.user
+        designer, user = self._designer_of(session), session.user
         path = request.url.path
         try:
             if path.endswith("/edit"):
@@ -127,7 +143,8 @@ class DesignRoutes:
         return RedirectResponse(done.address, 303)
 
     def _done(self, session: Session, name: str, sent: Fields, action: str) -> Done:
-        desk = self._designer.require_desk()
+        designer = self._designer_of(session)
+        desk = designer.require_desk()
         try:
             draft = desk.open(session.user, name)
         except (InputError, OSError):
@@ -143,7 +160,7 @@ class DesignRoutes:
             back = f"{PREFIX}/{page}?{urlencode({'file': name})}"
             try:
                 draft.require((sent.get("revision") or [""])[0])
-                return Done(special(self._designer, session.user, draft, sent) or back, action)
+                return Done(special(designer, session.user, draft, sent) or back, action)
             except (CcmError, OSError) as error:
                 problem = desk.hide(draft, problem_text(error, desk.files.root))
             draft.refused = Refused(problem)
@@ -203,7 +220,8 @@ def _commit(designer: Designer, user: str, draft: Draft, sent: Fields) -> str:
 
 def _preview(designer: Designer, user: str, draft: Draft, sent: Fields) -> str:
     desk, pattern = designer.require_desk(), (sent.get("hosts") or [""])[0]
-    found = designer.previews.start(desk, draft, user=user, pattern=pattern)
+    previews, hosts = designer.previews, designer.hosts
+    found = previews.start(desk, draft, user=user, pattern=pattern, hosts=hosts)
     return f"/runs/{found.run}" if found.run and not found.problem else ""
 
 

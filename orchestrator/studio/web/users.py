@@ -1,4 +1,4 @@
-"""The file of users: a name, a role and the hash of a password on each line (controller).
+"""The file of users: a name, a role, the hash of a password and groups on each line (controller).
 
 The only module that imports argon2.
 """
@@ -23,17 +23,21 @@ LEAST_PASSWORD = 12  # characters
 MOST_PASSWORD = 1_000
 _MOST_FILE = 1 << 20  # bytes
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+_GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
 _turns = threading.BoundedSemaphore(_HASHING_AT_ONCE)
 _hasher = argon2.PasswordHasher()
 
 
 class User(NamedTuple):
-    """A user of the pages; ``role`` is one of ``ROLES``."""
+    """A user of the pages; ``role`` is one of ``ROLES``. ``groups`` of the inventory limit the user
+    to their hosts; none means all hosts.
+    """
 
     name: str
     role: str
     hashed: str
+    groups: tuple[str, ...] = ()
 
 
 @cache
@@ -61,9 +65,12 @@ class UserFile:
         found = {}
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip():
-                user = User(*parts) if len(parts := line.split()) == len(User._fields) else None
-                if user is None or user.role not in ROLES or not _NAME.fullmatch(user.name):
-                    hint = "expected a name, a role and a hash, as ccm studio user writes them"
+                user = _user(line)
+                if user is None:
+                    hint = (
+                        "expected a name, a role, a hash and perhaps groups, as ccm studio user"
+                        " writes them"
+                    )
                     raise self._refuse(f"line {number} is invalid", hint)
                 found[user.name] = user
         return found
@@ -88,8 +95,8 @@ class UserFile:
             return None
         return user
 
-    def add(self, name: str, role: str, password: str) -> bool:
-        """Add a user or replace it; whether it is new."""
+    def add(self, name: str, role: str, password: str, groups: tuple[str, ...] = ()) -> bool:
+        """Add a user or replace it; whether it is new. UsageError."""
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name[:80]!r} is not a name of a user",
@@ -100,9 +107,15 @@ class UserFile:
                 f"expected a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters",
                 hint="a sentence is easy to remember",
             )
+        for group in groups:
+            if not _GROUP.fullmatch(group):
+                raise UsageError(
+                    f"{group[:80]!r} is not a name of a group",
+                    hint="name a group of the studio's inventory",
+                )
         users = self.users() if self._path.exists() else {}
         is_new = name not in users
-        self._write({**users, name: User(name, role, _hasher.hash(password))})
+        self._write({**users, name: User(name, role, _hasher.hash(password), groups)})
         return is_new
 
     def remove(self, name: str) -> None:
@@ -115,10 +128,26 @@ class UserFile:
     def _write(self, users: dict[str, User]) -> None:
         try:
             with replacing(self._path, durable=True) as out:
-                out.write("".join(" ".join(user) + "\n" for user in users.values()).encode())
+                out.write("".join(map(_line, users.values())).encode())
         except OSError as error:
             hint = "name a file in a directory of your own"
             raise self._refuse(f"cannot be written: {error.strerror}", hint) from error
 
     def _refuse(self, why: str, hint: str) -> UsageError:
         return UsageError(f"--auth {self._path}: {why}", hint=hint)
+
+
+def _user(line: str) -> User | None:
+    """The user of a line; None for an invalid one."""
+    parts = line.split()
+    if len(parts) not in (3, 4):
+        return None
+    name, role, hashed = parts[:3]
+    groups = tuple(parts[3].split(",")) if parts[3:] else ()
+    if role not in ROLES or not _NAME.fullmatch(name) or not all(map(_GROUP.fullmatch, groups)):
+        return None
+    return User(name, role, hashed, groups)
+
+
+def _line(user: User) -> str:
+    return " ".join((*user[:3], *filter(None, (",".join(user.groups),)))) + "\n"

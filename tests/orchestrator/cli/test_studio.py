@@ -89,17 +89,21 @@ def test_without_the_extra_it_says_what_to_install(
 def test_users_are_added_from_standard_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without a terminal its first line is the password; a list shows names and roles."""
+    """Without a terminal its first line is the password; a list shows roles and groups."""
     import io
 
     file = str(tmp_path / "users")
     for role in ("look", "push"):
         monkeypatch.setattr(sys, "stdin", io.StringIO("a long password\n"))
         assert main(["studio", "user", "add", "alice", "--role", role, "--auth", file]) == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a long password\n"))
+    of_groups = ["--group", "web", "--group", "db"]
+    assert main(["studio", "user", "add", "bob", *of_groups, "--auth", file]) == 0
     assert main(["studio", "user", "list", "--auth", file]) == 0
     assert main(["studio", "user", "rm", "alice", "--auth", file]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "added: alice (look)", "changed: alice (push)", "alice  push", "removed: alice",
+        "added: alice (look)", "changed: alice (push)", "added: bob (look, web,db)",
+        "alice  push  all hosts", "bob  look  web,db", "removed: alice",
     ]  # fmt: skip
 
 

@@ -165,7 +165,7 @@ def test_the_index_names_the_token(studio: Studio, monkeypatch: pytest.MonkeyPat
     """Pages show the name of the token, whatever user the run names."""
     post(studio, kept("web1"), studio.token("mallory"), monkeypatch)
     studio.parts.keeper.refresh()
-    (row,) = studio.parts.pages._studio.reader.rows("SELECT who FROM runs")
+    (row,) = studio.parts.pages.studio.reader.rows("SELECT who FROM runs")
     assert row["who"].endswith("[mallory]")
 
 
