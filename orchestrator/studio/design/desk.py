@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from pathlib import Path as FilePath
 from weakref import WeakKeyDictionary
 
 from orchestrator.formatter.property_order import rank_of
@@ -17,12 +17,16 @@ from orchestrator.studio.design.hidden_values import HiddenValues, MaskedText, r
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
 from orchestrator.studio.design.problems import problem_text, refusal
 from orchestrator.studio.design.project_files import ProjectFiles, StoredFile
+from orchestrator.studio.design.sections import NAMES, Section, section_of
+from orchestrator.studio.design.spans import Path
 from orchestrator.studio.design.yaml_text import YamlText
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.reporting.masking import Mask
 
 Fields = Mapping[str, list[str]]
 _HIDDEN = "«secret»"
+_HOLDERS: dict[str, Path] = {"overrides": ("overrides",), "defaults": ("ccm", "defaults")}
+"""Where the sections have parts that a user names."""
 
 
 class Desk:
@@ -30,7 +34,7 @@ class Desk:
     directory of data files, "" for none; ``private`` are files that no browser gets to see.
     """
 
-    def __init__(self, root: Path, data_dir: str = "", private: Iterable[str] = ()) -> None:
+    def __init__(self, root: FilePath, data_dir: str = "", private: Iterable[str] = ()) -> None:
         self.private = frozenset(map(os.path.realpath, private))
         self.files = ProjectFiles(root)
         self.drafts = Drafts()
@@ -85,14 +89,18 @@ class Desk:
         if type_ is None:
             return None
         hidden = self.hidden(draft)
-        others = [other for other in draft.manifest.resources if not other.is_defaults]
-        names = [other.id for other in others if not hidden.is_in(other.name)]
+        earlier = draft.manifest.resources[:number]
+        names = [other.id for other in earlier if not other.is_defaults]
         return fields_of(
             type_,
             one.properties,
             hidden=[key for key in one.properties if hidden.hides((*one.path, key))],
-            references=[name for name in names if name != one.id],
+            references=[name for name in names if not hidden.is_in(name) and name != one.id],
         )
+
+    def section(self, draft: Draft, name: str) -> Section:
+        """The form of a section of the manifest."""
+        return section_of(name, self.hidden(draft), self.types(draft.stored.name))
 
     def difference(self, draft: Draft) -> list[str]:
         """The lines of a unified diff from the file to the draft, without secrets."""
@@ -269,6 +277,47 @@ def _set_data(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     return -1
 
 
+def _set_section(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
+    section, manifest = _section(desk, draft, argument), draft.manifest
+    for part in section.parts:
+        for path, field, schema in part.fields:
+            if _one(sent, f"remove.{field.key}"):
+                manifest = manifest.take_out(path)
+            elif f"has.{field.key}" in sent and not _is_same(field, sent):
+                old = {field.key: draft.manifest.yaml.value(path)} if field.is_set else {}
+                change = change_of(field, old, sent.get(f"p.{field.key}", []), schema)
+                if change is not None and change.removed:
+                    manifest = manifest.take_out(path)
+                elif change is not None:
+                    manifest = manifest.put(path, change.value)
+        name = _one(sent, f"new_key.{part.id}").strip()
+        if name and part.takes_keys:
+            value = data_value(_one(sent, f"new_value.{part.id}"), name)
+            manifest = manifest.put((*part.path, name), value)
+    name = _one(sent, "new_part").strip()
+    if name and not section.is_open and name not in section.news:
+        raise refusal(f"{name[:80]!r} is not one of the list", "choose one of the list")
+    if name:
+        manifest = manifest.put((*_HOLDERS[section.name], name), {})
+    draft.take(manifest.text)
+    return -1
+
+
+def _drop_part(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
+    name, _, id_ = argument.partition(":")
+    part = _section(desk, draft, name).part(id_)
+    if part is None or name not in _HOLDERS:
+        raise refusal("there is no such part any more", "reload the page")
+    draft.take(draft.manifest.take_out(part.path).text)
+    return -1
+
+
+def _section(desk: Desk, draft: Draft, name: str) -> Section:
+    if name not in NAMES[1:]:
+        raise refusal("there is no such section", "reload the page")
+    return desk.section(draft, name)
+
+
 def _step(by: int) -> Callable[[Desk, Draft, Fields, str], int]:
     def step(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
         """Undo or redo."""
@@ -286,6 +335,8 @@ _ACTIONS: dict[str, Callable[[Desk, Draft, Fields, str], int]] = {
     "remove": _remove,
     "move": _move,
     "data": _set_data,
+    "section": _set_section,
+    "drop": _drop_part,
     "undo": _step(-1),
     "redo": _step(1),
 }

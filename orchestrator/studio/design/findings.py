@@ -20,12 +20,14 @@ class Finding(NamedTuple):
     """A problem or a warning in the words of ``ccm validate``, and the field that it is about.
 
     ``resource`` is the number of the resource, -1 for none; ``key`` the property, "" for none.
+    ``at`` is where it is in the text, -1 where that is unknown.
     """
 
     text: str
     resource: int = -1
     key: str = ""
     is_warning: bool = False
+    at: int = -1
 
 
 def types_for(path: Path) -> Types:
@@ -51,8 +53,10 @@ def findings(
     problems, warnings = _examine(manifest.text, path, root, data_dir)
     for problem in dict.fromkeys([*problems, *warnings]):
         text = mask.text(str(problem).replace(f"{root}/", ""))
-        resource, key = _place(manifest, problem)
-        found.append(Finding(text, resource, key, problem not in problems))
+        at = _index(manifest, problem)
+        resource, key = _place(manifest, problem, at)
+        is_warning = problem not in problems
+        found.append(Finding(text, resource, key, is_warning=is_warning, at=at))
     return found
 
 
@@ -78,15 +82,25 @@ def _examine(
     return [], [one for one in warnings if isinstance(one, Problem)]
 
 
-def _place(manifest: ManifestText, problem: Problem) -> tuple[int, str]:
-    """The resource and the property at the position of a problem."""
-    if problem.where is None:
-        return -1, ""
+def is_at(manifest: ManifestText, path: DataPath, at: int) -> bool:
+    """Whether a place in the text is that of a key or its value."""
+    start, end = _extent(manifest, path) if manifest.yaml.has(path) else (1, 0)
+    return start <= at <= end
+
+
+def _index(manifest: ManifestText, problem: Problem) -> int:
+    """Where a problem is in the text; -1 where that is unknown."""
     lines = manifest.text.split("\n")
-    if problem.where.line > len(lines):
+    if problem.where is None or problem.where.line > len(lines):
+        return -1
+    before = sum(len(line) + 1 for line in lines[: problem.where.line - 1])
+    return before + problem.where.column - 1
+
+
+def _place(manifest: ManifestText, problem: Problem, index: int) -> tuple[int, str]:
+    """The resource and the property at the position of a problem."""
+    if index < 0:
         return -1, ""
-    index = sum(len(line) + 1 for line in lines[: problem.where.line - 1])
-    index += problem.where.column - 1
     for number, one in enumerate(manifest.resources):
         start, end = _extent(manifest, one.path)
         if start <= index <= end:

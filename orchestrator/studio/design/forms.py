@@ -24,6 +24,7 @@ class Field(NamedTuple):
 
     ``kind`` is text, long, choice, lines, yaml, references or secret. ``text`` is what the browser
     shows, and ``choices`` are the values to choose from. ``is_set``: the resource has the property.
+    A ``label`` is shown in place of the key.
     """
 
     key: str
@@ -35,6 +36,12 @@ class Field(NamedTuple):
     default: str = ""
     required: bool = False
     is_set: bool = False
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.label or self.key
 
 
 class Change(NamedTuple):
@@ -72,6 +79,21 @@ def fields_of(
         for key in keys
         if key in properties or not type_.properties[key].alias_of
     ]
+
+
+def property_field(
+    kind: PropertyType, key: str, *, value: Any, is_set: bool, is_hidden: bool
+) -> Field:
+    """The field of a property that is not one of a resource."""
+    return _field(
+        kind,
+        key,
+        value=value,
+        is_set=is_set,
+        is_required=False,
+        is_hidden=is_hidden,
+        references=(),
+    )
 
 
 def _rank(key: str, type_: Type) -> tuple[int, int]:

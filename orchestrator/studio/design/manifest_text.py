@@ -14,6 +14,7 @@ from orchestrator.studio.design.yaml_text import YamlText
 from remote_runtime.errors import InputError, Problem
 
 RESOURCES: Path = ("ccm", "resources")
+ORDER = ("data", "hierarchy", "overrides", "ccm")
 DEFAULTS = "defaults"
 NEW = "ccm:\n  resources: []\n"
 """The text of a new manifest."""
@@ -122,6 +123,37 @@ class ManifestText:
     def unset(self, number: int, key: str) -> ManifestText:
         """Remove a property of a resource."""
         return ManifestText(self.yaml.remove((*self.resources[number].path, key)))
+
+    def put(self, path: Path, value: Any) -> ManifestText:
+        """Give the key at a path of maps a value, with the maps above it that are missing."""
+        yaml = self.yaml
+        for length in range(1, len(path)):
+            if not yaml.has(path[:length]) or yaml.value(path[:length]) is None:
+                for key in reversed(path[length:]):
+                    value = {key: value}
+                return ManifestText(yaml.set(path[:length], value, self._place(path[:length])))
+        return ManifestText(yaml.set(path, value, self._place(path)))
+
+    def take_out(self, path: Path) -> ManifestText:
+        """Remove the key at a path, and the maps above it that it leaves empty."""
+        yaml = self.yaml.remove(path)
+        while len(path) > 1 and path[:-1] != RESOURCES[:1] and yaml.value(path[:-1]) == {}:
+            path = path[:-1]
+            yaml = yaml.remove(path)
+        return ManifestText(yaml)
+
+    def _place(self, path: Path) -> int | None:
+        """Where a new key goes: at the top in the order of manifests, in ``ccm`` above the
+        resources; else None for the end.
+        """
+        if len(path) == 1 and path[0] in ORDER:
+            later = ORDER[ORDER.index(str(path[0])) + 1 :]
+            keys = list(self.yaml.data or {})
+            return next((at for at, key in enumerate(keys) if key in later), None)
+        if len(path) == 2 and path[0] == RESOURCES[0]:
+            keys = list(self.yaml.value(RESOURCES[:1]))
+            return keys.index(RESOURCES[1]) if RESOURCES[1] in keys else None
+        return None
 
     def set_data(self, key: str, value: Any) -> ManifestText:
         """Give a key of the data a value."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
+from orchestrator.studio.design.findings import Finding, is_at
 from orchestrator.studio.design.forms import Field, shown_of, yaml_of
-from orchestrator.studio.design.hidden_values import type_of
+from orchestrator.studio.design.hidden_values import HiddenValues, type_of
+from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.problems import problem_text
 from orchestrator.studio.design.repository import has_repository
+from orchestrator.studio.design.sections import NAMES, Section
+from orchestrator.studio.design.spans import Path
 from orchestrator.studio.design.trial import Previews, render
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
@@ -34,9 +38,13 @@ class Designer(NamedTuple):
         return self.desk
 
 
-def address_of(name: str, number: int = -1) -> str:
-    """The address of the page of a manifest."""
-    query = {"file": name, **({"resource": str(number)} if number >= 0 else {})}
+def address_of(name: str, number: int = -1, section: str = "") -> str:
+    """The address of the page of a manifest: of a resource, or else of a section."""
+    query = {"file": name}
+    if number >= 0:
+        query["resource"] = str(number)
+    elif section in NAMES[1:]:
+        query["section"] = section
     return f"/design/edit?{urlencode(query)}"
 
 
@@ -70,12 +78,13 @@ def edit_page(designer: Designer, user: str, asked: Parameters) -> Page:
     def make(desk: Desk, draft: Draft) -> Page:
         """The page, of one state of the draft."""
         with draft.lock:
-            return _edit_page(desk, draft, _number(asked.text("resource")))
+            number, section = _number(asked.text("resource")), asked.choice("section", NAMES)
+            return _edit_page(desk, draft, number, section)
 
     return _draft_page(designer, user, asked, make)
 
 
-def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
+def _edit_page(desk: Desk, draft: Draft, number: int, section: str) -> Page:
     manifest, name = draft.manifest, draft.stored.name
     resources = manifest.resources
     number = number if number < len(resources) else -1
@@ -89,17 +98,12 @@ def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
     of_field = {field.key for field in fields or ()}
     shown = [one for one in fields or () if _is_shown(one, keys)]
     types = desk.types(name)
+    form = desk.section(draft, section) if number < 0 and section != "data" else None
+    at_section = _findings_at(manifest, form, found) if form else {}
     values = {
-        "file": name,
-        "file_query": urlencode({"file": name}),
-        "address": address_of(name),
-        "revision": draft.revision,
+        **_values_of(draft),
         "number": number,
-        "message": draft.message,
         "refused": refused.message if refused else "",
-        "can_undo": draft.can_undo,
-        "can_redo": draft.can_redo,
-        "is_changed": draft.is_changed,
         "problems": [one for one in found if not one.is_warning],
         "warnings": [one for one in found if one.is_warning],
         "troubled": {one.resource for one in found if not one.is_warning},
@@ -113,23 +117,69 @@ def _edit_page(desk: Desk, draft: Draft, number: int) -> Page:
         "shown_fields": shown,
         "more_fields": [one for one in fields or () if one not in shown],
         "whole": [one for one in at if one.key not in of_field],
-        "at_field": lambda key: [one for one in at if one.key == key],
+        "at_field": lambda key: [one for one in at if one.key == key] + at_section.get(key, []),
+        "section": form.name if form else "data" if number < 0 else "",
+        "sections": NAMES,
+        "form": form,
+        "is_shown": lambda field: field.is_set or field.key in at_section,
+        "section_at": lambda one: _section_at(manifest, one),
         "shown_of": shown_of,
         "was_sent": lambda key: key in sent,
         "kept": lambda key: (sent.get(key) or ("",))[0],
         "kept_is_add": (sent.get("action") or ("",))[0].startswith("add:"),
-        "data": [
-            (
-                key,
-                yaml_of(value) if not hidden.hides(("data", key)) else "",
-                hidden.hides(("data", key)),
-            )
-            for key, value in manifest.data.items()
-        ],
+        "data": list(_data_rows(manifest, hidden)),
         "yaml": (sent.get("yaml") or (masked.text,))[0],
         "secrets": masked.secrets,
     }
     return Page("design.html", name, values, status=422 if refused else 200)
+
+
+def _values_of(draft: Draft) -> dict[str, Any]:
+    name = draft.stored.name
+    return {
+        "file": name,
+        "file_query": urlencode({"file": name}),
+        "address": address_of(name),
+        "revision": draft.revision,
+        "message": draft.message,
+        "can_undo": draft.can_undo,
+        "can_redo": draft.can_redo,
+        "is_changed": draft.is_changed,
+    }
+
+
+def _data_rows(manifest: ManifestText, hidden: HiddenValues) -> Iterator[tuple[str, str, bool]]:
+    """Each key of the data with its value as YAML, and whether the value is hidden."""
+    for key, value in manifest.data.items():
+        is_hidden = hidden.hides(("data", key))
+        yield key, "" if is_hidden else yaml_of(value), is_hidden
+
+
+def _findings_at(
+    manifest: ManifestText, form: Section, found: list[Finding]
+) -> dict[str, list[Finding]]:
+    """The findings at the fields of a section, by their keys."""
+    at: dict[str, list[Finding]] = {}
+    for path, field, _ in (each for part in form.parts for each in part.fields):
+        own = [one for one in found if one.resource < 0 and is_at(manifest, path, one.at)]
+        if own:
+            at[field.key] = own
+    return at
+
+
+_SECTION_PATHS: dict[str, Path] = {
+    "hierarchy": ("hierarchy",),
+    "overrides": ("overrides",),
+    "defaults": ("ccm", "defaults"),
+}
+
+
+def _section_at(manifest: ManifestText, one: Finding) -> str:
+    """The section that a finding is about."""
+    for name, path in _SECTION_PATHS.items():
+        if is_at(manifest, path, one.at):
+            return name
+    return "data" if is_at(manifest, ("data",), one.at) else "options"
 
 
 def _is_shown(field: Field, troubled: set[str]) -> bool:

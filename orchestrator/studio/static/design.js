@@ -26,7 +26,7 @@
     }
     // Not into the text, which has what the form changed, nor into the form of another resource.
     const typed = fields().filter((one) => one.id !== "yaml" && sent.has(one.id) && one.value !== sent.get(one.id));
-    const about = (one) => one.form && one.form.elements.resource && one.form.elements.resource.value;
+    const about = (one) => one.form && ["resource", "section"].map((name) => (one.form.elements[name] || {}).value).join();
     const focus = document.activeElement;
     const id = focus && focus.id;
     const at = focus && focus.selectionStart;
@@ -84,7 +84,7 @@
     if (!isForm(form)) return;
     if (form.classList.contains("resource")) {
       const own = form.querySelector("button[name=action]");
-      if (own && field.name !== "new_key") send(form, own.value);
+      if (own && !field.name.startsWith("new_key")) send(form, own.value);
     } else if (field.id === "yaml") send(form, "text");
   }
 

@@ -153,7 +153,8 @@ class DesignRoutes:
         if special is None:
             number = desk.do(session.user, name, sent)
             problem = draft.refused.message if draft.refused else ""
-            return Done(address_of(name, number), action.partition(":")[0][:20], problem)
+            section = (sent.get("section") or [""])[0]
+            return Done(address_of(name, number, section), action.partition(":")[0][:20], problem)
         with draft.lock:
             draft.refused, draft.message = None, ""
             page = "try" if action == "preview" else "diff"

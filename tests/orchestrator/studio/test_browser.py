@@ -113,7 +113,9 @@ def test_the_keyboard_leads_from_trouble_to_its_cause(browser: Chrome, served: S
     assert complaints(browser) == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1280, "dark"), (1920, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(400, "light"), (1280, "dark"), (1920, "light"), (1920, "dark")]
+)
 def test_everybody_can_use_the_pages(
     browser: Chrome, served: Served, width: int, scheme: str
 ) -> None:

@@ -17,6 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
+from orchestrator.studio.design.sections import NAMES
 from tests.axe import axe_source, violations
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.studio.design.designer import project
@@ -142,13 +143,14 @@ def test_a_manifest_is_made_by_clicking(browser: Chrome, served: Served, root: P
     assert complaints(browser) == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1280, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1280, "light"), (1920, "dark")])
 def test_everybody_can_design(
     browser: Chrome, served: Served, root: Path, width: int, scheme: str
 ) -> None:
     """No page is wider than its window, none breaks a rule of axe-core, and Tab reaches it all."""
     (root / "site.yaml").write_text(
-        "data: {a: 1}\nccm:\n  resources:\n    - user:\n"
+        "data: {a: 1}\nhierarchy: {order: ['role:web', default]}\noverrides: {'role:web': {a: 2}}\n"
+        "ccm:\n  defaults: {file: {owner: root}}\n  resources:\n    - user:\n"
         "        - bob: {password: x, groups: [adm], shell: no}\n    - package: [jq: {}]\n"
     )
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -159,12 +161,19 @@ def test_everybody_can_design(
     source = axe_source()
     query = "?file=site.yaml"
     pages = ["/design", f"/design/edit{query}", f"/design/edit{query}&resource=0"]
+    pages += [f"/design/edit{query}&section={one}" for one in NAMES[1:]]
     pages += [f"/design/diff{query}", f"/design/try{query}&host=web1"]
     for page in pages:
         visit(browser, served.address + page)
         wide = "return document.documentElement.scrollWidth - innerWidth"
         assert browser.execute_script(wide) <= 0, page
         assert violations(browser, source) == [], page
+        if "/edit" in page:
+            form, text = (browser.find_element(By.CSS_SELECTOR, f".{one}").rect
+                          for one in ("form", "text"))  # fmt: skip
+            beside = text["x"] >= form["x"] + form["width"] and text["y"] == form["y"]
+            below = text["y"] >= form["y"] + form["height"]
+            assert beside if width > 1200 else below, (page, form, text)
     visit(browser, served.address + pages[2])
     reached = set()
     for _ in range(90):
@@ -172,5 +181,9 @@ def test_everybody_can_design(
         focus.send_keys(Keys.TAB)
         reached.add(browser.switch_to.active_element.get_attribute("id"))
     assert {"new-name", "p-ensure", "p-password", "yaml"} <= reached
+    visit(browser, f"{served.address}/design/edit{query}&section=overrides")
+    enter(browser, "new-part", "default")
+    browser.find_element(By.ID, "new-part").send_keys(Keys.TAB)
+    wait_for(browser, "default: {}")
     # The browser complains of the answer to what cannot be rendered, which the page explains.
     assert [one for one in complaints(browser) if "status of 422" not in one] == []
