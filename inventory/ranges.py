@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-MOST_HOSTS = 65_536  # of one name, so that a slip of the finger cannot exhaust the memory
+MAX_HOSTS = 65_536  # of one name, so that a slip of the finger cannot exhaust the memory
 _RANGE = re.compile(r"\[([^\[\]]*)\]")
 _NUMBERS = re.compile(r"([0-9]+):([0-9]+)(?::([0-9]+))?\Z")
 _LETTERS = re.compile(r"(?:([a-z]):([a-z])|([A-Z]):([A-Z]))(?::([0-9]+))?\Z")
@@ -30,21 +30,21 @@ def expanded(name: str) -> list[str]:
         raise BadRangeError(f"the brackets of the host name {name[:60]!r} do not fit")
     choices = [_values(piece, name) if at % 2 else [piece] for at, piece in enumerate(pieces)]
     count = math.prod(map(len, choices))
-    if count > MOST_HOSTS:
+    if count > MAX_HOSTS:
         message = f"the host name {name[:60]!r} stands for {count:,} hosts"
-        raise BadRangeError(message, f"a name stands for at most {MOST_HOSTS:,}")
+        raise BadRangeError(message, f"a name stands for at most {MAX_HOSTS:,}")
     return ["".join(parts) for parts in itertools.product(*choices)]
 
 
 def _values(text: str, name: str) -> Sequence[Any]:
     numbers, letters = _NUMBERS.match(text), _LETTERS.match(text)
-    if numbers and max(map(len, numbers.groups(""))) <= len(str(MOST_HOSTS)) + 5:
+    if numbers and max(map(len, numbers.groups(""))) <= len(str(MAX_HOSTS)) + 5:
         first, last = numbers[1], numbers[2]
         width = len(first) if first.startswith("0") else 0
         if width > 1 and len(last) != width:
             raise _bad(text, name, "has ends of different lengths")
         whole = _steps((int(first), int(last)), numbers[3], text, name)
-        if len(whole) > MOST_HOSTS:
+        if len(whole) > MAX_HOSTS:
             return whole  # which its caller counts and refuses
         return [str(number).zfill(width) for number in whole]
     if letters:

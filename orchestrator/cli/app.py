@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from remote_runtime.errors import CcmError
 
-MOST_TOLD = 100
+MAX_REPORTED = 100
 """The most mistakes of an input that are listed with their positions; further ones are counted."""
 
 COMMANDS = (
@@ -184,9 +184,9 @@ def _told(error: "CcmError") -> str:
 
     if isinstance(error, InputError) and len(error.problems) > 1:
         lines = [f"ccm: error: {len(error.problems):,} errors in the input"]
-        lines += [f"  {problem}" for problem in error.problems[:MOST_TOLD]]
-        if len(error.problems) > MOST_TOLD:
-            lines.append(f"  … {len(error.problems) - MOST_TOLD:,} more")
+        lines += [f"  {problem}" for problem in error.problems[:MAX_REPORTED]]
+        if len(error.problems) > MAX_REPORTED:
+            lines.append(f"  … {len(error.problems) - MAX_REPORTED:,} more")
         return plain("\n".join(lines))
     if isinstance(error, InputError) and error.problems:
         return plain(f"ccm: error: {error.problems[0]}")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from orchestrator.runs.engine_choice import FEWEST, MOST, EngineChoice, parse_engine
+from orchestrator.runs.engine_choice import MAX_PROCESSES, MIN_HOSTS, EngineChoice, parse_engine
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -11,8 +11,9 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         "--engine",
         metavar="ENGINE",
         help="engine that runs the hosts: threads of one process; processes[:N], N processes that "
-        f"share --forks (default: one per core, at most {MOST}); dask://HOST:PORT, the workers of "
-        f"that scheduler; or auto, which uses processes from {FEWEST} hosts on (default: auto)",
+        f"share --forks (default: one per core, at most {MAX_PROCESSES}); dask://HOST:PORT, the "
+        f"workers of that scheduler; or auto, which uses processes from {MIN_HOSTS} hosts on "
+        "(default: auto)",
     )
 
 

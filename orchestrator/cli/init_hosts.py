@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.transport.client_config.ssh_config import Section
 
 THIS_MACHINE = "this-machine"
-MOST_SHOWN = 8  # names in the question
+MAX_SHOWN = 8  # names in the question
 _HOST = re.compile(
     r"(?:(?P<user>\w[\w.-]*)@)?(?P<name>\w[\w.-]*)(?:=(?P<address>[\w:][\w.:-]*))?\Z", re.ASCII
 )
@@ -58,7 +58,7 @@ def _names(sections: list[Section]) -> Iterator[str]:
 
 def _asked(configured: list[str]) -> list[str]:
     """What is typed; an empty line stands for the hosts of ~/.ssh/config."""
-    shown = ", ".join(configured[:MOST_SHOWN]) + (", …" if len(configured) > MOST_SHOWN else "")
+    shown = ", ".join(configured[:MAX_SHOWN]) + (", …" if len(configured) > MAX_SHOWN else "")
     empty = f" [{shown} of ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "
     print(question, end="", file=sys.stderr, flush=True)

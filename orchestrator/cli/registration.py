@@ -28,7 +28,7 @@ ccm registration init --registration nats://nats.example.net --max-age 1h
 """
 _PARTS = ("cluster", "protocol", "service", "address")
 _FLAG = "flag_"
-_MOST_REPLICAS = 5
+_MAX_REPLICAS = 5
 _PAUSE = 1.0  # seconds between two looks of a watcher
 
 
@@ -164,8 +164,8 @@ def _part(args: argparse.Namespace, part: str) -> str:
 def _init(args: argparse.Namespace, store: Store) -> int:
     from remote_runtime.errors import UsageError
 
-    if args.replicas > _MOST_REPLICAS:
-        raise UsageError(f"--replicas must be 1 to {_MOST_REPLICAS}")
+    if args.replicas > _MAX_REPLICAS:
+        raise UsageError(f"--replicas must be 1 to {_MAX_REPLICAS}")
     store.initialize(args.replicas, args.max_age)
     print(f"{store.shown} is ready")
     return 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import SavedRun
 
 HELP = "List stored runs and their results, newest first."
-_LEAST = 28  # minimum width of the last column; with less, it goes below its row
+_MINIMUM = 28  # minimum width of the last column; with less, it goes below its row
 EXAMPLE = """
 ccm runs
 ccm runs site.yaml        # runs of one manifest
@@ -53,7 +53,7 @@ _HEAD = Listed(
     manifest="MANIFEST",
     outcome="OUTCOME",
 )
-_MOST = 40  # columns of what was run: one long command would push every outcome off the screen
+_LIMIT = 40  # columns of what was run: one long command would push every outcome off the screen
 _LONGEST_WHO = 32  # columns
 _WHERE_KNOWN = frozenset({"predicted", "who", "commit"})  # columns that are left out where empty
 _BELOW = frozenset({"who", "commit", "manifest"})  # columns that a narrow table has below a run
@@ -126,7 +126,7 @@ def table(runs: list[Listed], width: int) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     ahead = sum(widths[:-1]) + 2 * len(widths[:-1])
     below = next(at for at, name in enumerate(shown) if name in _BELOW)
-    narrow = width and width - ahead < _LEAST
+    narrow = width and width - ahead < _MINIMUM
     lines: list[str] = []
     for row in rows:
         cells = [
@@ -174,7 +174,7 @@ def _listed(kept: SavedRun) -> Listed:
 
     about = kept.about
     command = about["command"]
-    what = one_line(run_subject(command, about["manifest"]), _MOST)
+    what = one_line(run_subject(command, about["manifest"]), _LIMIT)
     word = "noop" if about["noop"] and command != "drift" else command
     told = about["noop"] or command in AD_HOC
     words = [*(["part"] if part_of(about) else []), *([word] if told else [])]

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-MOST_DER = 256 << 10  # bytes; no key is larger
+MAX_DER = 256 << 10  # bytes; no key is larger
 _INTEGER, _OCTETS, _OID, _SEQUENCE, _PARAMETERS = 0x02, 0x04, 0x06, 0x30, 0xA0
 _RSA_NUMBERS, _DSA_NUMBERS, _PKCS12_VERSION = 9, 6, b"\x03"
 _MAGIC = (
@@ -17,7 +17,7 @@ _MAGIC = (
 )
 _KEYTABS = {b"\x05\x01": "<>", b"\x05\x02": ">"}
 """The versions of keytabs, each with its byte orders: the first one has its machine's."""
-_MOST_PARTS = 16  # of the name of a principal, which has one to three
+_MAX_PARTS = 16  # of the name of a principal, which has one to three
 _PGP_VERSIONS = (3, 4, 5, 6)
 _PGP_ALGORITHMS = (1, 2, 3, 16, 17, 18, 19, 22, 25, 26, 27, 28)
 _PGP_LENGTHS = {0x94: 1, 0x95: 2, 0x96: 4}  # bytes after the tag of a secret key, by that tag
@@ -39,7 +39,7 @@ class _Part(NamedTuple):
 
 
 def _is_der_key(data: bytes) -> bool:
-    if not data.startswith(b"\x30") or len(data) > MOST_DER:
+    if not data.startswith(b"\x30") or len(data) > MAX_DER:
         return False
     try:
         whole = next(_parts(data))
@@ -133,7 +133,7 @@ def _key_size(entry: bytes, order: str, *, is_first: bool) -> int:
     entry. struct.error for what is cut short."""
     (parts,) = struct.unpack_from(order + "H", entry)
     parts -= is_first  # the first version counts the realm
-    if not 1 <= parts <= _MOST_PARTS:
+    if not 1 <= parts <= _MAX_PARTS:
         return -1
     at = 2
     for _ in range(parts + 1):  # the realm first

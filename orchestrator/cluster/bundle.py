@@ -17,8 +17,8 @@ from typing import NamedTuple
 from orchestrator.cluster.private_files import PrivateFiles
 from remote_runtime.errors import UsageError
 
-MOST_FILES = 20_000
-MOST_BYTES = 256 << 20
+MAX_FILES = 20_000
+MAX_BYTES = 256 << 20
 _NOT_A_SITE = {".git", ".hg", ".svn", ".ssh", ".gnupg", "__pycache__", ".venv", "node_modules"}
 
 
@@ -35,13 +35,13 @@ def pack(
     """
     private = private or PrivateFiles(without)
     out = io.BytesIO()
-    left = MOST_BYTES
+    left = MAX_BYTES
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for member in _collected(directories, named, private):
             left -= _add(archive, member)
             if left < 0:
                 raise UsageError(
-                    f"the files of the site are larger than {MOST_BYTES >> 20} MiB",
+                    f"the files of the site are larger than {MAX_BYTES >> 20} MiB",
                     hint="let hosts download large files (archive), or use another --engine",
                 )
     return out.getvalue()
@@ -116,10 +116,10 @@ def _check_directory(directory: Path) -> None:
 
 
 def _check_number(found: Collection[str], directory: Path) -> None:
-    if len(found) > MOST_FILES:
+    if len(found) > MAX_FILES:
         raise UsageError(
             (
-                f"{directory} contains more than {MOST_FILES:,} files; all of them would be sent "
+                f"{directory} contains more than {MAX_FILES:,} files; all of them would be sent "
                 "to the workers"
             ),
             hint="keep manifests and the files that they use in a separate directory",
@@ -164,7 +164,7 @@ def _add(archive: tarfile.TarFile, what: _Member) -> int:
         return 0
     try:
         found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
             return found.st_size if stat.S_ISREG(found.st_mode) else 0
         data = path.read_bytes()
     except OSError as error:

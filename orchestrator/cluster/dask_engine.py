@@ -36,7 +36,7 @@ from orchestrator.workers.worker import stateful
 from orchestrator.workers.worker_handle import WorkerHandle
 
 CHUNK = 250  # hosts of a message, at most
-MOST_LOSSES = 3  # of one worker in a run, whose own process goes on
+MAX_LOSSES = 3  # of one worker in a run, whose own process goes on
 TRIES = 3  # workers that a host is given to, one after the other
 PATIENCE = 30.0  # seconds that a host waits for a worker of its site
 ENDING = 10.0  # seconds that workers have to end once no host is left
@@ -371,7 +371,7 @@ class DaskEngine:
         """Give the hosts of a worker that is lost to others, each at most twice."""
         address = worker[0].member.address
         self._losses[address] += 1
-        if self._losses[address] >= MOST_LOSSES or isinstance(loss, WorkerProtocolError):
+        if self._losses[address] >= MAX_LOSSES or isinstance(loss, WorkerProtocolError):
             self._shunned.add(address)
         who = one_line(address)  # as the scheduler says it
         for task in tasks:

@@ -22,7 +22,7 @@ import msgpack  # type: ignore[import-untyped]  # it has no types
 
 from remote_runtime.errors import CcmError
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Of one message, which is refused before it is read."""
 
 _FORMAT = {"strict_map_key": False, "raw": False}  # of msgpack, as Dask has it
@@ -129,8 +129,8 @@ def _unpack_bounded(unpack: Any, *given: Any, **named: Any) -> Any:
 
 
 def _check_size(size: int) -> None:
-    if size > MOST_BYTES:
-        raise MessageTooLargeError(f"a message of {size} bytes is too large (limit {MOST_BYTES})")
+    if size > MAX_BYTES:
+        raise MessageTooLargeError(f"a message of {size} bytes is too large (limit {MAX_BYTES})")
 
 
 def _openers() -> dict[Any, Any]:

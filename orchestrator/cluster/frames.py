@@ -16,7 +16,7 @@ START, HELLO, SEALED, BUNDLE, ENDED, BEAT, CLOSE = b"0", b"k", b"s", b"=", b"e",
 
 BEATS = 1.0  # seconds between two
 SILENCE = 30.0  # seconds of silence after which a side counts as gone
-MOST_WAITING = 64  # frames that wait in the queue of a run; who puts more waits, too
+MAX_WAITING = 64  # frames that wait in the queue of a run; who puts more waits, too
 
 
 def up_queue(run_id: str) -> str:

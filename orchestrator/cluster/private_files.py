@@ -12,7 +12,7 @@ from pathlib import Path
 
 from orchestrator.cluster.binary_keys import is_binary_key
 
-MOST_READ = 256 << 20  # bytes of a file; a larger one is refused wherever it is sent
+MAX_READ = 256 << 20  # bytes of a file; a larger one is refused wherever it is sent
 _AUTHORITY_KEY = "ca-key.pem"
 _SHOWN = 6
 # A header that the key itself follows: a script that looks for one is no key.
@@ -69,7 +69,7 @@ class PrivateFiles:
 def holds_private_key(path: Path) -> bool:
     """Whether there is a private key in a file, in text or in binary form."""
     try:
-        if not path.is_file() or path.stat().st_size > MOST_READ:
+        if not path.is_file() or path.stat().st_size > MAX_READ:
             return False
         if path.suffix.lower() in _BINARY:
             return True

@@ -27,7 +27,7 @@ from orchestrator.cluster.dask_api import CONNECT, Client, Queue, get_worker
 from orchestrator.support.state_directory import state_directory
 from orchestrator.workers.channel import Channel
 
-MOST_KEPT = 8  # sites whose files are cached for the next run, encrypted
+MAX_CACHED = 8  # sites whose files are cached for the next run, encrypted
 _GRACE = 5.0
 _clients: dict[str, Any] = {}
 _making = threading.Lock()
@@ -80,7 +80,7 @@ class Relay:
         self._run, self._hand = order.run, order.hand
         self._client = client
         name = frames.up_queue(order.run)
-        self._up = Queue(name, client=client, maxsize=frames.MOST_WAITING)
+        self._up = Queue(name, client=client, maxsize=frames.MAX_WAITING)
         self._down = Queue(frames.down_queue(order.run, order.hand), client=client)
         self._over = threading.Event()
         self._heard = time.monotonic()  # of the controller
@@ -242,5 +242,5 @@ def _keep(name: str, site: bytes) -> None:
         part.write_bytes(site)
         part.rename(directory / name)
         known = sorted(directory.iterdir(), key=lambda path: path.stat().st_mtime)
-        for path in known[:-MOST_KEPT]:
+        for path in known[:-MAX_CACHED]:
             path.unlink(missing_ok=True)

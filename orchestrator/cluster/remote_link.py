@@ -11,7 +11,7 @@ from orchestrator.cluster.scheduler_client import SchedulerClient
 from orchestrator.cluster.sealing import Box, KeyPair, SealError
 from orchestrator.support.plain_text import one_line
 
-MOST_INBOX = 64 << 20  # characters in the queue; after that, the sender waits
+MAX_INBOX = 64 << 20  # characters in the queue; after that, the sender waits
 
 
 class RunBundle:
@@ -88,7 +88,7 @@ class RemoteLink:
             self.end(str(json.loads(text[1:])))
             return
         with self._room:
-            while self._unread > MOST_INBOX and not self._how:
+            while self._unread > MAX_INBOX and not self._how:
                 self._room.wait()
             self._unread += len(text)
         self._inbox.put(text)

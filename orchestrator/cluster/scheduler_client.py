@@ -66,7 +66,7 @@ class SchedulerClient:
         except (OSError, ValueError, asyncio.TimeoutError) as error:
             raise no_answer("--engine", address, security, error) from error
         name = frames.up_queue(run_id)
-        self._up = Queue(name, client=self._client, maxsize=frames.MOST_WAITING)
+        self._up = Queue(name, client=self._client, maxsize=frames.MAX_WAITING)
         self.alive: dict[str, float] = {}
         """When each worker was heard of last, by the clock of ``time.monotonic``."""
         self._client.subscribe_topic(frames.topic(run_id), self._note)

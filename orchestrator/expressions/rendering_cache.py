@@ -14,7 +14,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.support.hashing import sha256
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 _EACH = 200
 """Bytes that any value takes, its text aside."""
 _ALIKE, _BY_DATA, _OWN = range(3)
@@ -63,7 +63,7 @@ class RenderingCache:
     It drops all results when they take more than ``most`` bytes.
     """
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
+    def __init__(self, most: int = MAX_BYTES) -> None:
         self._most = most
         self._levels: dict[Hashable, int] = {}
         self._values: dict[Hashable, Any] = {}

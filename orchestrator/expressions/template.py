@@ -21,8 +21,8 @@ Locate = Callable[[str, int], Position | None]
 """Gives the position of a piece of a text: the piece as written, and its offset in the text."""
 
 
-MOST_EXPRESSIONS = 100_000  # expressions of one text; each takes some microseconds per host
-MOST_TEXT = 4 * MAX_TEXT  # size of the text with all results of its expressions
+MAX_EXPRESSIONS = 100_000  # expressions of one text; each takes some microseconds per host
+MAX_RENDERED = 4 * MAX_TEXT  # size of the text with all results of its expressions
 
 _ALIKE = r"\b(?:Groups|Hosts|template|jet)\b"
 """What an expression has that may take long and come to the same on every host."""
@@ -52,10 +52,10 @@ class Template:
             where = locate(text[error.start : error.start + 2], error.start)
             hint = "close it, or write {{ '{{' }} for literal braces"
             raise InputError([Problem(str(error), where, hint, "template")]) from error
-        if len(found) > MOST_EXPRESSIONS:
+        if len(found) > MAX_EXPRESSIONS:
             where = locate(text[found[0].start : found[0].end], found[0].start)
             what = (
-                f"{len(found):,} expressions in one text, at most {MOST_EXPRESSIONS:,} are allowed"
+                f"{len(found):,} expressions in one text, at most {MAX_EXPRESSIONS:,} are allowed"
             )
             hint = "use a loop in a template file, or split it"
             raise InputError([Problem(what, where, hint, "template")])
@@ -106,7 +106,7 @@ class Template:
 
     def render_text(self, scope: Scope, text_of: Callable[[Any], str] = as_text) -> str:
         """The text, even of a single expression; EvaluationError if it is larger than
-        ``MOST_TEXT``: values that read each other twice grow with every step.
+        ``MAX_RENDERED``: values that read each other twice grow with every step.
 
         ``text_of`` gives the text of a value.
         """
@@ -114,9 +114,9 @@ class Template:
         for piece in self.pieces:
             text = piece if isinstance(piece, str) else text_of(piece.evaluate(scope))
             size += len(text)
-            if size > MOST_TEXT:
+            if size > MAX_RENDERED:
                 where = piece.where if isinstance(piece, Expression) else None
-                raise EvaluationError(f"the text is longer than {MOST_TEXT:,} characters", where)
+                raise EvaluationError(f"the text is longer than {MAX_RENDERED:,} characters", where)
             texts.append(text)
         return "".join(texts)
 

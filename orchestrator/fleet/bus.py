@@ -55,7 +55,7 @@ class _Listener(NamedTuple):
         return cls(subscriber, each)
 
 
-MOST_DUE = 32
+MAX_QUEUED = 32
 """How many times events may have been published that are yet to be delivered."""
 
 
@@ -76,7 +76,7 @@ class Bus:
         That has happened when this returns, or another thread, which is in here, sees to it.
         """
         self._due.append(events)
-        if len(self._due) > MOST_DUE:
+        if len(self._due) > MAX_QUEUED:
             self._waiting.append(None)
             try:
                 self._delivering.acquire()

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.framed_link import FramedLink
 
 WAIT = 10.0  # seconds that a host waits for another one
-MOST_ASKED = 10_000  # packages of one host, including those that it requests again
-MOST_KEPT = 2_000  # packages in the directory
+MAX_REQUESTS = 10_000  # packages of one host, including those that it requests again
+MAX_CACHED = 2_000  # packages in the directory
 ROOM = 64 << 20  # bytes of a run for all that is known
 _ENOUGH = 2  # hosts that found the same
 
@@ -204,7 +204,7 @@ class PackageMetadataCache:
                 text, hosts = self._known[sha]
                 out.write(json.dumps({"hosts": hosts, "contents": text}).encode("ascii"))
             kept = sorted(self._directory.glob("*.json"), key=lambda path: path.stat().st_mtime)
-            for path in kept[:-MOST_KEPT]:
+            for path in kept[:-MAX_CACHED]:
                 path.unlink()
 
 
@@ -285,7 +285,7 @@ class HostPackages:
         self._link = link
         self._lore = lore
         self._host = host
-        self._left = MOST_ASKED
+        self._left = MAX_REQUESTS
         self._open: set[str] = set()
 
     def ask(self, message: wire.Message) -> None:

@@ -14,7 +14,7 @@ from orchestrator.history.histories import copy_of, prune_history
 from remote_runtime.errors import CcmError
 
 PAUSE = 1.0  # seconds between two copies
-MOST_PAUSE = 30.0  # seconds, while the history is away
+MAX_PAUSE = 30.0  # seconds, while the history is away
 PATIENCE = 5.0  # seconds for the rest at the end of a run
 LATER = "copy it later with: ccm runs push"
 
@@ -60,7 +60,7 @@ class RunCopier:
     def _work(self) -> None:
         pause = PAUSE
         while not self._over.wait(pause):
-            pause = PAUSE if self._try(last=False) else min(2 * pause, MOST_PAUSE)
+            pause = PAUSE if self._try(last=False) else min(2 * pause, MAX_PAUSE)
         self._try(last=True)
         self._copy.close()
 

@@ -20,11 +20,11 @@ from orchestrator.fleet.store import records
 from orchestrator.history.run_names import begin_of
 from orchestrator.support.plain_text import MAX_DEPTH, is_shallow
 
-MOST_HOSTS = 100_000
-MOST_PLAN = 100_000  # resources
+MAX_HOSTS = 100_000
+MAX_PLAN = 100_000  # resources
 LONGEST_NAME = 300  # characters of a host
 LONGEST = 10_000  # characters of other texts in run.json
-MOST_OPTIONS = 1 << 20  # characters
+MAX_OPTIONS = 1 << 20  # characters
 DAY = 86_400.0
 SKEW = 600.0  # seconds that the clock of a client may be ahead
 _COMMANDS = frozenset(("push", "apply", "drift", "run", "fetch", "ensure", "plan", "verify"))
@@ -60,12 +60,12 @@ def checked_about(text: bytes, run_id: str, now: float) -> dict[str, Any]:
         records.flag(about[name])
     _short(about.get("incomplete", ""), LONGEST)
     again = records.texts(about["again"])
-    if len(again) > MOST_PLAN or sum(map(len, again)) > MOST_OPTIONS:
+    if len(again) > MAX_PLAN or sum(map(len, again)) > MAX_OPTIONS:
         raise ValueError("again is too long")
     _members(about["origin"], optional=Origin._fields)
     Origin.from_record(about["origin"])
     options = records.mapping(about["options"])
-    if not is_shallow(options, MAX_DEPTH) or len(json.dumps(options)) > MOST_OPTIONS:
+    if not is_shallow(options, MAX_DEPTH) or len(json.dumps(options)) > MAX_OPTIONS:
         raise ValueError("options are too large")
     _check_hosts(about["hosts"])
     _check_times(about, run_id, now)
@@ -73,8 +73,8 @@ def checked_about(text: bytes, run_id: str, now: float) -> dict[str, Any]:
 
 
 def _check_hosts(hosts: Any) -> None:
-    if len(records.texts(hosts)) > MOST_HOSTS or len(set(hosts)) != len(hosts):
-        raise ValueError(f"expected at most {MOST_HOSTS:,} hosts, each once")
+    if len(records.texts(hosts)) > MAX_HOSTS or len(set(hosts)) != len(hosts):
+        raise ValueError(f"expected at most {MAX_HOSTS:,} hosts, each once")
     for name in hosts:
         if not 0 < len(records.word(name)) <= LONGEST_NAME:
             raise ValueError("a host has an invalid name")
@@ -141,7 +141,7 @@ class LineChecks:
         if "resources" in told:
             _members(told, required=("plan", "resources"), optional=("subscribed", "required"))
             records.count(told["plan"])
-            if len(records.texts(told["resources"])) > MOST_PLAN:
+            if len(records.texts(told["resources"])) > MAX_PLAN:
                 raise ValueError("the plan is too long")
             for member in ("subscribed", "required"):
                 for name, others in told.get(member, ()):

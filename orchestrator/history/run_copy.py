@@ -19,8 +19,8 @@ from orchestrator.support.atomic_file import replacing
 MARK = "history.json"
 """The file of a run directory that says in which history the run is to be, and how much of it is
 there."""
-MOST_LINE = 16 << 20  # bytes
-MOST_ABOUT = 16 << 20  # bytes
+MAX_LINE = 16 << 20  # bytes
+MAX_RUN_FILE = 16 << 20  # bytes
 
 
 class CopyOfRun(Protocol):
@@ -141,8 +141,8 @@ class RunCopy:
             file.seek(self._sizes.get(name, 0))
             while data := file.read(min(most, size - file.tell())):
                 if b"\n" not in data:
-                    data += file.readline(MOST_LINE)
-                    if len(data) >= MOST_LINE:
+                    data += file.readline(MAX_LINE)
+                    if len(data) >= MAX_LINE:
                         raise HistoryError(
                             f"a line of {name} is too long for a history", hint="read it here"
                         )
@@ -162,8 +162,8 @@ def _size(path: Path) -> int:
 
 def _read_about(source: Path) -> bytes:
     with open(os.open(source / ABOUT, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-        text = file.read(MOST_ABOUT + 1)
-    if len(text) > MOST_ABOUT:
+        text = file.read(MAX_RUN_FILE + 1)
+    if len(text) > MAX_RUN_FILE:
         raise HistoryError(f"{source / ABOUT} is too large for a history", hint="read it here")
     return text
 

@@ -29,7 +29,7 @@ LINES = (
 
 OWNER = "received.json"
 """The file of a run that a studio received, which names its token."""
-_MOST_OWNER = 1 << 16  # bytes
+_MAX_OWNER = 1 << 16  # bytes
 
 
 def owner_of(directory: Path) -> str:
@@ -40,7 +40,7 @@ def owner_of(directory: Path) -> str:
         return ""
     with open(handle, "rb") as file:
         try:
-            return one_line(str(json.loads(file.read(_MOST_OWNER))["name"]), _LONGEST)
+            return one_line(str(json.loads(file.read(_MAX_OWNER))["name"]), _LONGEST)
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return ""
 

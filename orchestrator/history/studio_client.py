@@ -21,9 +21,9 @@ from remote_runtime.version import VERSION
 
 PATIENCE = 5.0  # seconds for a connection, and for each answer
 API = "/api/v1"
-MOST_ANSWER = 32 << 20  # bytes
+MAX_ANSWER = 32 << 20  # bytes
 _LONGEST = 200  # characters of a problem
-_MOST_SAID = 4_096  # bytes that are looked at for it
+_MAX_MESSAGES = 4_096  # bytes that are looked at for it
 _REFUSED = {
     401: "the studio does not know this token",
     403: "the token does not allow this",
@@ -67,13 +67,13 @@ class StudioClient:
         """The address."""
         return self._choice.address
 
-    def get(self, path: str, most: int = MOST_ANSWER) -> Answer:
+    def get(self, path: str, most: int = MAX_ANSWER) -> Answer:
         """Get a document below the API."""
         return self._request("GET", path, None, most)
 
     def post(self, path: str, body: bytes) -> Answer:
         """Post a body below the API. 409 is an answer, too."""
-        return self._request("POST", path, body, MOST_ANSWER)
+        return self._request("POST", path, body, MAX_ANSWER)
 
     def close(self) -> None:
         """Close the connection."""
@@ -129,7 +129,7 @@ class StudioClient:
                 hint="set history to that address",
             )
         why = _REFUSED.get(status, f"the studio answers {status}")
-        text = body[:_MOST_SAID].decode("utf-8", "replace").replace(self._token, "***")
+        text = body[:_MAX_MESSAGES].decode("utf-8", "replace").replace(self._token, "***")
         said = one_line(text, _LONGEST)
         return HistoryError(
             f"{self.label}: {why}{f' ({said})' if said else ''}",

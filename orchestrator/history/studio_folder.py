@@ -22,8 +22,8 @@ from orchestrator.history.studio_client import StudioClient
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.state_directory import make_private, state_directory
 
-MOST_RUN = 1 << 30  # bytes
-MOST_RUNS = 100_000
+MAX_RUN = 1 << 30  # bytes
+MAX_RUNS = 100_000
 KEPT = 200  # copies
 _CHUNK = 1 << 20
 
@@ -60,7 +60,7 @@ class StudioFolder:
         copy = make_private(self._directory) / name
         copy.mkdir(mode=0o700, exist_ok=True)
         total = sum(listed.files.values())
-        if total > MOST_RUN or ABOUT not in listed.files:
+        if total > MAX_RUN or ABOUT not in listed.files:
             raise HistoryError(f"run {name} is not as a run is", hint="read it at the studio")
         for file in (*LINES, ABOUT):
             if file in listed.files:
@@ -73,7 +73,7 @@ class StudioFolder:
     def _runs(self) -> dict[str, _Listed]:
         if self._listed is None:
             found = self._client.get("/runs").document().get("runs")
-            if not isinstance(found, list) or len(found) > MOST_RUNS:
+            if not isinstance(found, list) or len(found) > MAX_RUNS:
                 raise HistoryError("the studio does not list its runs", hint="check its version")
             self._listed = dict(map(_listed, found))
         return self._listed

@@ -12,7 +12,7 @@ from orchestrator.support.private_file import read_private
 from remote_runtime.errors import UsageError
 
 COMMAND_TIME = 30.0  # seconds
-MOST = 1_000  # characters
+MAX_CHARACTERS = 1_000  # characters
 TOKEN = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}", re.ASCII)
 
 
@@ -32,7 +32,7 @@ def token_of(choice: HistoryChoice) -> str:
             hint=f"set {TOKEN_VARIABLE}, or history_token in ccm.yaml",
         )
     token = text.partition("\n")[0].strip()
-    if not TOKEN.fullmatch(token) or len(token) > MOST:
+    if not TOKEN.fullmatch(token) or len(token) > MAX_CHARACTERS:
         raise HistoryError(
             f"{where} does not contain a token", hint="ccm studio token add creates one"
         )
@@ -41,7 +41,7 @@ def token_of(choice: HistoryChoice) -> str:
 
 def _from_file(path: str) -> str:
     try:
-        return read_private(path, MOST)
+        return read_private(path, MAX_CHARACTERS)
     except UsageError as error:
         raise HistoryError(error.message, hint=error.hint) from error
 
@@ -62,4 +62,4 @@ def _from_command(command: str) -> str:
         raise HistoryError(
             f"the command of history_token failed with exit code {done.returncode}", hint=hint
         )
-    return done.stdout[:MOST].decode("utf-8", "replace")
+    return done.stdout[:MAX_CHARACTERS].decode("utf-8", "replace")

@@ -14,7 +14,7 @@ FACTS = "facts"
 GATHERED = "gathered"
 OF_FACTS = (FACTS, GATHERED)
 """What a host has where its facts are known."""
-_MOST_UNPACKED = 32
+_MAX_UNPACKED = 32
 
 
 class ReadOnlyMap(dict[str, Any]):
@@ -98,7 +98,7 @@ class FactsOfHosts:
         facts = self._unpacked.get(name)
         if facts is None and name in self.known:
             facts = self.known[name].unpacked(name)
-            if len(self._unpacked) >= _MOST_UNPACKED:
+            if len(self._unpacked) >= _MAX_UNPACKED:
                 self._unpacked = {}
             self._unpacked[name] = facts
         return facts

@@ -8,7 +8,7 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site, applies
 from remote_runtime.errors import Problem
 
-MOST_RESOURCES = 100_000
+MAX_RESOURCES = 100_000
 
 
 def names_of_run(site: Site, problems: list[Problem]) -> list[Named]:
@@ -46,8 +46,8 @@ class _Walk:
                     site, declared, path=declared.child, depth=depth, certain=sure
                 )
                 opens = opens or declared.foreach is not None
-            if len(self.found) >= MOST_RESOURCES:
-                message = f"the run has more than {MOST_RESOURCES} resources"
+            if len(self.found) >= MAX_RESOURCES:
+                message = f"the run has more than {MAX_RESOURCES} resources"
                 hint = "look for a manifest that is applied repeatedly"
                 if not self._problems or self._problems[-1].message != message:
                     self._problems.append(Problem(message, declared.position, hint))

@@ -30,7 +30,7 @@ from orchestrator.manifest.values import compile_node, expressions_in
 from remote_runtime.errors import InputError, Position, Problem
 
 SUFFIX = ".yaml"
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 _OTHERS = (".yml", ".json")
 _SOPS = rb"(?m)^sops:\s*$|^\s*\"sops\"\s*:\s*\{"
 
@@ -145,8 +145,8 @@ class DataFiles:
                 if name.startswith(".") or not self._is_named_well(path):
                     continue
                 count += 1
-                if count > MOST_FILES:
-                    self._refuse(f"{self.directory} has more than {MOST_FILES:,} files", "split it")
+                if count > MAX_FILES:
+                    self._refuse(f"{self.directory} has more than {MAX_FILES:,} files", "split it")
                     return
                 yield path
 
@@ -220,14 +220,14 @@ class DataFiles:
 
 
 _MARKS = (b"$ANSIBLE_VAULT;", b"age-encryption.org/v1\n", b"-----BEGIN AGE ENCRYPTED FILE-----")
-_MOST_SEARCHED = 16 << 20
+_MAX_SEARCHED = 16 << 20
 
 
 def is_encrypted(path: str | Path) -> bool:
     """Whether a file is encrypted as a whole, with ansible-vault, age or sops."""
     try:
         with open(path, "rb") as file:
-            data = file.read(_MOST_SEARCHED)
+            data = file.read(_MAX_SEARCHED)
     except OSError:
         return False  # who reads it reports it
     if data.startswith(_MARKS):

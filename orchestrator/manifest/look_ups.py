@@ -17,7 +17,7 @@ from remote_runtime.text import duration
 from remote_runtime.validation.command_rules import of_settings, of_words
 
 KEY = "ask"
-MOST = 64
+MAX_LOOKUPS = 64
 LONGEST = 10.0  # seconds
 SENSITIVE = "sensitive"
 _COMMAND = "command"
@@ -88,8 +88,8 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
             message = f"{KEY} must be a map of look-ups, not {what}"
             problems.append(Problem(message, node.position, _FORM, "input.type"))
         return {}
-    if len(node.entries) > MOST:
-        message = f"{KEY} has {len(node.entries)} look-ups, of at most {MOST}"
+    if len(node.entries) > MAX_LOOKUPS:
+        message = f"{KEY} has {len(node.entries)} look-ups, of at most {MAX_LOOKUPS}"
         problems.append(Problem(message, node.position, "", "input"))
     found = {}
     for key, value in node.pairs():

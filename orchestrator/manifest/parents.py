@@ -13,8 +13,8 @@ from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.loading import read_unchecked
 from orchestrator.manifest.site import DEEPEST, Site
 
-MOST_FILES = 200
-MOST_BYTES = 1 << 20
+MAX_FILES = 200
+MAX_BYTES = 1 << 20
 _WORD = b"apply"
 
 
@@ -46,21 +46,21 @@ def parents_of(child: Path, directories: Iterable[Path]) -> list[Parent]:
 
 
 def _candidates(child: Path, directories: Iterable[Path]) -> Iterator[Path]:
-    """The YAML files that contain ``apply``, at most ``MOST_FILES``."""
+    """The YAML files that contain ``apply``, at most ``MAX_FILES``."""
     files = (path for directory in directories for path in sorted(directory.iterdir()))
     seen = 0
     for path in files:
         if path.suffix not in (".yaml", ".yml") or not path.is_file() or path.samefile(child):
             continue
         seen += 1
-        if seen > MOST_FILES:
+        if seen > MAX_FILES:
             return
         try:
             with path.open("rb") as file:
-                text = file.read(MOST_BYTES + 1)
+                text = file.read(MAX_BYTES + 1)
         except OSError:
             continue
-        if len(text) <= MOST_BYTES and _WORD in text:
+        if len(text) <= MAX_BYTES and _WORD in text:
             yield path
 
 

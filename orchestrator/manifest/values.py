@@ -16,7 +16,7 @@ _PLAIN = (
     " or use a file next to the manifest as source"
 )
 
-_MOST_MISSES = 100  # pieces of one scalar whose spelling in the file differs
+_MAX_MISSES = 100  # pieces of one scalar whose spelling in the file differs
 
 
 def compile_node(
@@ -133,7 +133,7 @@ class Locator:
 
     A scalar's text and its spelling differ (quotes, escapes, folding). So the search for each piece
     starts at the end of the previous one. A piece that is not found gets the scalar's position, and
-    so do all after ``_MOST_MISSES``, since a search for hundreds of thousands would take minutes.
+    so do all after ``_MAX_MISSES``, since a search for hundreds of thousands would take minutes.
     """
 
     def __init__(self, node: Scalar) -> None:
@@ -146,7 +146,7 @@ class Locator:
     def __call__(self, piece: str, _: int) -> Position:
         lines = self._node.source.lines
         first = piece.split("\n", 1)[0]
-        for number in range(self._line, self._last if self._misses < _MOST_MISSES else 0):
+        for number in range(self._line, self._last if self._misses < _MAX_MISSES else 0):
             at = lines[number].find(first, self._column if number == self._line else 0)
             if at >= 0:
                 self._line, self._column = number, at + 1

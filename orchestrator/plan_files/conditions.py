@@ -20,7 +20,7 @@ OPERATORS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-MOST = 100  # conditions of a list
+MAX_CONDITIONS = 100  # conditions of a list
 _WORD = r"[^\s<>=!,]*"
 _CONDITION = re.compile(rf"\s*({_WORD})\s*([<>=!]*)\s*([^\s,]*)\s*\Z")
 _NUMBER = re.compile(r"\d{1,12}\Z", re.ASCII)
@@ -48,8 +48,10 @@ def parse_conditions(text: str, option: str) -> list[Condition]:
     for part in text.split(","):
         found.append(_parsed(part, option, at))
         at += len(part) + 1
-    if len(found) > MOST:
-        raise UsageError(f"{option} has more than {MOST} conditions", hint="use fewer conditions")
+    if len(found) > MAX_CONDITIONS:
+        raise UsageError(
+            f"{option} has more than {MAX_CONDITIONS} conditions", hint="use fewer conditions"
+        )
     return found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.plan_files.digests import secret_digest
-from orchestrator.planning.content.blobs import MOST_SEARCHED
+from orchestrator.planning.content.blobs import MAX_SEARCHED
 from orchestrator.sources.address import is_url, parse_address
 from orchestrator.sources.cache import cache_directory
 from remote_runtime.errors import InputError, Problem
@@ -110,7 +110,7 @@ def _may_hold(name: str, mask: Mask | None) -> bool:
     """Whether a file may contain a secret: a document can spell one in many ways."""
     if mask is None:
         return False
-    if name.endswith((".yaml", ".yml", ".json")) or os.path.getsize(name) > MOST_SEARCHED:
+    if name.endswith((".yaml", ".yml", ".json")) or os.path.getsize(name) > MAX_SEARCHED:
         return True
     text = Path(name).read_text(encoding="utf-8", errors="replace")
     return mask.text(text) != text

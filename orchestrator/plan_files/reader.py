@@ -26,7 +26,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fast_validation import fits
 
-MOST_BYTES = 512 << 20
+MAX_BYTES = 512 << 20
 _FORMAT = re.compile(rb'"format": ?(\d{1,9})[,}]')
 _ANEW = "make a new plan with ccm plan"
 
@@ -97,11 +97,11 @@ def read_text(path: str, own: bool = False) -> bytes:
         with open(path, "rb", opener=_open_at_once if own else None) as file:
             if own:
                 _require_own(path, [*looked, (path, os.fstat(file.fileno()))])
-            text = file.read(MOST_BYTES + 1)
+            text = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise _broken(path, f"cannot be read: {error.strerror}", "check the path") from error
-    if len(text) > MOST_BYTES:
-        raise _broken(path, f"is larger than {MOST_BYTES >> 20} MiB", "it is not a plan")
+    if len(text) > MAX_BYTES:
+        raise _broken(path, f"is larger than {MAX_BYTES >> 20} MiB", "it is not a plan")
     return text
 
 

@@ -22,8 +22,8 @@ from remote_runtime.errors import InputError, Problem, UsageError
 
 NAMESPACE = "ccm-plan"
 SUFFIX = ".sig"
-MOST_BYTES = 1 << 20
-MOST_SIGNATURES = 50  # of one plan: each runs ssh-keygen several times
+MAX_BYTES = 1 << 20
+MAX_SIGNATURES = 50  # of one plan: each runs ssh-keygen several times
 _SECONDS = 20.0
 _BLOCK = re.compile(
     rb"-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n"
@@ -110,16 +110,16 @@ def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
     """Each signature with the public key that it claims."""
     try:
         with open(path, "rb") as file:
-            text = file.read(MOST_BYTES + 1)
+            text = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
-    if len(text) > MOST_BYTES or _BLOCK.sub(b"", text).strip():
+    if len(text) > MAX_BYTES or _BLOCK.sub(b"", text).strip():
         raise _unreadable(path, "it does not consist of SSH signatures")
     blocks = list(_BLOCK.finditer(text))
-    if len(blocks) > MOST_SIGNATURES:
-        raise _unreadable(path, f"it contains more than {MOST_SIGNATURES} signatures")
+    if len(blocks) > MAX_SIGNATURES:
+        raise _unreadable(path, f"it contains more than {MAX_SIGNATURES} signatures")
     for found in blocks:
         try:
             blob = base64.b64decode(found[1], validate=False)

@@ -32,7 +32,7 @@ from orchestrator.planning.staged_preview import HostPlanner
 from remote_runtime.reporting.events import secrets_of
 
 TOO_LARGE = "plan.size"
-MOST_TOLD = 64 << 20  # of one host, approximate bytes of memory: a plan is read up to 512 MiB
+MAX_REPORTED = 64 << 20  # of one host, approximate bytes of memory: a plan is read up to 512 MiB
 _EACH_VALUE = 64  # approximate overhead of a list or an object, in bytes
 
 
@@ -153,14 +153,14 @@ class PlanWriter(Subscriber):
             return  # it sent too much, or is from a worker that made no plan
         told = told_of(event)
         text = canonical(told)
-        room = self._room.get(host, MOST_TOLD) - len(text)
+        room = self._room.get(host, MAX_REPORTED) - len(text)
         self._room[host] = room = room - _EACH_VALUE * (text.count(b"[") + text.count(b"{"))
         if room < 0:
             del self._hosts[host]
             self._left_out[host] = {
                 "outcome": FAILED,
                 "kind": TOO_LARGE,
-                "message": f"its preview is larger than {MOST_TOLD >> 20} MiB",
+                "message": f"its preview is larger than {MAX_REPORTED >> 20} MiB",
             }
             return
         place = self._outcomes.setdefault(text, len(self._told))

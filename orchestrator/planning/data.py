@@ -37,7 +37,7 @@ from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 _MAY_READ = re.compile("data|asked|template|jet", re.IGNORECASE)
 """What stands in an expression of data that may read other values of it."""
 _KEY_OF_PATH = re.compile(r"\bdata\.([\w-]+)")
@@ -473,7 +473,7 @@ def plan_error(problems: list[Problem], secrets: Sequence[str] = ()) -> PlanErro
     """All problems of one host in one error; its kind is facts.timeout if that is the cause."""
     kinds = [problem.kind for problem in problems]
     kind = "facts.timeout" if "facts.timeout" in kinds else kinds[0]
-    lines = [str(problem) for problem in problems[:MOST_PROBLEMS]]
-    if len(problems) > MOST_PROBLEMS:
-        lines.append(f"and {len(problems) - MOST_PROBLEMS} more")
+    lines = [str(problem) for problem in problems[:MAX_PROBLEMS]]
+    if len(problems) > MAX_PROBLEMS:
+        lines.append(f"and {len(problems) - MAX_PROBLEMS} more")
     return PlanError(Mask(secrets).text("\n".join(lines)), kind)

@@ -18,8 +18,8 @@ from remote_runtime.protocol.expansion import implied_members, is_plain
 from remote_runtime.reporting.events import EventMaker, secrets_of
 from remote_runtime.reporting.masking import Mask
 
-MOST_MASKS = 32
-MOST_RESOURCES = 20_000
+MAX_MASKS = 32
+MAX_RESOURCES = 20_000
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _TREE = '"$tree"'
 """What stands in a plan in the place of a directory, which an event names."""
@@ -40,7 +40,7 @@ class Implications:
     """
 
     def __init__(self) -> None:
-        self._of_secrets = lru_cache(MOST_MASKS)(_nothing_yet)
+        self._of_secrets = lru_cache(MAX_MASKS)(_nothing_yet)
 
     def masking(self, secrets: tuple[str, ...]) -> Masking:
         """The cache of hosts that mask these texts."""
@@ -93,7 +93,7 @@ def _keep(
     known: dict[tuple[bytes, str], PlannedFields], key: tuple[bytes, str], value: PlannedFields
 ) -> PlannedFields:
     """The value, or the one that another thread stored meanwhile."""
-    if len(known) >= MOST_RESOURCES:
+    if len(known) >= MAX_RESOURCES:
         known.clear()
     return known.setdefault(key, value)
 

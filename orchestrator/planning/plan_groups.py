@@ -15,13 +15,13 @@ from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.skeletons import Skeleton
 from orchestrator.support.bounded_cache import BoundedCache
 
-MOST_BYTES = 8 << 20
-MOST_OUTLOOKS = 1 << 14
+MAX_BYTES = 8 << 20
+MAX_PROFILES = 1 << 14
 _EACH = 2000
 """Bytes that any of them takes, its text aside."""
 _LONG = 2048
 """Characters of texts that are worth being recognized as the very same."""
-_MOST_LATEST = 256
+_MAX_LATEST = 256
 _OWN = r"\bHost\.(name|address)\b"
 
 
@@ -86,10 +86,10 @@ class AlikeResources:
     It drops its content when that takes more than ``most`` bytes.
     """
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
+    def __init__(self, most: int = MAX_BYTES) -> None:
         self._kept: BoundedCache[Compiled | Skeleton] = BoundedCache(most)
         self._latest: dict[tuple[Declared, int], tuple[tuple[Any, ...], Compiled]] = {}
-        self.outlook: Callable[[Declared], RenderProfile] = lru_cache(MOST_OUTLOOKS)(
+        self.outlook: Callable[[Declared], RenderProfile] = lru_cache(MAX_PROFILES)(
             RenderProfile.on
         )
 
@@ -107,7 +107,7 @@ class AlikeResources:
     def note(self, declared: Declared, index: int, texts: tuple[Any, ...], made: Compiled) -> None:
         """Store it as the ``latest`` if its text objects may occur again."""
         if sum(map(len, texts)) > _LONG:
-            if len(self._latest) >= _MOST_LATEST:
+            if len(self._latest) >= _MAX_LATEST:
                 self._latest = {}
             self._latest[declared, index] = texts, made
 

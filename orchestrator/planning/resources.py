@@ -19,7 +19,7 @@ from remote_runtime.errors import Problem
 if TYPE_CHECKING:
     from orchestrator.language import jet
 
-MOST_KEPT = 64
+MAX_CACHED = 64
 
 
 class Resources:
@@ -82,7 +82,7 @@ class GeneratedResources:
             return self._nothing(Problem(error.message, error.where, error.hint, error.kind))
         with self._lock:
             if text not in self._made:
-                if len(self._made) >= MOST_KEPT:
+                if len(self._made) >= MAX_CACHED:
                     self._made.clear()
                 self._made[text] = self._make(text)
             return self._made[text]

@@ -13,7 +13,7 @@ PREFIX = "choria.ccm.registration.v1"
 ANY = "*"
 DEFAULT_PRIORITY = 1
 NEVER = "never"
-_MOST_SOURCE = 64
+_MAX_SOURCE = 64
 _TEXTS = ("cluster", "service", "protocol", "address")
 _FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
@@ -71,7 +71,7 @@ class Registration(NamedTuple):
             ttl=ttl,
             annotations=pairs,
             timestamp=stamp,
-            source=str(payload.get("source") or "")[:_MOST_SOURCE],
+            source=str(payload.get("source") or "")[:_MAX_SOURCE],
         )
 
     def payload(self) -> dict[str, Any]:

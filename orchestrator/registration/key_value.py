@@ -12,8 +12,8 @@ from remote_runtime.errors import CcmError, UsageError
 if TYPE_CHECKING:
     from orchestrator.registration.bucket_key import Key
 
-MOST_VALUE = 1 << 20
-MOST_OF_RUN = 64 << 20
+MAX_VALUE = 1 << 20
+MAX_PER_RUN = 64 << 20
 OPTION = "nats"
 VARIABLE = "CCM_NATS"
 _SERVER_HINT = f"set {VARIABLE}, or {OPTION} in ccm.yaml: nats://host:4222"
@@ -52,7 +52,7 @@ def open_buckets(server: str, registration: str | None = None) -> Buckets:
     return NatsBuckets(place)
 
 
-def value_of(buckets: Buckets, key: Key, most: int = MOST_VALUE) -> str | None:
+def value_of(buckets: Buckets, key: Key, most: int = MAX_VALUE) -> str | None:
     """The text of a key, None where there is none; RegistrationError."""
     data = buckets.get(key)
     if data is None:
@@ -76,7 +76,7 @@ class KeyValueLookup:
         self._opener = opener
         self._buckets: Buckets | None = None
         self._lock = Lock()
-        self._left = MOST_OF_RUN
+        self._left = MAX_PER_RUN
         self._answers: dict[Key, str | CcmError | None] = {}
         self._elsewhere: Callable[[Any], Any] | None = None
 
@@ -123,6 +123,6 @@ class KeyValueLookup:
             return answer
         self._left -= len(answer)
         if self._left < 0:
-            limit = MOST_OF_RUN >> 20
+            limit = MAX_PER_RUN >> 20
             return RegistrationError(f"the values of this run are larger than {limit} MiB")
         return answer

@@ -27,8 +27,8 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line, visible
 
-MOST_GROUPS = 5_000  # that are told apart; the counters have all
-MOST_LINES = 14  # of the list
+MAX_GROUPS = 5_000  # that are told apart; the counters have all
+MAX_LINES = 14  # of the list
 NOTHING_KNOWN = "nothing that is known"
 MAX_WHAT = 300  # characters
 _COLUMN = 20  # where the text of a line begins
@@ -109,7 +109,7 @@ class Dangers(Subscriber):
                 group.hosts.append(host)
                 if group.danger not in (one, alike):
                     self._found[key] = group._replace(danger=alike)
-            elif len(self._found) < MOST_GROUPS:
+            elif len(self._found) < MAX_GROUPS:
                 self._found[key] = Group(one, doubt, [host])
             else:
                 self._ungrouped += 1
@@ -187,10 +187,10 @@ class Dangers(Subscriber):
     @staticmethod
     def _bounded(groups: list[Group]) -> list[Group]:
         """Of each kind some, those of the most hosts first."""
-        if len(groups) <= MOST_LINES:
+        if len(groups) <= MAX_LINES:
             return groups
         kinds = {one.danger.kind for one in groups}
-        each = max(1, MOST_LINES // len(kinds))
+        each = max(1, MAX_LINES // len(kinds))
         taken: dict[str, int] = {}
         shown = []
         for one in groups:

@@ -18,7 +18,7 @@ from orchestrator.report.equal_texts import alike, alike_but_for
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"
 HOST = ""  # represents the host itself instead of a resource
-MOST = 400  # characters of a value
+MAX_CHARACTERS = 400  # characters of a value
 HASH = re.compile(r"(?:sha256:)?\b[0-9a-f]{32,}\b")
 
 
@@ -138,7 +138,7 @@ def _details(event: dict[str, Any]) -> dict[_Detail, str]:
 
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
 def _shared(host: str, text: str) -> str:

@@ -26,13 +26,13 @@ LONGEST_REASON = 1_000  # characters
 LAST_LINES = 3  # of what a command printed
 LONGEST_LINE = 300
 LONGEST_PART = 40
-MOST_PLACES = 8  # of one failure, whose varying parts are stored
-MOST_OTHERS = 20  # in each
-# A host begins no more failures than that, and only one where there are MOST: none can hide those
-# of others, nor take the memory.
-MOST_OF_A_HOST = 100
-MOST = 2_000
-MOST_MANIFESTS = 1_000  # of one host, whose failed resources are known to be reported
+MAX_PLACES = 8  # of one failure, whose varying parts are stored
+MAX_OTHERS = 20  # in each
+# One host can add this many failures, and only one more once there are MAX_FAILURES: no host can
+# hide the failures of others or fill the memory.
+MAX_PER_HOST = 100
+MAX_FAILURES = 2_000
+MAX_MANIFESTS = 1_000  # of one host, whose failed resources are known to be reported
 
 # Stand for what varies and for the host's own name; plain text does not hold them.
 _HOLE, _OWN = "\0", "\1"
@@ -49,7 +49,7 @@ class SharedFailure(NamedTuple):
     hosts, empty if the host itself failed. ``errors`` are those of ``host``, the first one: the
     reason and the last lines of a command's output; all have the same ``exit_code``. It is empty
     without a known reason. ``texts`` counts the different texts; ``others`` has the varying names
-    and numbers by place, ``MOST_OTHERS`` at most. ``results`` are those of hosts that failed
+    and numbers by place, ``MAX_OTHERS`` at most. ``results`` are those of hosts that failed
     themselves, for the hints.
     """
 
@@ -98,7 +98,7 @@ class _OpenFailure:
         self.text = text
         self.hosts: dict[str, None] = {}
         self.texts: set[int] = set()
-        self.others: list[dict[str, None]] = [{} for _ in text.parts[:MOST_PLACES]]
+        self.others: list[dict[str, None]] = [{} for _ in text.parts[:MAX_PLACES]]
         self.results: list[HostResult] = []
 
     def add(self, host: str, text: _Text) -> None:
@@ -106,7 +106,7 @@ class _OpenFailure:
             self.texts.add(text.whole)
         self.hosts[host] = None
         for part, first, others in zip(text.parts, self.text.parts, self.others):
-            if part != first and len(others) < MOST_OTHERS:
+            if part != first and len(others) < MAX_OTHERS:
                 others[part] = None
 
 
@@ -135,7 +135,7 @@ class Failures:
         if entry.status != "failed":
             return
         told = self._manifests.setdefault(host, set())
-        if len(told) < MOST_MANIFESTS:
+        if len(told) < MAX_MANIFESTS:
             told.add(entry.manifest)
         if not entry.health and applied_by(entry) in told - {""}:
             return  # the resources of its manifest have already reported it
@@ -159,7 +159,7 @@ class Failures:
         kept = self._kept.get(key)
         if kept is None:
             begun = self._begun.get(host, 0)
-            if begun >= (MOST_OF_A_HOST if len(self._kept) < MOST else 1):
+            if begun >= (MAX_PER_HOST if len(self._kept) < MAX_FAILURES else 1):
                 text = _told((), host, self._names)
                 key = (*key[:2], None, "", "")
             self._begun[host] = begun + 1

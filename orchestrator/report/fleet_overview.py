@@ -12,7 +12,7 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.wording import ended
 from orchestrator.support.plain_text import one_line
 
-MOST_OF_FAILURES = 17  # lines
+MAX_FAILURE_LINES = 17  # lines
 FEW_HOSTS = 10  # are read one by one
 
 
@@ -22,7 +22,7 @@ def failures_first(
     """A paragraph for each failure, the most hosts first; those for which there is no room are one
     line each."""
     found = failures.all()
-    room = MOST_OF_FAILURES
+    room = MAX_FAILURE_LINES
     for at, failure in enumerate(found):
         left = len(found) - at - 1
         lines = list(paragraph(failure, style, asked, everything=everything))

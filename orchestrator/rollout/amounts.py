@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_MOST = 10_000_000
+_LIMIT = 10_000_000
 _TEXT = re.compile(r"(\d{1,8}(?:\.\d{1,3})?)(%?)", re.ASCII)
 
 
@@ -41,6 +41,6 @@ def parse_amount(text: str) -> Amount:
     number, percent = float(found[1]), bool(found[2])
     if percent and number > 100:
         raise ValueError(f"{text!r} is more than all hosts")
-    if not percent and (number != int(number) or number > _MOST):
+    if not percent and (number != int(number) or number > _LIMIT):
         raise ValueError(f"{text!r} is not a whole number of hosts")
     return Amount(number, percent)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"  # how canaries are chosen
 GATE_TIMEOUT = 1800.0
-MOST = 20  # clusters of hosts that a push with canaries may have
+MAX_CLUSTERS = 20  # clusters of hosts that a push with canaries may have
 
 
 class RolloutOptions(NamedTuple):
@@ -30,7 +30,7 @@ class RolloutOptions(NamedTuple):
     before_host: str = ""
     after_host: str = ""
     canary: str = ""
-    canary_max: int = MOST
+    canary_max: int = MAX_CLUSTERS
 
     @property
     def given(self) -> bool:
@@ -54,6 +54,6 @@ class RolloutOptions(NamedTuple):
             "before_host": masked(self.before_host),
             "after_host": masked(self.after_host),
             "canary": self.canary,
-            "canary_max": "" if self.canary_max == MOST else str(self.canary_max),
+            "canary_max": "" if self.canary_max == MAX_CLUSTERS else str(self.canary_max),
         }
         return {name: value for name, value in told.items() if value}

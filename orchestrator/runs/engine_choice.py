@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Engage = Callable[[EngineContext], Engine]
 
 AUTO, THREADS, PROCESSES, DASK = "auto", "threads", "processes", "dask"
-FEWEST = 200  # hosts for which processes are chosen by themselves
-MOST = 8  # processes that are started where no number is given
+MIN_HOSTS = 200  # hosts for which processes are chosen by themselves
+MAX_PROCESSES = 8  # processes that are started where no number is given
 _CHOICE = r"(auto|threads|processes(?::([1-9]\d{0,2}))?)"
 _DASK = "dask://"
 
@@ -28,7 +28,7 @@ _DASK = "dask://"
 class EngineChoice(NamedTuple):
     """The word for an engine, and how many ``processes`` there are to be.
 
-    None: one per core, and no more than ``MOST``. ``scheduler`` is that of Dask, as HOST:PORT.
+    None: one per core, at most ``MAX_PROCESSES``. ``scheduler`` is that of Dask, as HOST:PORT.
     """
 
     word: str = AUTO
@@ -153,9 +153,9 @@ def _processes(choice: EngineChoice, spec: EngineSpec) -> int:
     """How many processes there are to be, 0 for threads; UsageError."""
     if choice.word == THREADS:
         return 0
-    number = choice.processes or min(_cores(), MOST)
+    number = choice.processes or min(_cores(), MAX_PROCESSES)
     number = min(number, len(spec.hosts), spec.forks)
-    if choice.word == AUTO and (number < 2 or len(spec.hosts) < FEWEST):
+    if choice.word == AUTO and (number < 2 or len(spec.hosts) < MIN_HOSTS):
         return 0
     from orchestrator.workers import forking
 

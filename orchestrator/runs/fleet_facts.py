@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.store.fact_cache import HostRecord
     from orchestrator.planning import Planner
 
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 
 def max_age(text: str) -> float:
@@ -49,9 +49,9 @@ class FactReads(NamedTuple):
     def summary(self) -> str:
         """The facts that a run uses, with their age; "" for none."""
         known = self.view.facts.known
-        found = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MOST_NAMES]
+        found = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MAX_NAMES]
                  if host.name in known]  # fmt: skip
-        left = len(self.hosts) - _MOST_NAMES
+        left = len(self.hosts) - _MAX_NAMES
         if not found:
             return ""
         more = f" and {left} more" if left > 0 else ""
@@ -98,7 +98,7 @@ def take_answers(
     If a host could not be asked, the hosts that read its facts are refused. ``warn`` receives the
     reason why facts cannot be stored.
     """
-    from orchestrator.fleet.store.fact_cache import MOST_BYTES
+    from orchestrator.fleet.store.fact_cache import MAX_BYTES
 
     facts, failed = read.view.facts, dict[str, None]()
     for host in read.stale:
@@ -108,7 +108,7 @@ def take_answers(
             continue
         kept = keep_facts(host, answer, failed)
         if kept is None:
-            facts.reasons[host.name] = f"they are larger than {MOST_BYTES >> 20} MiB"
+            facts.reasons[host.name] = f"they are larger than {MAX_BYTES >> 20} MiB"
         else:
             facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
     for text in failed:

@@ -16,7 +16,7 @@ from orchestrator.secrets.key_sources import AGE_IDENTITY
 
 EXTRA_HINT = "install it with: pip install 'ccm-push[secrets]'"
 NO_IDENTITY = f"set secrets.age.identity in ccm.yaml, or {AGE_IDENTITY}"
-_MOST = 1 << 20
+_LIMIT = 1 << 20
 _SSH = ("ssh-ed25519 ", "ssh-rsa ")
 _OPENSSH = b"-----BEGIN OPENSSH PRIVATE KEY-----"
 _PEM = b"-----BEGIN "
@@ -118,7 +118,7 @@ def identities_of(paths: Sequence[str], prompt: Callable[[str], str] | None) -> 
 def _identities(pyrage: Any, path: str, prompt: Callable[[str], str] | None) -> list[Any]:
     try:
         with open(path, "rb") as file:
-            data = file.read(_MOST)
+            data = file.read(_LIMIT)
     except OSError as error:
         message = f"cannot read the age identity {path}: {error.strerror}"
         raise SecretError(message, "secret.identity", NO_IDENTITY) from error

@@ -12,7 +12,7 @@ from orchestrator.secrets.checks import complaint
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import document_of, encrypted_values, kind_of
 from orchestrator.secrets.key_sources import KeySources
-from orchestrator.secrets.opening import MOST_BYTES
+from orchestrator.secrets.opening import MAX_BYTES
 from orchestrator.secrets.readers import is_encrypted, readers_of
 from orchestrator.secrets.reference import COMMAND, calls_in, parse_reference
 from orchestrator.secrets.scan import Finding, findings_in, text_of, tracked_files
@@ -59,7 +59,7 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
 def _encrypted(path: str) -> bytes | None:
     """The bytes of a file with something encrypted; None for any other, and for a large one."""
     try:
-        if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > MOST_BYTES:
+        if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES:
             return None
         data = Path(path).read_bytes()
     except OSError:

@@ -25,7 +25,7 @@ from orchestrator.secrets.reference import Reference
 from remote_runtime.text.nearest import nearest
 
 _RELATIVE = "paths are relative to the manifest, then to ccm.yaml"
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 SOPS = "sops"
 
 
@@ -131,12 +131,12 @@ def read_bytes(path: str, name: str, hint: str = _RELATIVE) -> bytes:
     """The content of a file; SecretError, with a ``hint`` if it cannot be read."""
     try:
         with open(path, "rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         message = f"cannot read {name}: {error.strerror}"
         raise SecretError(message, "secret.source", hint) from error
-    if len(data) > MOST_BYTES:
-        raise SecretError(f"{name} is larger than {MOST_BYTES >> 20} MiB", "secret.source")
+    if len(data) > MAX_BYTES:
+        raise SecretError(f"{name} is larger than {MAX_BYTES >> 20} MiB", "secret.source")
     return data
 
 

@@ -17,7 +17,7 @@ from orchestrator.secrets.key_sources import (
 from orchestrator.secrets.programs import output_of, shell
 from orchestrator.secrets.vault import Envelope, decrypt, read_envelope
 
-_MOST = 4096
+_LIMIT = 4096
 NO_PASSWORD = (
     f"set secrets.vault.password_file in ccm.yaml, {VAULT_FILE} or ANSIBLE_VAULT_PASSWORD_FILE"
 )
@@ -107,7 +107,7 @@ def _of_source(source: PasswordSource, name: str, directory: str) -> bytes:
         return output_of(words, COMMAND_SECONDS, what=f"the program for {what}").strip()
     try:
         with open(path, "rb") as file:
-            return file.read(_MOST).strip()
+            return file.read(_LIMIT).strip()
     except OSError as error:
         message = f"cannot read {path}, which has {what}: {error.strerror}"
         raise SecretError(message, hint="check the path") from error

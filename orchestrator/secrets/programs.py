@@ -14,8 +14,8 @@ from orchestrator.secrets.errors import SecretError
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
 
-MOST_OUTPUT = 1 << 20
-_MOST_ERRORS = 4000
+MAX_OUTPUT = 1 << 20
+_MAX_ERRORS = 4000
 _SHOWN = 300
 _TICK = 0.2
 _PRIVATE = ("PASSWORD", "PASSPHRASE")
@@ -59,8 +59,8 @@ def output_of(
         code = _attend(process, data, kept=(output, errors), end=time.monotonic() + seconds)
     finally:
         _end(process)
-    if len(output) > MOST_OUTPUT:
-        raise SecretError(f"{what} printed more than {MOST_OUTPUT >> 20} MiB", hint="print less")
+    if len(output) > MAX_OUTPUT:
+        raise SecretError(f"{what} printed more than {MAX_OUTPUT >> 20} MiB", hint="print less")
     if code is None:
         hint = "give it more time with timeout, or check why it waits"
         raise SecretError(f"{what} did not end within {seconds:g} s", hint=hint)
@@ -103,7 +103,7 @@ def _attend(
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ, output)
         selector.register(process.stderr, selectors.EVENT_READ, errors)
-        while time.monotonic() < end and len(output) <= MOST_OUTPUT:
+        while time.monotonic() < end and len(output) <= MAX_OUTPUT:
             ended = process.poll()
             found = selector.select(0 if ended is not None else _TICK) if selector.get_map() else ()
             for key, _ in found:
@@ -111,7 +111,7 @@ def _attend(
                 if not chunk:
                     selector.unregister(key.fileobj)
                 key.data.extend(chunk)
-                del errors[:-_MOST_ERRORS]
+                del errors[:-_MAX_ERRORS]
             if ended is not None and not found:
                 return ended
             if ended is None and not selector.get_map():

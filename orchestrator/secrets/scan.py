@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from orchestrator.secrets.errors import SecretError
 
-MOST_BYTES = 2 << 20
+MAX_BYTES = 2 << 20
 ALLOW = "ccm: allow-secret"
 _ALLOWED = (ALLOW, "gitleaks:allow", "pragma: allowlist secret")
-_LEAST_ENTROPY = 4.2
-_LEAST_OF_PASSWORD = 3.2
+_MIN_ENTROPY = 4.2
+_MIN_PASSWORD = 3.2
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----")
 _BODY = re.compile(r"[A-Za-z0-9+/]{40}")
 _WHOLE_KEY = re.compile(
@@ -132,7 +132,7 @@ def tracked_files(directory: Path) -> list[str]:
 def text_of(path: str) -> str | None:
     """The text of a file; None for one that is binary, large, a link or gone."""
     try:
-        if os.path.islink(path) or os.path.getsize(path) > MOST_BYTES:
+        if os.path.islink(path) or os.path.getsize(path) > MAX_BYTES:
             return None
         data = Path(path).read_bytes()
     except OSError:
@@ -250,7 +250,7 @@ def _looks_random(text: str) -> bool:
     """Whether a password is likely made by a machine: long, and of all kinds of characters."""
     kinds = (str.islower, str.isupper, str.isdigit)
     is_mixed = all(any(map(kind, text)) for kind in kinds)
-    return is_mixed and len(text) >= 12 and entropy(text) >= _LEAST_OF_PASSWORD
+    return is_mixed and len(text) >= 12 and entropy(text) >= _MIN_PASSWORD
 
 
 def _random(line: str, kind: _Kind) -> str:
@@ -263,7 +263,7 @@ def _random(line: str, kind: _Kind) -> str:
         if _RUN.search(word) or (kind.program and not _is_quoted(line, match.start())):
             continue
         kinds = [any(map(kind_of, word)) for kind_of in (str.islower, str.isupper, str.isdigit)]
-        if all(kinds) and entropy(word) >= _LEAST_ENTROPY:
+        if all(kinds) and entropy(word) >= _MIN_ENTROPY:
             return "a random text, such as a key or a token"
     return ""
 

@@ -17,7 +17,7 @@ DIRECTORY = "types"
 MARKS = ("__init__.py", "resource.py", "schema.json")
 """A directory that holds two of these is a type, or wants to be one: others have a schema, too."""
 
-MOST_FILES = 200
+MAX_FILES = 200
 MAX_BYTES = 1 << 20
 _LEFT_OUT = {"__pycache__", "tests"}
 
@@ -42,8 +42,8 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
     files: dict[str, bytes] = {}
     try:
         for path in _members(home):
-            if len(files) >= MOST_FILES:
-                message = f"{home} contains more than {MOST_FILES} files"
+            if len(files) >= MAX_FILES:
+                message = f"{home} contains more than {MAX_FILES} files"
                 problems.append(Problem(message, None, "a type consists of a few modules"))
                 break
             problem = distrust(path.parent, owners) or distrust(path, owners)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orchestrator.sources.address import Address, SourceError, parse_address
 
-MOST_ARCHIVE = 32 << 20
+MAX_ARCHIVE = 32 << 20
 NAMES = ("manifest.yaml", "site.yaml")
 """The manifest of an archive that does not name one."""
 
@@ -85,7 +85,7 @@ def _unpacked(url: str, contact: bool) -> Unpacked | None:
     from orchestrator.sources.unpacking import files_of
 
     address = check_archive(url)
-    data = read_bytes(address, Access(contact=contact), MOST_ARCHIVE)
+    data = read_bytes(address, Access(contact=contact), MAX_ARCHIVE)
     if data is None:
         return None
     files = files_of(data, address.shown)

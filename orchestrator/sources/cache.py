@@ -11,7 +11,7 @@ from pathlib import Path
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.state_directory import make_private, state_directory
 
-MOST = 100
+MAX_FILES = 100
 """The number of entries; the least recently used ones are removed."""
 _DAY = 86_400.0
 
@@ -43,7 +43,7 @@ def keep(digest: str, data: bytes) -> None:
 
 
 def prune(directory: Path) -> None:
-    """Remove what is beyond ``MOST`` and was not used for a day. OSError."""
+    """Remove what is beyond ``MAX_FILES`` and was not used for a day. OSError."""
     entries = sorted(
         (
             (entry.stat(follow_symlinks=False).st_mtime, entry.path)
@@ -51,7 +51,7 @@ def prune(directory: Path) -> None:
         ),
         reverse=True,
     )
-    for used, path in entries[MOST:]:
+    for used, path in entries[MAX_FILES:]:
         if used > time.time() - _DAY:
             continue  # another run may be reading it
         if os.path.isdir(path):

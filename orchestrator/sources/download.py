@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SECONDS = 60.0
 _SILENCE = 20.0
 _BLOCK = 1 << 16
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 _CODES = (301, 302, 303, 307, 308)
 
 
@@ -87,14 +87,14 @@ class _Download:
         from urllib.error import HTTPError
 
         here, opener = self._address, _opener()
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             try:
                 with opener.open(_request(here), timeout=_SILENCE) as response:
                     return self._body(response)
             except HTTPError as error:
                 with error:
                     here = self._next(here, error)
-        raise SourceError(f"{self._address.shown} redirects more than {_MOST_REDIRECTS} times")
+        raise SourceError(f"{self._address.shown} redirects more than {_MAX_REDIRECTS} times")
 
     def _body(self, response: Any) -> bytes:
         parts: list[bytes] = []

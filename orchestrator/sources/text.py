@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orchestrator.sources.address import Address, SourceError, parse_address
 
-MOST_TEXT = 4 << 20
+MAX_TEXT = 4 << 20
 """The bytes of a source of data."""
 
 
@@ -34,7 +34,7 @@ def read_text(name: str, access: Access) -> str | None:
     if address.manifest:
         hint = "manifest= is for apply"
         raise SourceError(f"{address.shown} is data and no archive", hint=hint)
-    data = read_bytes(address, access, MOST_TEXT)
+    data = read_bytes(address, access, MAX_TEXT)
     if data is None:
         return None
     try:
@@ -53,7 +53,7 @@ def _value(address: Address, access: Access) -> str | None:
         return None
     buckets = open_buckets(access.nats, access.registration)
     try:
-        found = value_of(buckets, Key(address.host, address.path[1:]), MOST_TEXT)
+        found = value_of(buckets, Key(address.host, address.path[1:]), MAX_TEXT)
     except RegistrationError as error:
         raise SourceError(error.message, hint=error.hint) from error
     if found is None:

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from orchestrator.sources.address import SourceError
 from orchestrator.support.plain_text import one_line
 
-MOST_UNPACKED = 64 << 20
-MOST_MEMBERS = 10_000
+MAX_UNPACKED = 64 << 20
+MAX_MEMBERS = 10_000
 _LONGEST_PART, _LONGEST_PATH = 255, 1024  # bytes
-_HEADERS = 3 * 512 * MOST_MEMBERS
+_HEADERS = 3 * 512 * MAX_MEMBERS
 
 
 class File(NamedTuple):
@@ -57,10 +57,10 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
     found: dict[str, File] = {}
     try:
         # As a stream: nothing is read twice, and no member says where another one is.
-        with tarfile.open(fileobj=_Bounded(data, MOST_UNPACKED + _HEADERS), mode="r|") as archive:
+        with tarfile.open(fileobj=_Bounded(data, MAX_UNPACKED + _HEADERS), mode="r|") as archive:
             for number, member in enumerate(archive):
-                if number >= MOST_MEMBERS:
-                    raise _refused(shown, f"it has more than {MOST_MEMBERS:,} members")
+                if number >= MAX_MEMBERS:
+                    raise _refused(shown, f"it has more than {MAX_MEMBERS:,} members")
                 path = _path(member, shown)
                 archive.members = []  # type: ignore[attr-defined]  # they are not needed again
                 if member.isdir():
@@ -73,7 +73,7 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
                     raise EOFError
                 found[path] = File(content, bool(member.mode & 0o100))
     except _TooLargeError as error:
-        text = f"it unpacks to more than {MOST_UNPACKED >> 20} MiB"
+        text = f"it unpacks to more than {MAX_UNPACKED >> 20} MiB"
         raise _refused(shown, text) from error
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
         raise _refused(shown, "it is no complete gzip-compressed tar archive") from error
@@ -118,8 +118,8 @@ def _path(member: tarfile.TarInfo, shown: str) -> str:
     name = one_line(member.name, 80)
     if not (member.isdir() or member.isreg()) or member.issparse():
         raise _refused(shown, f"{name!r} is neither a file nor a directory")
-    if member.size < 0 or member.size > MOST_UNPACKED:
-        raise _refused(shown, f"it unpacks to more than {MOST_UNPACKED >> 20} MiB")
+    if member.size < 0 or member.size > MAX_UNPACKED:
+        raise _refused(shown, f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
     parts = [part for part in member.name.split("/") if part not in ("", ".")]
     if member.name.startswith("/") or ".." in parts:
         raise _refused(shown, f"{name!r} leads outside of it")

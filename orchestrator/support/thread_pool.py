@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 Work = Callable[[], None]
-MOST = 32
+MAX_IDLE = 32
 """Threads that wait for work; each holds tens of KB, of its stack and what is cached for it."""
 _spare: list["queue.SimpleQueue[Work]"] = []  # what each thread that has nothing to do waits at
 if hasattr(os, "register_at_fork"):
@@ -35,7 +35,7 @@ def run_in_background(work: Work, name: str) -> None:
 def _serve(waiting: "queue.SimpleQueue[Work]") -> None:
     while True:
         waiting.get()()
-        if len(_spare) >= MOST:
+        if len(_spare) >= MAX_IDLE:
             return
         threading.current_thread().name = "spare"
         _spare.append(waiting)

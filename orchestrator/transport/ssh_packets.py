@@ -16,10 +16,10 @@ from orchestrator.transport.ssh_internals import EndlessGreetingError, OpenPacke
 
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
 IDLE_SIZE = 512  # the same of one that has waited in vain
-MOST_READ = 64 << 10
+MAX_READ = 64 << 10
 LONGEST_GREETING = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
-MOST_IDLE = 64 << 20  # bytes of a server beyond those of channels, and as many again for these
+MAX_IDLE = 64 << 20  # bytes of a server beyond those of channels, and as many again for these
 
 
 class OversizeError(paramiko.SSHException):
@@ -127,9 +127,9 @@ class _Stream:
             except (BlockingIOError, TimeoutError):  # how the kernel or a channel reports a timeout
                 self._size = IDLE_SIZE
                 raise TimeoutError from None
-            self._size = MOST_READ if len(self._arrived) == self._size else READ_SIZE
+            self._size = MAX_READ if len(self._arrived) == self._size else READ_SIZE
             self._taken += len(self._arrived)
-            if self._taken - 2 * self.carried > MOST_IDLE:
+            if self._taken - 2 * self.carried > MAX_IDLE:
                 raise paramiko.SSHException("too many packets without content")
         found, self._arrived = self._arrived[:count], self._arrived[count:]
         return found

@@ -16,7 +16,7 @@ from orchestrator.verify.shell import Answer
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import Mask
 
-MOST_ROUNDS = 20
+MAX_ROUNDS = 20
 """The longest chain of commands in which each depends on the answer before it."""
 
 # What testinfra asks of every Linux host to choose its modules. Only a hint, which saves a round
@@ -46,7 +46,7 @@ def observe(
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]
     backend = RecordingBackend(name, _OPENING if waiting else ())
     host = as_host(backend)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         backend.ask(read_all)
         left = []
         for i, j in waiting:

@@ -19,7 +19,7 @@ import threading
 
 _HEAD = struct.Struct(">I")
 _READ = 1 << 18
-MOST_MESSAGE = 64 << 20  # bytes of what a worker sends at once
+MAX_MESSAGE = 64 << 20  # bytes of what a worker sends at once
 
 
 class Channel:

@@ -11,7 +11,7 @@ from orchestrator.fleet.checks.unchanged_resources import read_unchanged
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.support.plain_text import is_plain_json, plain_value
-from orchestrator.workers.event_sender import MOST_NUMBERED
+from orchestrator.workers.event_sender import MAX_NUMBERED
 from remote_runtime.errors import ProtocolError
 
 Told = (
@@ -25,7 +25,7 @@ Told = (
     | happening.HostFinished
 )
 
-_MOST_TEXTS = 1_000_000  # all messages of a host come before it restarts
+_MAX_TEXTS = 1_000_000  # all messages of a host come before it restarts
 _OF_PLAN = frozenset(["type", "name", "properties"])
 _LEVELS = ("info", "warning", "error")
 _CONTROL = re.compile("[\x00-\x1f]")
@@ -89,7 +89,7 @@ class EventReceiver:
             self._names.append(_planned(*_plain(text)[0]))
         else:
             (self._texts if text == "i" else self._names).clear()
-        if len(self._texts) > _MOST_TEXTS or len(self._names) > MOST_NUMBERED:
+        if len(self._texts) > _MAX_TEXTS or len(self._names) > MAX_NUMBERED:
             raise ValueError("too many texts or names")
 
 

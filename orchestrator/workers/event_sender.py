@@ -34,8 +34,8 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
 
 GATHERING = 0.25  # seconds that a line may wait for others, while its host goes on
-MOST_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
-MOST_NUMBERED = 5_000  # texts or plans that have a number at a time
+MAX_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
+MAX_NUMBERED = 5_000  # texts or plans that have a number at a time
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -108,7 +108,7 @@ class EventSender(Subscriber):
 
     def _stable(self, event: happening.ResourcesStable) -> None:
         numbers = self._numbers
-        if len(numbers) >= MOST_NUMBERED:
+        if len(numbers) >= MAX_NUMBERED:
             numbers.forget(first=0)
             self._put("ci")
         told = _encode(event.turns.message(numbers))
@@ -121,7 +121,7 @@ class EventSender(Subscriber):
         names = event[1:]
         number = self._names.get(names)
         if number is None:
-            if len(self._names) >= MOST_NUMBERED:
+            if len(self._names) >= MAX_NUMBERED:
                 self._names.clear()
                 self._put("cn")
             number = self._names[names] = len(self._names)
@@ -142,12 +142,12 @@ class EventSender(Subscriber):
     def _put(self, line: str, host: str = "", *, urgent: bool = False) -> None:
         with self._changed:
             self._entering.pop(host, None)
-            while self._waiting > MOST_WAITING and not self._closed:
+            while self._waiting > MAX_WAITING and not self._closed:
                 self._changed.wait()
             first = not self._lines
             self._lines.append(line)
             self._waiting += len(line)
-            urgent = urgent or self._waiting > MOST_WAITING
+            urgent = urgent or self._waiting > MAX_WAITING
             if first or (urgent and not self._urgent):
                 self._urgent = urgent
                 self._changed.notify_all()

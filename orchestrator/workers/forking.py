@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from orchestrator.support.crash import describe_crash
-from orchestrator.workers.channel import MOST_MESSAGE, Channel
+from orchestrator.workers.channel import MAX_MESSAGE, Channel
 
 PATIENCE = 5.0  # seconds
 _TICK = 0.02
@@ -61,7 +61,7 @@ def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> Forked
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
-    return ForkedWorker(pid, Channel(ours, MOST_MESSAGE))
+    return ForkedWorker(pid, Channel(ours, MAX_MESSAGE))
 
 
 class Process:

@@ -19,10 +19,10 @@ from orchestrator.workers.rpc import RpcServer
 
 BEAT = "b"
 """What a worker tells that has nothing to tell."""
-_MOST_TOGETHER = 500  # events that are published at once
-_MOST_OPEN = 1_000  # questions, in addition to one for each host
+_MAX_TOGETHER = 500  # events that are published at once
+_MAX_OPEN = 1_000  # questions, in addition to one for each host
 Lost = Callable[[Sequence[RemoteTask], WorkerLostError], None]
-MOST_LINE = 16 << 20
+MAX_LINE = 16 << 20
 """Characters of one line of a worker; JSON text of that size may take twenty times the memory."""
 _WRONG = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _LINES = {
@@ -221,7 +221,7 @@ class WorkerHandle:
                 except _WRONG as error:
                     expected = _LINES.get(line[:1], "a line of a known kind")
                     raise self._broken(f"{expected} of hosts assigned to it", error) from error
-                if len(told) >= _MOST_TOGETHER:
+                if len(told) >= _MAX_TOGETHER:
                     bus.publish(*told)
                     told.clear()
         finally:
@@ -238,7 +238,7 @@ class WorkerHandle:
                 self._open -= 1
             self._send("answer", [int(number), answer])
 
-        if self._open >= len(self.running) + _MOST_OPEN:
+        if self._open >= len(self.running) + _MAX_OPEN:
             raise ValueError("too many questions")
         self._answers.begin(json.loads(asked), tell)
         with self._switch:
@@ -246,10 +246,8 @@ class WorkerHandle:
 
     def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> Told | None:
         """The event in a line, if any; other lines are handled."""
-        if len(line) > MOST_LINE:
-            raise ValueError(
-                f"a line of {len(line):,} characters is too long (limit {MOST_LINE:,})"
-            )
+        if len(line) > MAX_LINE:
+            raise ValueError(f"a line of {len(line):,} characters is too long (limit {MAX_LINE:,})")
         if line[0] == "r":
             host, _, properties = line[1:].partition("\t")
             if host not in self.running:

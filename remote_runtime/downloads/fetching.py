@@ -19,7 +19,7 @@ FAILURES = (http.client.HTTPException, OSError, ValueError)  # urllib's own is a
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NO_HEADS = (405, 501)
 _PASSING = (408, 425, 429)  # beside all from 500 on
-_MOST_REDIRECTS = 10
+_MAX_REDIRECTS = 10
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._"
 _HINTS = {
@@ -87,7 +87,7 @@ def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
         pair = ("%s:%s" % credentials).encode("utf-8")
         headers["Authorization"] = "Basic " + base64.b64encode(pair).decode("ascii")
     opener = _opener(guard)
-    for _ in range(_MOST_REDIRECTS + 1):
+    for _ in range(_MAX_REDIRECTS + 1):
         method = "HEAD" if probe else "GET"
         request = urllib.request.Request(target.url, headers=headers, method=method)
         response = _open(opener, guard, target, request)
@@ -100,7 +100,7 @@ def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
             headers = {}
         _refuse(target, following, asked.verified)
         target = following
-    raise _failure("%s exceeded %d redirects" % (shown(asked.url), _MOST_REDIRECTS))
+    raise _failure("%s exceeded %d redirects" % (shown(asked.url), _MAX_REDIRECTS))
 
 
 def _failure(

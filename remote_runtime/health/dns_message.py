@@ -25,7 +25,7 @@ _CODES = {1: "malformed query", 2: "server failure", 4: "not implemented", 5: "r
 _CUT = 0x0200
 _HEADER = struct.Struct("!6H")
 _RECORD = struct.Struct("!HHIH")
-_MOST_POINTERS = 64
+_MAX_POINTERS = 64
 
 
 class Answer(NamedTuple):
@@ -172,7 +172,7 @@ class _Reply(object):
                 after = at + 2 if after < 0 else after
                 at = struct.unpack_from("!H", self._data, at)[0] & 0x3FFF
                 jumps += 1
-                if jumps > _MOST_POINTERS:
+                if jumps > _MAX_POINTERS:
                     raise ValueError("the name goes round in circles")
                 continue
             if not length:

@@ -9,7 +9,7 @@ from remote_runtime.health import matchers, rules
 from remote_runtime.health.kind import CannotTellError, Probe
 from remote_runtime.health.kinds import load
 
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 
 
 class Verdict(NamedTuple):
@@ -33,7 +33,7 @@ def evaluate(
     """
     broken = rules.problems(given)
     if broken:
-        return "UNKNOWN", "; ".join(message for _, message, _ in broken[:MOST_SHOWN])
+        return "UNKNOWN", "; ".join(message for _, message, _ in broken[:MAX_SHOWN])
     verdicts: List[Verdict] = []
     skipped = 0
     try:
@@ -112,5 +112,5 @@ def _summary(verdicts: List[Verdict], skipped: int) -> str:
 
 
 def _joined(reasons: List[str]) -> str:
-    more = len(reasons) - MOST_SHOWN
-    return "; ".join(reasons[:MOST_SHOWN]) + ("; and %d more" % more if more > 0 else "")
+    more = len(reasons) - MAX_SHOWN
+    return "; ".join(reasons[:MAX_SHOWN]) + ("; and %d more" % more if more > 0 else "")

@@ -29,7 +29,7 @@ from remote_runtime.system.account_files import LOCKED, Group, User
 
 Entry = Union[User, Group]
 _OPTIONS = (("uid", "-u"), ("comment", "-c"), ("home", "-d"), ("shell", "-s"))
-_MOST_LINKS = 40  # on one path, as the kernel has it
+_MAX_LINKS = 40  # on one path, as the kernel has it
 _FILES = {"user": "passwd", "group": "group"}
 
 
@@ -363,7 +363,7 @@ class Accounts(ports.Accounts):
                 node = self.files.lstat(done)
             except ResourceError:
                 node = None  # such as a symlink of another user
-            if node is not None and node.kind == "symlink" and links < _MOST_LINKS:
+            if node is not None and node.kind == "symlink" and links < _MAX_LINKS:
                 links += 1
                 done = "/" if node.target.startswith("/") else os.path.dirname(done)
                 todo[:0] = node.target.split("/")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remote_runtime.lookups import Known
     from remote_runtime.protocol.channel import Channel
 
-MOST = 64  # look-ups of one host
+MAX_LOOKUPS = 64  # look-ups of one host
 ROOM = (1 << 20) - (64 << 10)  # bytes of JSON that the answers to one message may take
 
 
@@ -28,8 +28,8 @@ def reply(
     ``context_for`` makes the context in which resources of types are looked up. ``ProtocolError``.
     """
     questions = _questions(message)
-    if len(known) + len(questions) > MOST:
-        raise ProtocolError("more than %d look-ups" % MOST)
+    if len(known) + len(questions) > MAX_LOOKUPS:
+        raise ProtocolError("more than %d look-ups" % MAX_LOOKUPS)
     context = context_for([item_of(one) for one in questions if is_of_type(one)])
     registry = Registry(context)
     answers = [_answer(one, context, registry) for one in questions]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Commands
 
 
-_MOST = 4 << 20  # bytes of a file of accounts
+_LIMIT = 4 << 20  # bytes of a file of accounts
 _ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
 
 
@@ -181,8 +181,8 @@ class HostOverlay(object):
         self.accounts.tables.pop(kind, None)
         text = None
         try:
-            text = self.files.read(path, _MOST) if effect.kind == "file" else None
-            today = parsed(self._doors[0].read(path, _MOST).decode("utf-8", "replace"))
+            text = self.files.read(path, _LIMIT) if effect.kind == "file" else None
+            today = parsed(self._doors[0].read(path, _LIMIT).decode("utf-8", "replace"))
         except ResourceError:
             text = None
         if text is not None:

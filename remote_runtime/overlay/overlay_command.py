@@ -23,7 +23,7 @@ _START = (
     "names['main'](plan)\n"
 )
 _BASES = ("/mnt", "/media", "/srv", "/opt", "/usr/src", "/usr/games", "/var/local", "/var/opt")
-_MOST = 32 << 20  # bytes of content that are carried over
+_LIMIT = 32 << 20  # bytes of content that are carried over
 _UNNAMED = 4 << 20  # bytes of one file that the command does not name
 _BUILDING = 10.0  # seconds that it may take to lay all out
 
@@ -137,7 +137,7 @@ class OverlayCommand(object):
 
     def _carried(self, text: str) -> List[Tuple[Any, ...]]:
         """The nodes; a large file only where the command's ``text`` has its name."""
-        left = _MOST
+        left = _LIMIT
         carried = []
         for path, node in self._nodes.items():
             content: Optional[bytes] = None

@@ -5,7 +5,7 @@ from typing import Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 
-MOST = 1 << 20  # bytes of one file
+MAX_BYTES = 1 << 20  # bytes of one file
 LARGE = 16 << 20  # the same for one that is requested by its name
 _ROOM = 32 << 20  # bytes of all
 
@@ -31,7 +31,7 @@ class CachedContent(Content):
         """Its hash."""
         return self._content.sha256
 
-    def data(self, most: int = MOST) -> Optional[bytes]:
+    def data(self, most: int = MAX_BYTES) -> Optional[bytes]:
         """The bytes, of no more than ``most``; None where there is no room for them, or only the
         push has them."""
         if self._data is None and self.size <= min(most, self._room.left):

@@ -15,7 +15,7 @@ from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.planned_nodes import UNTOLD, Node
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.walk import (
-    MOST_LINKS,
+    MAX_LINKS,
     Link,
     is_shared,
     leads_nowhere,
@@ -137,7 +137,7 @@ class PlannedWalk(object):
     def _behind(self, place: _Place, there: PlannedPath) -> _Place:
         """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
         self._links += 1
-        if self._links > MOST_LINKS:
+        if self._links > MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         directory, link = place.directory, Link(there.path, there.uid)
         trusted = there.uid in (0, os.geteuid())

@@ -66,7 +66,7 @@ _TEXT = re.compile(r"\s(?:!=|==?)\s+[\"']?([^\s'\"`;|&()<>=]+)")
 _OF_LINKS = ("-L", "-h")
 _BETWEEN_FILES = re.compile(r"\s-(nt|ot|ef)\s")
 _MATCHED = re.compile(r"[*?~\\]|\[[^\s\[]")
-_MOST = 50  # words
+_LIMIT = 50  # words
 
 
 class ProbedPaths(NamedTuple):
@@ -135,7 +135,7 @@ def named(argv: Sequence[str]) -> Optional[ProbedPaths]:
     words = _WORD.findall(text)  # each as often as it occurs
     words += [word for word in dict.fromkeys(whole) if word not in words]
     begun = [command[0] for command in commands if command]
-    if len(words) > _MOST or any(os.path.basename(name) not in _READING for name in begun):
+    if len(words) > _LIMIT or any(os.path.basename(name) not in _READING for name in begun):
         return None
     if any(_leads_on(command) for command in commands):
         return None

@@ -19,11 +19,11 @@ from remote_runtime.system.machine import machine_id
 LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret
 STATUS, FIRED = " status", " refreshed"  # replaces a property; no property has this name
 OPERATION = " operation"  # the same, before the place of the operation in the event
-_MOST_CHANGES = 32  # of a resource that have digests of their own
-_MOST_PARTS = 150  # of its operations, the same
+_MAX_CHANGES = 32  # of a resource that have digests of their own
+_MAX_PARTS = 150  # of its operations, the same
 _DOES, _UNKNOWN = "does", "unknown"
 _TOLD = 10  # resources that a refusal names
-_MOST_LINES = 60  # of diffs
+_MAX_LINES = 60  # of diffs
 
 
 class Binding(NamedTuple):
@@ -75,7 +75,7 @@ class Observer(object):
         parts += [of("seen", key, value) for key, value in _seen(outcome)]
         changes = _changes(outcome)
         parts += [of("change", change) for change in changes]
-        if len(outcome.changes) <= _MOST_CHANGES:
+        if len(outcome.changes) <= _MAX_CHANGES:
             parts += [of("what", change.what) for change in outcome.changes]
         parts += [of("refreshed")] if outcome.refreshed else []
         parts += [of(*part) for part in _operations(outcome)]
@@ -97,7 +97,7 @@ class Observer(object):
         found = [
             change.what for change in outcome.changes if of("change", _record(change)) not in parts
         ]
-        if len(outcome.changes) > _MOST_CHANGES:
+        if len(outcome.changes) > _MAX_CHANGES:
             found = [] if of("change", _changes(outcome)[0]) in parts else sorted(now)
         was_stable = of("status", "stable") in parts  # whose other properties are unknown
         found += [
@@ -148,7 +148,7 @@ def _operations(outcome: Outcome) -> List[Tuple[Any, ...]]:
     from remote_runtime.reporting.operations import VERSION, compared
 
     parts = compared(outcome.recorded)
-    if len(parts) > _MOST_PARTS:
+    if len(parts) > _MAX_PARTS:
         return [(_DOES, VERSION, sorted(map(repr, parts)))]
     return [(_DOES, VERSION, *part) for part in parts]
 
@@ -172,7 +172,7 @@ def _is_unknown(outcome: Outcome) -> bool:
 def _changes(outcome: Outcome) -> List[Any]:
     """Its changes, each by itself where they are few."""
     changes = [_record(change) for change in outcome.changes]
-    return changes if len(changes) <= _MOST_CHANGES else [changes]
+    return changes if len(changes) <= _MAX_CHANGES else [changes]
 
 
 def _record(change: Change) -> List[Tuple[str, Any]]:
@@ -227,8 +227,8 @@ class Rehearsal(object):
         more = len(drifted) - len(told)
         told += ["%d more" % more] if more else []
         diffs = [line for _, lines in drifted[:_TOLD] for line in lines]
-        left = len(diffs) - _MOST_LINES
-        diffs[_MOST_LINES:] = ["... %d more lines" % left] if left > 0 else []
+        left = len(diffs) - _MAX_LINES
+        diffs[_MAX_LINES:] = ["... %d more lines" % left] if left > 0 else []
         raise HostError(
             "\n".join(
                 [

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, Optional
 from remote_runtime.context import Context
 from remote_runtime.system.files import Status
 
-_MOST_PATHS = 10000
+_MAX_PATHS = 10000
 _ASKING = 10.0  # seconds, for the package of a path
 
 
@@ -67,7 +67,7 @@ def newest_traces(context: Context, paths: Iterable[str]) -> Dict[str, str]:
     A path where nothing is counts as changed when its directory was; who did that is not known.
     """
     newest = (-1, "", False)
-    for path in itertools.islice(paths, _MOST_PATHS):
+    for path in itertools.islice(paths, _MAX_PATHS):
         status = context.files.status(path)
         there = status is not None
         if status is None:

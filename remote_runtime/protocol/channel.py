@@ -8,7 +8,7 @@ from remote_runtime.cancellation import Cancellation, await_input
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean.threads import Condition, Event, Thread
 from remote_runtime.protocol import wire
-from remote_runtime.protocol.unchanged_batch import MOST_ROWS, Turn, UnchangedBatch
+from remote_runtime.protocol.unchanged_batch import MAX_ROWS, Turn, UnchangedBatch
 
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run
@@ -89,7 +89,7 @@ class Channel(object):
             if self._idle:
                 self._outbox.notify_all()
             self._unchanged.add(turn)
-            full = self._unchanged.count >= MOST_ROWS
+            full = self._unchanged.count >= MAX_ROWS
         if full:
             self._queue(b"", False)
 

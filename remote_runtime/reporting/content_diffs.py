@@ -11,7 +11,7 @@ from remote_runtime.reporting import difference
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 from remote_runtime.system.files import Status
 
-MOST = 512 << 10
+MAX_BYTES = 512 << 10
 """Bytes of content that the diffs of one resource are made of, so that its event stays small."""
 
 _OTHERS_READ = 0o004
@@ -23,7 +23,7 @@ class Diffs(object):
     def __init__(self, context: Context, item: Item) -> None:
         self._context = context
         self._possible = context.options.diff and not item.sensitive
-        self._left = MOST
+        self._left = MAX_BYTES
 
     def wants(self, path: str, size: int, mode: int) -> bool:
         """Whether the new content of a file, of ``size`` bytes, is needed for a diff."""

@@ -14,7 +14,7 @@ from remote_runtime.effects import (
 )
 
 ABSENT, STOPPED, RESTARTED = "absent", "stopped", "restarted"
-MOST = 200  # effects of one event
+MAX_EFFECTS = 200  # effects of one event
 
 Key = Tuple[str, str]
 
@@ -25,7 +25,7 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
 
     A path is only told where it goes with an account, and what is unknown only of packages and of
     what says nothing of its effects: of all others the changes and the prediction of the event say
-    it. At most ``MOST``; how many more there are is told as unknown.
+    it. At most ``MAX_EFFECTS``; how many more there are is told as unknown.
     """
     effects = list(effects)
     packages = any(isinstance(one, PackageEffect) for one in effects)
@@ -43,9 +43,9 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
         elif isinstance(one, UnknownEffect) and _is_told(one, packages):
             found[UNKNOWN, one.doubt.reason] = UNKNOWN
     told = [{"kind": kind, "name": name, "state": state} for (kind, name), state in found.items()]
-    if len(told) > MOST:
-        left = len(told) - MOST
-        told[MOST:] = [{"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}]
+    if len(told) > MAX_EFFECTS:
+        left = len(told) - MAX_EFFECTS
+        told[MAX_EFFECTS:] = [{"kind": UNKNOWN, "name": "%d more effects" % left, "state": UNKNOWN}]
     return told
 
 

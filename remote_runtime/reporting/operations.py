@@ -14,7 +14,7 @@ from remote_runtime.effects import (
 )
 from remote_runtime.errors import ResourceError
 
-MOST = 100  # operations of one event
+MAX_OPERATIONS = 100  # operations of one event
 VERSION = 1  # of what is compared: part of each digest
 ABSENT, PRESENT = "absent", "present"
 
@@ -26,12 +26,12 @@ def operations(effects: Sequence[Effect]) -> List[Dict[str, str]]:
     mount, unit), a ``name`` and the ``state`` that it would have, in the order of the run.
 
     Without contents, owners and modes, which changes show. Paths that follow from a package or a
-    unit are not listed. At most ``MOST``.
+    unit are not listed. At most ``MAX_OPERATIONS``.
     """
     found = dict.fromkeys(key for one in _own(effects) for key in _told(one))
     return [
         {"kind": kind, "name": name, "state": state}
-        for kind, name, state in itertools.islice(found, MOST)
+        for kind, name, state in itertools.islice(found, MAX_OPERATIONS)
     ]
 
 

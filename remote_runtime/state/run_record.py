@@ -28,11 +28,11 @@ from remote_runtime.system.process.processes import boot
 from remote_runtime.system.state import RUNS
 from remote_runtime.system.state_store import StateError, StateStore
 
-MOST_RECORDS = 8
+MAX_RECORDS = 8
 CONFIRMED_WITHIN = 5.0  # seconds
 LARGEST = 4 << 20  # bytes of a record
 LONGEST_TEXT = 300  # characters of a reason or a label
-MOST_TEXTS = 20  # of a list
+MAX_TEXTS = 20  # of a list
 RESERVED = 16  # resources between two syncs
 LONGEST_LINE = 16 << 10  # characters
 MESSAGE = 128 << 10  # characters of outcomes in one message, which has to fit a frame
@@ -125,7 +125,7 @@ class RunRecord(object):
         if outcome.left_out:
             told["left_out"] = outcome.left_out
         if outcome.unmet:
-            told["unmet"] = [short(name) for name in outcome.unmet[:MOST_TEXTS]]
+            told["unmet"] = [short(name) for name in outcome.unmet[:MAX_TEXTS]]
         if outcome.errors:
             told["error"] = "" if item.sensitive else short(outcome.errors[0].partition("\n")[0])
         if outcome.health:
@@ -135,7 +135,7 @@ class RunRecord(object):
                     "status": check["status"],
                     "tries": check["tries"],
                 }
-                for check in outcome.health[:MOST_TEXTS]
+                for check in outcome.health[:MAX_TEXTS]
             ]
         return told
 
@@ -145,7 +145,7 @@ class RunRecord(object):
         text = "".join([line + "\n" for line in self._waiting]).encode("ascii")
         try:
             if self._descriptor < 0:
-                self._memory.prune(RUNS, MOST_RECORDS - 1, self._receipt)
+                self._memory.prune(RUNS, MAX_RECORDS - 1, self._receipt)
                 self._descriptor, self._size = self._memory.open_log(RUNS, self._receipt)
             del self._waiting[:]
             if self._size + len(text) > LARGEST or os.write(self._descriptor, text) != len(text):
@@ -181,7 +181,7 @@ def is_receipt(text: Any) -> bool:
 def report(channel: Channel, directory: str, receipts: Sequence[str], busy: bool) -> None:
     """Send the records of these runs to the controller; ``busy``: see ``past_messages``."""
     memory = StateStore(directory)
-    for receipt in receipts[:MOST_RECORDS]:
+    for receipt in receipts[:MAX_RECORDS]:
         if is_receipt(receipt):
             for message in past_messages(memory, receipt, busy):
                 channel.send(message, now=True)

@@ -12,7 +12,7 @@ from typing import Callable, Dict, List, Sequence, Tuple
 
 from remote_runtime.lean.threads import Thread
 
-_MOST = 64  # descriptors that wait
+_LIMIT = 64  # descriptors that wait
 _AT_ONCE = 16  # files that are synced at a time
 _BEAT = 0.5  # seconds
 _FILE = os.O_RDONLY | os.O_NOFOLLOW
@@ -109,7 +109,7 @@ class DirectorySyncs(object):
         key = (found.st_dev, found.st_ino)
         if key not in self._waiting:  # one that is there is synced after this change
             self._waiting[key] = _opened(directory)
-        if len(self._waiting) >= _MOST:
+        if len(self._waiting) >= _LIMIT:
             self.sync()
 
     def sync(self) -> None:

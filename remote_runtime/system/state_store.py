@@ -17,7 +17,7 @@ from remote_runtime.system.machine import machine_id
 
 FORMAT = 1
 LARGEST = 64 << 20  # bytes of a record
-MOST_EMPTY = 200  # records of a kind that were emptied
+MAX_EMPTY = 200  # records of a kind that were emptied
 _KEY = "key"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -213,7 +213,7 @@ class StateStore(object):
                 os.close(os.open(os.path.join(base, name), os.O_WRONLY | os.O_TRUNC | _READ))
         except OSError as error:
             raise self._failed("empty", base, error) from error
-        for _, name in sorted(empty)[: max(0, len(empty) - MOST_EMPTY)]:
+        for _, name in sorted(empty)[: max(0, len(empty) - MAX_EMPTY)]:
             self.forget(kind, name)
 
     def is_writable(self) -> bool:

@@ -18,7 +18,7 @@ LINK = "resource.file.link"  # the kind of the error over one that is not to be 
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
-MOST_LINKS = 40  # as in Linux
+MAX_LINKS = 40  # as in Linux
 _HELD = 32  # open directories, limited by the descriptors of a process
 _COARSE = 5  # Linux's clock that files are stamped by
 _WRITABLE_BY_GROUP, _WRITABLE_BY_ALL = 0o020, 0o002
@@ -270,7 +270,7 @@ class Walker(object):
     def _behind(self, place: Place, owner: int, target: str) -> Place:
         """Where a link leads. ``ResourceError`` for one that is not to be trusted."""
         self._links += 1
-        if self._links > MOST_LINKS:
+        if self._links > MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         directory = place.directory
         by = Link(place.path, owner) if owner not in (0, os.geteuid()) else None

@@ -10,7 +10,7 @@ Patterns match within one line, without its end: ``^`` and ``$`` are the ends of
 
 from typing import Any, Callable, Dict, FrozenSet, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-MOST = 1000  # instructions of one pattern
+MAX_INSTRUCTIONS = 1000  # instructions of one pattern
 _CACHED = 20000  # transitions that are kept
 _IGNORECASE = 2
 _DOTALL = 16
@@ -269,7 +269,7 @@ class _Compiler(object):
         return tuple(self._code)
 
     def _add(self, *code: Any) -> int:
-        if len(self._code) >= MOST:
+        if len(self._code) >= MAX_INSTRUCTIONS:
             raise ValueError("the pattern is too large; write smaller repetitions")
         self._code.append(code)
         return len(self._code) - 1

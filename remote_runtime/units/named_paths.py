@@ -28,9 +28,9 @@ _ABSOLUTE = re.compile(r"(?<![\w./}~-])/[^\s'\"`;|&()<>:=,!\\]+")
 _WORD = re.compile(r"[^\s'\"`;|&()<>=,!\\]+")
 _OPEN_END = re.compile(r"[$*?\[{%]")
 _KERNEL = ("/dev", "/proc", "/sys")
-_MOST = 64 << 10  # bytes of a script
+_LIMIT = 64 << 10  # bytes of a script
 _DEPTH = 3  # scripts that start scripts
-_MOST_PATHS = 400
+_MAX_PATHS = 400
 
 
 class NamedPaths(NamedTuple):
@@ -104,8 +104,8 @@ class _Reader(object):
                 plain = not set(text) & set(";|&<>`")
                 harmless = harmless and plain and os.path.basename(program) in _HARMLESS
                 self._take(text.lstrip("@-:+!| "), _DEPTH)
-        whole = tuple(sorted(self._whole))[:_MOST_PATHS]
-        return NamedPaths(whole, tuple(sorted(self._begun))[:_MOST_PATHS], harmless)
+        whole = tuple(sorted(self._whole))[:_MAX_PATHS]
+        return NamedPaths(whole, tuple(sorted(self._begun))[:_MAX_PATHS], harmless)
 
     def _take(self, text: str, depth: int) -> None:
         """Note what a command line or a script names, and read on in the scripts that it starts."""
@@ -155,9 +155,9 @@ class _Reader(object):
         """The text of a script; "" for what is none or cannot be read."""
         try:
             status = self._files.status(path, follow=True)
-            if status is None or status.kind != "file" or status.size > _MOST:
+            if status is None or status.kind != "file" or status.size > _LIMIT:
                 return ""
-            data = self._files.read(path, _MOST, follow=True)
+            data = self._files.read(path, _LIMIT, follow=True)
         except ResourceError:
             return ""
         return "" if b"\0" in data else data.decode("utf-8", "replace")

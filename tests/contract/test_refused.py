@@ -17,7 +17,7 @@ from remote_runtime.errors import InputError, Problem
 
 REFUSED = Path(__file__).parent / "refused"
 FILES = sorted(REFUSED.glob("*.txt"))
-LEAST = 20
+MINIMUM = 20
 """Bad inputs that each type must refuse, each with a message of its own."""
 MARK, COMMENT, DEFAULTS = "^^", "  # ", "defaults:"
 
@@ -79,4 +79,4 @@ def test_bad_input_is_refused(name: str, tmp_path: Path) -> None:
         else:
             wrong.append(f"{case.text} expected {case[1:]}, found {list(map(str, found))}")
     assert wrong == []
-    assert len(messages) >= LEAST, f"only {len(messages)}"
+    assert len(messages) >= MINIMUM, f"only {len(messages)}"

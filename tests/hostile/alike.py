@@ -49,14 +49,14 @@ from tests.orchestrator.planning.planned import FakeHost, gathered
 
 TITLE = "Hosts planned together"
 ENVELOPE = {"run_id": "1", "manifest": "m"}
-LEAST = 15  # sites
+MIN_SITES = 15  # sites
 _AT_ONCE = 3
 
 
 def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) -> Figures:
     """Sites until the time is up."""
     until, counts, broken = now() + seconds, Counter[str](), []
-    while counts["sites"] < LEAST or now() < until:
+    while counts["sites"] < MIN_SITES or now() < until:
         seed += 1
         with tempfile.TemporaryDirectory(prefix="ccm-alike-") as top:
             counts["sites"] += 1
@@ -105,7 +105,7 @@ def _tight(draw: random.Random) -> Iterator[None]:
     with (
         mock.patch.object(plan_groups.AlikeResources.__init__, "__defaults__", (9_000,)),
         mock.patch.object(recurring.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
-        mock.patch.multiple(implied_members, MOST_MASKS=2, MOST_RESOURCES=draw.choice([1, 3])),
+        mock.patch.multiple(implied_members, MAX_MASKS=2, MAX_RESOURCES=draw.choice([1, 3])),
     ):
         yield
 

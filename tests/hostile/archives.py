@@ -26,7 +26,7 @@ from tests.remote_runtime.fakes import GROUP, OWNER, item, run_items
 
 TITLE = "Hostile archives"
 _LARGEST = 1 << 20  # bytes; extract_max_size
-_MOST = 50  # extract_max_members
+_LIMIT = 50  # extract_max_members
 _NAMES = (
     "a", "a/b", "a/b/c", "A", "a/B", "d/", "./x", "x//y", "a/./b", "l", "l/f", "h", "line\nline",
     "é", "../out", "a/../../out", "/abs", "//abs", "..", ".", "", "/", "a/..", "l/../../out",
@@ -162,7 +162,7 @@ class _Place:
             "extract_parent": str(self.out),
             "creates": str(self.out / "never there"),
             "extract_max_size": "1MiB",
-            "extract_max_members": _MOST,
+            "extract_max_members": _LIMIT,
         }
         (event,) = run_items([item("archive", str(path), properties=properties)])
         path.unlink()

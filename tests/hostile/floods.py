@@ -23,7 +23,7 @@ from tests.hostile.figures import Figures
 
 TITLE = "Lines without an end"
 _PIECE = 64 << 10
-_MOST = 6 << 20  # bytes that a flood may take
+_LIMIT = 6 << 20  # bytes that a flood may take
 _NONCE = "abc"
 _READY = b"ccm1 abc ready\n"
 
@@ -70,7 +70,7 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
             tracemalloc.stop()
             counts[name] = counts.get(name, 0) + 1
             counts["megabytes"] += size >> 20
-            if peak > _MOST:
+            if peak > _LIMIT:
                 broken.append(f"{name}: {size:,} bytes took {peak:,} bytes of memory")
     return Figures(counts, broken)
 
@@ -106,4 +106,4 @@ def _command(count: int) -> None:
     argv = ("sh", "-c", f"head -c {count * _PIECE} /dev/zero | tr '\\0' x")
     result = commands.run(argv, on_output=lambda stream, line: lines.append(len(line)))
     assert result.code == 0, result.stderr
-    assert max(lines, default=0) <= _MOST
+    assert max(lines, default=0) <= _LIMIT

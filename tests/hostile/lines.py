@@ -33,7 +33,7 @@ from tests.orchestrator.transport.sshd import Sshd
 TITLE = "Faults of the line at any byte"
 _QUICK = ("cut", "closed", "half closed", "trickles", "changed")
 _SITE = "ccm: {resources: [{exec: [{look: {command: 'true'}}]}]}"
-_MOST = 240.0  # seconds that one host may take at the most, all bounds together
+_LIMIT = 240.0  # seconds that one host may take at the most, all bounds together
 _AT_ONCE = 8
 
 
@@ -68,7 +68,7 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
 
 
 def _trouble(fault: _Fault, result: HostResult, took: float) -> str:
-    if took > _MOST:
+    if took > _LIMIT:
         return f"{fault}: it took {took:.0f} s"
     if result.outcome == DEFECT or (result.kind and not KIND.match(result.kind)):
         return f"{fault}: {result.outcome} {result.kind} {result.message}"

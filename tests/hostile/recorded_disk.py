@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 BLOCK = 4096  # bytes that a disk writes as one
-_MOST = 128 << 10  # bytes of one write
+_LIMIT = 128 << 10  # bytes of one write
 _ROOT, _FILE = 1, 2  # numbers of the directory and of the one file in it
 _NAME = b"disk"
 _IN = struct.Struct("=IIQQIIII")  # fuse_in_header
@@ -110,7 +110,7 @@ class _Server(threading.Thread):
     def run(self) -> None:
         while True:
             try:
-                request = os.read(self._descriptor, _MOST + (1 << 16))
+                request = os.read(self._descriptor, _LIMIT + (1 << 16))
             except OSError as error:
                 if error.errno in (errno.EINTR, errno.EAGAIN, errno.ENOENT):
                     continue
@@ -132,8 +132,8 @@ class _Server(threading.Thread):
         if code == _INIT:
             major, minor, ahead, _ = struct.unpack_from("=IIII", body)
             return struct.pack(
-                "=IIIIHHIIHHIIHHIIII", major, min(minor, 31), ahead, 0, 16, 12, _MOST, 1,
-                _MOST // 4096, 0, *[0] * 8,
+                "=IIIIHHIIHHIIHHIIII", major, min(minor, 31), ahead, 0, 16, 12, _LIMIT, 1,
+                _LIMIT // 4096, 0, *[0] * 8,
             )  # fmt: skip
         if code == _LOOKUP:
             if node != _ROOT or body.rstrip(b"\0") != _NAME:

@@ -54,12 +54,8 @@ class Lab:
         """How long `__enter__` took, the build of a missing base not counted."""
         self._record: record.Record | None = None
         self._janitor: record.Janitor | None = None
-        if not 1 <= len(self.names) <= network.MOST_HOSTS or len(set(self.names)) != len(
-            self.names
-        ):
-            raise LabError(
-                f"a lab has 1 to {network.MOST_HOSTS} hosts, each with a name of its own"
-            )
+        if not 1 <= len(self.names) <= network.MAX_HOSTS or len(set(self.names)) != len(self.names):
+            raise LabError(f"a lab has 1 to {network.MAX_HOSTS} hosts, each with a name of its own")
         if unknown := sorted(set(self.prepare) - set(self.names)):
             raise LabError(f"no host is called {', '.join(unknown)}")
 

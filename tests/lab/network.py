@@ -15,7 +15,7 @@ from pathlib import Path
 from . import parameters
 from .machine import LabError, run_tool
 
-MOST_HOSTS = 240
+MAX_HOSTS = 240
 _FIRST = 10
 
 

@@ -14,7 +14,7 @@ from .machine import run_tool
 Prepare = Callable[[Path], None]
 """Something that is done to a host's root before it boots."""
 
-_MOST_SYMLINKS = 40
+_MAX_SYMLINKS = 40
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def inside(root: Path, path: str) -> Path:
             found.append(part)
             continue
         links += 1
-        if links > _MOST_SYMLINKS:
+        if links > _MAX_SYMLINKS:
             raise OSError(f"too many symlinks in {path}")
         target = os.readlink(here)
         if target.startswith("/"):

@@ -6,7 +6,7 @@ from typing import Any
 
 from remote_runtime.reporting.masking import MASKED, Mask
 
-LEAST_LOOKS, LOOKS_EACH = 10_000, 20
+MIN_LOOKS, LOOKS_EACH = 10_000, 20
 """The most names of a plan that are compared for one host: in all, and for each of them."""
 
 _without_hashes = Mask(hashes=True).text
@@ -25,7 +25,7 @@ class MaskedNames:
         self._left = left
         self._mask = mask
         self._first_due = 0
-        self._looks = LEAST_LOOKS + LOOKS_EACH * len(planned)
+        self._looks = MIN_LOOKS + LOOKS_EACH * len(planned)
 
     def due(self, told: str) -> str:
         """The first expected name that a masked name matches; "" for none."""

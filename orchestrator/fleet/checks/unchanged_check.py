@@ -15,7 +15,7 @@ from orchestrator.support.plain_text import plain
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.expansion import LATEST
-from remote_runtime.protocol.unchanged_batch import MOST_ROWS
+from remote_runtime.protocol.unchanged_batch import MAX_ROWS
 from remote_runtime.reporting.events import encode_id
 
 _MESSAGE = frozenset(["t", "seq", "id", "at", "noop", "prediction", "rows"])
@@ -40,7 +40,7 @@ def check_unchanged(
     if message.keys() != _MESSAGE or type(at) is not int or type(number) is not int:
         raise _wrong(check)
     noop, prediction = message["noop"], message["prediction"]
-    if rows_problem(noop, prediction, rows) or not 0 <= number <= _HIGHEST - MOST_ROWS:
+    if rows_problem(noop, prediction, rows) or not 0 <= number <= _HIGHEST - MAX_ROWS:
         raise _wrong(check)
     assert isinstance(rows, list)
     check.require_next(message["seq"], encode_id(number))

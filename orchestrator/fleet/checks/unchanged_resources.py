@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.checks.event_check import MAX_DURATION, finished
 from remote_runtime.protocol.expansion import whole_events
-from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, MOST_ROWS
+from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, MAX_ROWS
 
 PREFIX = '{"stable":'
-_MOST_PARSED = 1_000
+_MAX_PARSED = 1_000
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_parsed: Callable[[str], dict[str, Any]] = lru_cache(_MOST_PARSED)(json.loads)
+_parsed: Callable[[str], dict[str, Any]] = lru_cache(_MAX_PARSED)(json.loads)
 
 
 class PlannedFields(NamedTuple):
@@ -108,8 +108,8 @@ def rows_problem(noop: Any, prediction: Any, rows: Any) -> str:
     """The problem of such rows from any source, "" for none."""
     if type(noop) is not bool or prediction not in ("", CERTAIN):
         return "noop or prediction is invalid"
-    if type(rows) is not list or not 0 < len(rows) <= MOST_ROWS:
-        return f"expected 1 to {MOST_ROWS} rows"
+    if type(rows) is not list or not 0 < len(rows) <= MAX_ROWS:
+        return f"expected 1 to {MAX_ROWS} rows"
     return "" if all(map(_is_row, rows)) else "a row is invalid"
 
 

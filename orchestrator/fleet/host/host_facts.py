@@ -20,8 +20,8 @@ _HELLO = {"python": str, "pid": int, "user": str, "uid": int, "boot": str}
 
 Question = dict[str, Any]
 Answer = Mapping[str, Any]
-MOST_ANSWERS = 64
-_MOST_MEMBERS = 20
+MAX_ANSWERS = 64
+_MAX_MEMBERS = 20
 
 
 class NeedAnswersError(CcmError):
@@ -105,7 +105,7 @@ def check_answers(message: dict[str, Any], count: int) -> list[Answer]:
 
 
 def _answer(entry: Any) -> Answer:
-    if not isinstance(entry, dict) or len(entry) > _MOST_MEMBERS:
+    if not isinstance(entry, dict) or len(entry) > _MAX_MEMBERS:
         raise ProtocolError("an answer is not an object", kind="protocol.answers")
     if any(not isinstance(value, str | int) for value in entry.values()):
         raise ProtocolError("an answer is no text or number", kind="protocol.answers")

@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_facts import (
-    MOST_ANSWERS,
+    MAX_ANSWERS,
     Answer,
     HostFacts,
     Question,
@@ -37,9 +37,9 @@ class LookUpExchange:
 
     def ask(self, questions: Mapping[str, Question]) -> None:
         """Ask the host all of them at once, and wait for its answers. CcmError."""
-        if not questions or len(self._answers) + len(questions) > MOST_ANSWERS:
+        if not questions or len(self._answers) + len(questions) > MAX_ANSWERS:
             raise PlanError(
-                f"its manifests have more than {MOST_ANSWERS} look-ups",
+                f"its manifests have more than {MAX_ANSWERS} look-ups",
                 kind="ask",
                 hint="look up less with one command, or in fewer child manifests",
             )

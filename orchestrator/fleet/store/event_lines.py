@@ -14,7 +14,7 @@ from orchestrator.fleet.checks.unchanged_resources import PREFIX, UnchangedResou
 from remote_runtime.errors import ProtocolError
 
 _BLOCK = 256  # lines
-_MOST_BLOCKS = 64
+_MAX_BLOCKS = 64
 _DAMAGED = (
     LookupError, TypeError, AttributeError, OverflowError, RecursionError, ProtocolError,
 )  # fmt: skip
@@ -102,7 +102,7 @@ class ImpliedTexts:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._begins = array("q", [0])  # of blocks
-        self._block = lru_cache(_MOST_BLOCKS)(self._read)
+        self._block = lru_cache(_MAX_BLOCKS)(self._read)
 
     def text(self, number: int) -> str:
         """The text of a number; LookupError, OSError, ValueError."""

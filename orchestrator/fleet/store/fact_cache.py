@@ -19,9 +19,9 @@ from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import CcmError
 
 DIRECTORY = "facts"
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 _FORMAT = 1
-_MOST_NAME = 100
+_MAX_NAME = 100
 
 
 class HostIdentity(Protocol):
@@ -72,8 +72,8 @@ class FactCache:
         """The stored facts of a host; None for a missing or invalid file."""
         try:
             with open(self._path(host), "rb") as file:
-                text = file.read(MOST_BYTES + 1)
-            found: Any = json.loads(text) if len(text) <= MOST_BYTES else None
+                text = file.read(MAX_BYTES + 1)
+            found: Any = json.loads(text) if len(text) <= MAX_BYTES else None
             if found["format"] != _FORMAT or found["host"] != host.name:
                 return None
             facts, when = plain_json_value(found["facts"]), found["time"]
@@ -106,7 +106,7 @@ class FactCache:
         record = {"format": _FORMAT, "host": host.name, "time": float(when), "facts": facts}
         record.update({"unavailable": dict(unavailable)} if unavailable else {})
         text = json.dumps(record, separators=(",", ":")).encode("ascii")
-        if len(text) > MOST_BYTES:
+        if len(text) > MAX_BYTES:
             return False
         if not self._made:
             make_private(self._directory)
@@ -119,4 +119,4 @@ class FactCache:
         """The file of a host. Another inventory may have another host of that name."""
         about = [host.name, host.address, host.port, host.jump, host.connection]
         digest = sha256(json.dumps(about).encode("ascii")).hexdigest()[:16]
-        return self._directory / f"{host.name[:_MOST_NAME]}-{digest}.json"
+        return self._directory / f"{host.name[:_MAX_NAME]}-{digest}.json"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import SavedRun
 
 GRACE = 60.0  # seconds after which a runtime without its controller has surely ended
-MOST_RUNS = 8  # that are requested from a host
+MAX_RUNS = 8  # that are requested from a host
 _STATES = ("", "running", "ended", "cut", "none", "unusable")
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6,8}\Z")
 _KEY_FILE = "receipts.key"
@@ -151,7 +151,7 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
         return {}
     found = sorted(filter(_RUN_ID.match, names), reverse=True)
     wanted: dict[str, LostHost] = {}
-    for run_id in found[:MOST_RUNS]:
+    for run_id in found[:MAX_RUNS]:
         for each in _lost(run_id, str(_directory())):
             another = None not in (uid, each.uid) and each.uid != uid
             if host_in(each.host) == host and not another:
@@ -159,7 +159,7 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
     return wanted
 
 
-@lru_cache(MOST_RUNS)
+@lru_cache(MAX_RUNS)
 def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
     """The hosts of a run of which outcomes lack; of one that goes on none. Looked up once."""
     from orchestrator.fleet.store.saved_runs import saved_run

@@ -11,7 +11,7 @@ DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, Recursio
 """What reading a record raises that is not as a run writes it."""
 
 _LAST = 253402300799  # the end of the year 9999, in seconds
-_MOST = 10**15
+_LIMIT = 10**15
 
 
 def text(value: Any) -> str:
@@ -45,14 +45,14 @@ def flag(value: Any) -> bool:
 def counts(values: list[Any]) -> list[int]:
     """Numbers of things."""
     for value in values:
-        if type(value) is not int or not 0 <= value < _MOST:
+        if type(value) is not int or not 0 <= value < _LIMIT:
             raise ValueError(f"expected a count, got {_shown(value)}")
     return values
 
 
 def count(value: Any) -> int:
     """A number of things."""
-    if type(value) is not int or not 0 <= value < _MOST:
+    if type(value) is not int or not 0 <= value < _LIMIT:
         raise ValueError(f"expected a count, got {_shown(value)}")
     return value
 
@@ -75,4 +75,4 @@ def mapping(value: Any) -> dict[str, Any]:
 def _shown(value: Any) -> str:
     if isinstance(value, (list, dict)):
         return "a list" if isinstance(value, list) else "a map"
-    return ascii(value)[:40] if not isinstance(value, int) or abs(value) < _MOST else "a number"
+    return ascii(value)[:40] if not isinstance(value, int) or abs(value) < _LIMIT else "a number"

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 # Texts whose number is at hand, by the largest plan: twice as many as that has resources, within
 # these limits. Others are stored again: unique texts of hosts fill up the rest.
-LEAST_NUMBERED, MOST_NUMBERED = 2_000, 20_000
-MOST_PLANS = 16  # plans that are known without their digest
+MIN_NUMBERED, MAX_NUMBERED = 2_000, 20_000
+MAX_PLANS = 16  # plans that are known without their digest
 MAX_NOTICES = 4 << 20  # bytes of notices.jsonl
 MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts together
 LEFT_OUT = "more warnings than a run stores; the rest is omitted"
 FORMAT = 2
-LEAST_ROOM = 64 << 10  # bytes
+MIN_SPACE = 64 << 10  # bytes
 ROOM_OF_HOST = 1 << 10
 
 
@@ -105,14 +105,14 @@ class RunDirectory:
         self._files: dict[str, LineFile] = {}
         self._texts: dict[str, list[_Text]] = {name: [] for name in _IN_ORDER}
         self._plans: dict[bytes, int] = {}
-        self._plan_number = lru_cache(MOST_PLANS)(self._stored_plan)
+        self._plan_number = lru_cache(MAX_PLANS)(self._stored_plan)
         self._numbers: TextNumbers | None = None
-        self._most_numbered = LEAST_NUMBERED
+        self._most_numbered = MIN_NUMBERED
         self._noticed = self._printed = 0
         self._most_output = most_output
         self._fault: OSError | None = None
         try:
-            _keep_room(self.path / "room", LEAST_ROOM + ROOM_OF_HOST * len(started.hosts))
+            _keep_room(self.path / "room", MIN_SPACE + ROOM_OF_HOST * len(started.hosts))
             _write_whole(self.path / "run.json", self._about)
             self._file("events").hold()
             self._file("hosts")
@@ -173,7 +173,7 @@ class RunDirectory:
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Store the resources of a host; a repeated list is stored by its number."""
-        most = min(2 * len(event.resources), MOST_NUMBERED)
+        most = min(2 * len(event.resources), MAX_NUMBERED)
         self._most_numbered = max(self._most_numbered, most)
         number = self._plan_number(event.resources, event.subscribed, event.required)
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")

@@ -20,9 +20,9 @@ from orchestrator.language.filters.registry import documented
 _ALPHABET = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BCRYPT_ALPHABET = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _ROUNDS = 5000  # what crypt(3) takes where the hash names none
-_MOST_ROUNDS = 200_000
+_MAX_ROUNDS = 200_000
 _BCRYPT_ROUNDS = 10
-_MOST_BCRYPT_ROUNDS = 13
+_MAX_BCRYPT_ROUNDS = 13
 _STEPS = 1000  # of a template, for each 5000 rounds
 _LONGEST = 512
 
@@ -67,8 +67,8 @@ def password_hash(
 
 def _sha512(password: str, salt: str, seed: bytes, rounds: Any) -> str:
     count = _ROUNDS if rounds is None else kinds.whole("password_hash", rounds)
-    if not 1000 <= count <= _MOST_ROUNDS:
-        raise ValueError(f"sha512 takes 1000 to {_MOST_ROUNDS} rounds, not {count}")
+    if not 1000 <= count <= _MAX_ROUNDS:
+        raise ValueError(f"sha512 takes 1000 to {_MAX_ROUNDS} rounds, not {count}")
     chosen = salt or "".join(_ALPHABET[byte & 63] for byte in seed[:16])
     if not re.fullmatch(r"[./0-9A-Za-z]{1,16}", chosen):
         raise ValueError("sha512 takes a salt of 1 to 16 letters, digits, dots and slashes")
@@ -82,8 +82,8 @@ def _bcrypt(password: str, salt: str, seed: bytes, rounds: Any) -> str:
     except ImportError as error:
         raise ValueError("bcrypt is not available here, use sha512") from error
     cost = _BCRYPT_ROUNDS if rounds is None else kinds.whole("password_hash", rounds)
-    if not 4 <= cost <= _MOST_BCRYPT_ROUNDS:
-        raise ValueError(f"bcrypt takes 4 to {_MOST_BCRYPT_ROUNDS} rounds, not {cost}")
+    if not 4 <= cost <= _MAX_BCRYPT_ROUNDS:
+        raise ValueError(f"bcrypt takes 4 to {_MAX_BCRYPT_ROUNDS} rounds, not {cost}")
     # the last sign has two bits only
     derived = "".join(_BCRYPT_ALPHABET[byte & 63] for byte in seed[:21]) + "."
     chosen = salt or derived

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FAMILY = "Regular expressions"
 _REFERENCE = re.compile(r"\\(?:(\d{1,2})|g<(\w+)>|(.))", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
-_MOST_MATCHES = 200_000
+_MAX_MATCHES = 200_000
 _STEPS_PER_MATCH = 5
 _PER_STEP = 256  # states of the pattern by characters
 
@@ -75,7 +75,7 @@ class Search:
         """Every match."""
         empty = -1  # where the last empty match was, which RE2 may give twice
         for count, match in enumerate(self._regex.finditer(self.text)):
-            bounds.check_size(count, _MOST_MATCHES, "the text", "matches")
+            bounds.check_size(count, _MAX_MATCHES, "the text", "matches")
             bounds.spend(_STEPS_PER_MATCH)
             if match.start() == match.end():
                 if match.start() == empty:

@@ -29,15 +29,15 @@ from remote_runtime.errors import InputError, Position, Problem
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
 """The names of a template beside those that are added."""
 _SHOWN = 400
-_MOST_PLACES = 5
-MOST_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 KiB
+_MAX_PLACES = 5
+MAX_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 KiB
 
 
 def used_at(message: str, places: Sequence[Position]) -> str:
     """A message about a template that others name at these places, the innermost first."""
     if not places:
         return message
-    shown = ", ".join(map(str, places[:_MOST_PLACES]))
+    shown = ", ".join(map(str, places[:_MAX_PLACES]))
     return f"{message.removesuffix('.')}, in a template used at {shown}"
 
 
@@ -163,8 +163,8 @@ class Library:
         sandbox = self._sandbox_of(whole.settings)
         signs = sandbox.variable_start_string, sandbox.block_start_string
         tags = sum(map(whole.text.count, signs))
-        if tags > MOST_TAGS:
-            what = f"a template with {tags:,} expressions and blocks, of at most {MOST_TAGS:,}"
+        if tags > MAX_TAGS:
+            what = f"a template with {tags:,} expressions and blocks, of at most {MAX_TAGS:,}"
             raise InputError([template.problem(what, "make it of a loop, or divide it", 0)])
         try:
             tree = sandbox.parse_text(whole.text, path)

@@ -11,7 +11,7 @@ from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
 _LONGEST = 256  # bytes of a first line that a kernel reads
-_MOST_FILES = 2000  # files of a directory
+_MAX_FILES = 2000  # files of a directory
 _SOURCE = "source"
 
 
@@ -60,7 +60,7 @@ def _of_directory(directory: Path, shown: str) -> Iterator[tuple[str, str]]:
     for top, _, names in os.walk(directory):
         for name in sorted(names):
             seen += 1
-            if seen > _MOST_FILES:
+            if seen > _MAX_FILES:
                 return
             path = Path(top, name)
             yield from _of_file(path, str(Path(shown, path.relative_to(directory))))

@@ -20,7 +20,7 @@ SOURCE = "plan.source"
 PATH = "source"
 """The property whose blob is a file that it names; every other blob is the text itself."""
 
-MOST_INLINE = 1 << 20
+MAX_INLINE = 1 << 20
 """Bytes of a file whose content is a part of the plan."""
 
 BASE64 = "base64:"
@@ -96,8 +96,8 @@ class Travel:
         """The content of a small file, as text, or in base64 where it is none or could be one of
         the ``names`` of files."""
         blob = self._file(declared, key, name)
-        if blob.size > MOST_INLINE:
-            message = f"{key}: {self._directory.path / name} is larger than {MOST_INLINE} bytes"
+        if blob.size > MAX_INLINE:
+            message = f"{key}: {self._directory.path / name} is larger than {MAX_INLINE} bytes"
             raise EvaluationError(message, declared.where((key,)), SOURCE)
         data = b"".join(blob.chunks())
         text = data.decode("utf-8", "replace")

@@ -15,7 +15,7 @@ from orchestrator.support.hashing import sha256
 from remote_runtime.protocol.wire import CHUNK
 from remote_runtime.reporting.masking import Mask
 
-MOST_SEARCHED = 1 << 20
+MAX_SEARCHED = 1 << 20
 
 
 @functools.lru_cache(maxsize=64)
@@ -75,7 +75,7 @@ class Blob(ABC):
     def holds(self, secrets: tuple[str, ...]) -> bool:
         """Whether it contains one of these texts, a login in a URL or similar.
 
-        Files of more than ``MOST_SEARCHED`` bytes are not searched.
+        Files of more than ``MAX_SEARCHED`` bytes are not searched.
         """
         known = self._verdict
         if known is None or known[0] != secrets:
@@ -132,7 +132,7 @@ def any_holds(texts: Sequence[bytes], secrets: tuple[str, ...]) -> bool:
 
     Small blobs are searched as one text, which finds every match inside one of them.
     """
-    if sum(map(len, texts)) > MOST_SEARCHED:
+    if sum(map(len, texts)) > MAX_SEARCHED:
         return any(TextBlob(text).holds(secrets) for text in texts)
     together = b"\n".join(texts).decode("utf-8")
     return _mask(secrets).text(together) != together
@@ -169,7 +169,7 @@ class FileBlob(Blob):
                 yield piece
 
     def _searchable(self) -> str:
-        if self._size > MOST_SEARCHED:
+        if self._size > MAX_SEARCHED:
             return ""
         try:
             return b"".join(self.chunks()).decode("utf-8", "replace")

@@ -26,7 +26,7 @@ from remote_runtime.errors import InputError, Problem
 if TYPE_CHECKING:
     from orchestrator.templates.tree import Rendered, Tree, TreeSettings
 
-MOST_COMPUTED = 64
+MAX_COMPUTED = 64
 
 
 class Trees:
@@ -102,7 +102,7 @@ class Trees:
         with self._lock:
             known = kept.get((place, settings))
             if known is None:
-                if len(self._computed) >= MOST_COMPUTED:
+                if len(self._computed) >= MAX_COMPUTED:
                     self._computed.clear()  # names from facts may be as many as hosts
                 known = kept[place, settings] = Tree(place, posixpath.join(name, ""), settings)
             return known

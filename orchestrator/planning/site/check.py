@@ -28,7 +28,7 @@ UNKNOWN_FACT = "facts.unknown_read"
 """The kind of a warning about a fact whose name looks misspelled."""
 _FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
 _FACT_LOOKUP = re.compile(r"\blookup\(\s*(['\"])facts\.([\w-]+)")
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 _READ = re.compile(r"\bData\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?!\w*\()")
 _LOOKUP = re.compile(r"\blookup\(\s*(['\"])data\.([\w-]+(?:\.[\w-]+)*)\1\s*\)")
 _TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -146,8 +146,8 @@ def _counted(needs: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _names(hosts: list[str]) -> str:
-    left = len(hosts) - _MOST_NAMES
-    shown = ", ".join(hosts[:_MOST_NAMES])
+    left = len(hosts) - _MAX_NAMES
+    shown = ", ".join(hosts[:_MAX_NAMES])
     return f"{shown} and {left} more" if left > 0 else shown
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.planning.content.blob_references import PATH
 from orchestrator.planning.site.manifests import Part
 
-_MOST = 1 << 20  # bytes of a file that is searched for calls
+_LIMIT = 1 << 20  # bytes of a file that is searched for calls
 # A call of a function that reads a local file; false matches count, too.
 _READING = re.compile(rb"\b(?:file|readFile|jet|template|include|import|extends)\b\s*[\"'(]")
 
@@ -36,7 +36,7 @@ def _names_all(part: Part) -> bool:
 def _may_read(path: Path) -> bool:
     """Whether a file has a call that reads another one; true for a file that was not read."""
     try:
-        if path.stat().st_size > _MOST:
+        if path.stat().st_size > _LIMIT:
             return True
         return _READING.search(path.read_bytes()) is not None
     except OSError:

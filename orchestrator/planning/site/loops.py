@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.resource import not_a_loop
-from orchestrator.manifest.children import MOST_RESOURCES
+from orchestrator.manifest.children import MAX_RESOURCES
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled
 from remote_runtime.errors import Problem
@@ -28,8 +28,8 @@ def turns(declared: Declared, scope: Scope) -> tuple[list[Scope], list[Problem]]
         return [], [Problem(message, where, "use a path next to the manifest", error.kind)]
     if not isinstance(value, list | dict):
         return [], [not_a_loop(declared, declared.foreach, value)]
-    if len(value) > MOST_RESOURCES:
-        message = f"{declared.id}: foreach gives more than {MOST_RESOURCES} resources"
+    if len(value) > MAX_RESOURCES:
+        message = f"{declared.id}: foreach gives more than {MAX_RESOURCES} resources"
         return [], [Problem(message, where, "", "plan")]
     names: Iterable[Mapping[str, Any]] = (
         [{"key": key, "item": item} for key, item in value.items()]

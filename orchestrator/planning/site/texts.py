@@ -12,9 +12,9 @@ from orchestrator.manifest.site import Site
 
 _CALL = re.compile(r"\b(?:template|jet|file|readFile)\b")
 _LITERAL = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
-_MOST_FILES = 1000
+_MAX_FILES = 1000
 _LONGEST = 200
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 def texts_of(site: Site) -> Iterator[str]:
@@ -44,12 +44,12 @@ def texts_behind(
     for declared in resources:
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
-            left += islice((directory / tree).rglob("*"), _MOST_FILES)
+            left += islice((directory / tree).rglob("*"), _MAX_FILES)
     yield from sources
     for source in filter(_CALL.search, sources):
         left += _named(source, directory)
     seen: set[Path] = set()
-    while left and len(seen) < _MOST_FILES:
+    while left and len(seen) < _MAX_FILES:
         path = left.pop()
         if path not in seen:
             seen.add(path)
@@ -72,6 +72,6 @@ def _text(path: Path) -> str:
     """The text of a template; users of the file report an unreadable one."""
     try:
         with open(path, "rb") as file:
-            return file.read(_MOST_BYTES).decode("utf-8", "replace") if path.is_file() else ""
+            return file.read(_MAX_BYTES).decode("utf-8", "replace") if path.is_file() else ""
     except OSError:
         return ""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from orchestrator.manifest.declared import Declared
     from orchestrator.planning.site.manifests import Part
 
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 
 
 class Unseen(NamedTuple):
@@ -56,7 +56,7 @@ def in_words(unseen: Iterable[Unseen]) -> list[str]:
 
 def listed(names: list[str]) -> str:
     """The first names, and how many more there are."""
-    left = len(names) - _MOST_NAMES
+    left = len(names) - _MAX_NAMES
     if left > 0:
-        return f"{', '.join(names[:_MOST_NAMES])} and {left} more"
+        return f"{', '.join(names[:_MAX_NAMES])} and {left} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

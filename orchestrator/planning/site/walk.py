@@ -12,7 +12,7 @@ from orchestrator.fleet.outcome import applied_as
 from orchestrator.language.errors import NEEDS
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.checks.references import Named, check_names
-from orchestrator.manifest.children import MOST_RESOURCES
+from orchestrator.manifest.children import MAX_RESOURCES
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.compiled import Compiled
@@ -205,8 +205,8 @@ class Walk:
         compiled = self._resources(
             place, scope, resources=resources, number=number, managed=managed
         )
-        if by and len(self.found) > MOST_RESOURCES:
-            message = f"the plan has more than {MOST_RESOURCES} resources"
+        if by and len(self.found) > MAX_RESOURCES:
+            message = f"the plan has more than {MAX_RESOURCES} resources"
             hint = "look for a manifest that is applied repeatedly"
             raise plan_error([Problem(message, by.position, hint, "plan")])
         return compiled

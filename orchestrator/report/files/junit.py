@@ -16,7 +16,7 @@ from orchestrator.support.plain_text import junit_class
 from orchestrator.verify.assessment import Outcome
 from orchestrator.verify.stored_results import stored_assessment
 
-MOST_TEXT = 64 << 20  # bytes of messages and diffs
+MAX_TEXT = 64 << 20  # bytes of messages and diffs
 NOT_KNOWN = "not known: the host was lost before it reported this"
 # What XML 1.0 cannot hold, in whatever form it is written.
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -27,7 +27,7 @@ def write_junit(kept: SavedRun, out: TextIO) -> None:
 
     InputError for a damaged directory of the run.
     """
-    grid = Grid(kept, MOST_TEXT)
+    grid = Grid(kept, MAX_TEXT)
     checked: dict[str, list[Outcome]] = {}
     found = stored_assessment(kept)
     for one in found.outcomes if found else ():

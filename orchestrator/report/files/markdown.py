@@ -29,19 +29,19 @@ from orchestrator.report.wording import (
 from orchestrator.verify.stored_results import stored_assessment
 
 # GitHub takes 65,536 characters in a comment.
-MOST_CHARACTERS = 60_000
-MOST_TEXT = 4 << 20
-MOST_ROWS = 50
+MAX_CHARACTERS = 60_000
+MAX_TEXT = 4 << 20
+MAX_ROWS = 50
 _HOSTS = 80  # characters for the names of hosts
 _NAMES = 400  # of resources
 _TITLES = {"failed": "Failures", "changed": "Changes", "skipped": "Skipped"}
 
 
 def write_markdown(kept: ReportSource, out: TextIO) -> None:
-    """Write a stored run, at most ``MOST_CHARACTERS``. InputError for a damaged directory."""
-    left = MOST_CHARACTERS
+    """Write a stored run, at most ``MAX_CHARACTERS``. InputError for a damaged directory."""
+    left = MAX_CHARACTERS
     note = f"\n_More in {code(kept.again)}._\n"
-    for block in _blocks(Grid(kept, MOST_TEXT)):
+    for block in _blocks(Grid(kept, MAX_TEXT)):
         if len(block) > left - len(note):
             out.write(note)
             break
@@ -69,11 +69,11 @@ def _blocks(grid: Grid) -> Iterator[str]:
     troubled = [one for one in grid.results.values() if one.message and one.was_started]
     if troubled:
         yield "\n| Host | Outcome | Reason |\n|---|---|---|\n"
-    for result in troubled[:MOST_ROWS]:
+    for result in troubled[:MAX_ROWS]:
         row = (result.host, result.outcome, result.message)
         yield f"| {' | '.join(map(cell, row))} |\n"
-    if len(troubled) > MOST_ROWS:
-        yield f"\n… and {_counted(len(troubled) - MOST_ROWS, 'more host', [])}\n"
+    if len(troubled) > MAX_ROWS:
+        yield f"\n… and {_counted(len(troubled) - MAX_ROWS, 'more host', [])}\n"
     yield from _verified(grid.kept)
     yield from _unknown(grid)
     yield from _unheard(grid)
@@ -96,10 +96,10 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
         return
     yield f"\n### Dangerous\n\n{inline(dangers.total or NOTHING_KNOWN)}\n\n"
     groups = dangers.groups()
-    for group in groups[:MOST_ROWS]:
+    for group in groups[:MAX_ROWS]:
         hosts = inline(named(list(dict.fromkeys(group.hosts)), _HOSTS))
         yield f"- {VERBS[group.danger.kind]} {inline(group.words)} on {hosts}\n"
-    left = len(groups[MOST_ROWS:]) + dangers.ungrouped
+    left = len(groups[MAX_ROWS:]) + dangers.ungrouped
     if left:
         yield f"- … and {left:,} more\n"
     if dangers.unknown:
@@ -133,7 +133,7 @@ def _rollout(grid: Grid) -> Iterator[str]:
         yield f"- {inline(text)}\n"
     if waves:
         yield "\n| Wave | Hosts | Progress |\n|---|---|---|\n"
-    for wave in waves[:MOST_ROWS]:
+    for wave in waves[:MAX_ROWS]:
         row = (str(wave.number), named(wave.hosts, _HOSTS), wave.told)
         yield f"| {' | '.join(map(cell, row))} |\n"
 
@@ -157,10 +157,10 @@ def _unknown(grid: Grid) -> Iterator[str]:
 
 def _resources(found: Sequence[NotRun]) -> Iterator[str]:
     """A line for each group of hosts, with their resources."""
-    for names, hosts in found[:MOST_ROWS]:
+    for names, hosts in found[:MAX_ROWS]:
         yield f"- on {inline(named(hosts, _HOSTS))}: {inline(listed(names, _NAMES))}\n"
-    if len(found) > MOST_ROWS:
-        yield f"\n… and {_counted(len(found) - MOST_ROWS, 'more group', [])}\n"
+    if len(found) > MAX_ROWS:
+        yield f"\n… and {_counted(len(found) - MAX_ROWS, 'more group', [])}\n"
 
 
 def _unheard(grid: Grid) -> Iterator[str]:
@@ -171,7 +171,7 @@ def _unheard(grid: Grid) -> Iterator[str]:
     if silent:
         yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts did not start\n"
     yield from _resources(found)
-    for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MOST_ROWS]:
+    for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MAX_ROWS]:
         what = inline(listed(names, _NAMES))
         yield f"- on {inline(named(hosts, _HOSTS))}: refreshed by the next push: {what}\n"
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _PREFIX = "choria_ccm_"
 _UNFINISHED = "unfinished"  # hosts without a result
-_MOST_LABELS = 16  # providers of a type, health checks of a resource
-_MOST_CHARACTERS = 200  # of the name of a health check
+_MAX_LABELS = 16  # providers of a type, health checks of a resource
+_MAX_CHARACTERS = 200  # of the name of a health check
 _OTHER = "other"
 _PROVIDER = re.compile(r"\w[\w.-]{0,39}")
 _STATES = {
@@ -71,7 +71,7 @@ class _Run:
         count, seconds = self._times.get(key, (0, 0.0))
         self._times[key] = count + 1, seconds + event["duration"] * NANOSECOND
         for check in event.get("health_check", ()):
-            label = self._bounded(plain(check["name"])[:_MOST_CHARACTERS], kind, name)
+            label = self._bounded(plain(check["name"])[:_MAX_CHARACTERS], kind, name)
             self._checks[kind, name, check["status"], label] += 1
 
     def _bounded(self, label: str, *of: str) -> str:
@@ -79,7 +79,7 @@ class _Run:
         known = self._labels.setdefault(of, set())
         if label in known:
             return label
-        if len(known) >= _MOST_LABELS:
+        if len(known) >= _MAX_LABELS:
             return _OTHER
         known.add(label)
         return label

@@ -9,7 +9,7 @@ from orchestrator.fleet import outcome
 from orchestrator.report.grid import Cell, Grid
 from orchestrator.report.run_collector import Entry
 
-MOST_CELLS = 250_000
+MAX_CELLS = 250_000
 # The letter of a cell: outcomes must be distinguishable without color.
 LETTERS = {"failed": "F", "skipped": "S", "changed": "C", "stable": "·"}
 # The same for a host whose resources did not run.
@@ -40,7 +40,7 @@ class Matrix:
     converged everywhere are dropped first.
     """
 
-    def __init__(self, grid: Grid, most: int = MOST_CELLS) -> None:
+    def __init__(self, grid: Grid, most: int = MAX_CELLS) -> None:
         self._grid = grid
         chosen = _chosen(grid, most)
         self.left_out = len(grid.resources) - len(chosen)

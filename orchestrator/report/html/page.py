@@ -23,9 +23,9 @@ from remote_runtime.version import VERSION
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_TEXT = 8 << 20  # bytes of messages and diffs
-MOST_DIFF_LINES = 2_000
-MOST_SLOW = 10
+MAX_TEXT = 8 << 20  # bytes of messages and diffs
+MAX_DIFF_LINES = 2_000
+MAX_SLOWEST = 10
 LONGEST_NAME = 40  # characters, above and next to the matrix
 
 
@@ -50,7 +50,7 @@ def environment(own: Callable[[str], str | None] = lambda name: None) -> Environ
 
 def write_html(kept: ReportSource, out: TextIO) -> None:
     """Write a stored run as one self-contained page. InputError for a damaged directory."""
-    grid = Grid(kept, MOST_TEXT)
+    grid = Grid(kept, MAX_TEXT)
     template = environment().get_template("page.html")
     for piece in template.generate(_scope(grid)):
         out.write(piece)
@@ -72,8 +72,8 @@ def _scope(grid: Grid) -> dict[str, Any]:
         "details": _for_script(matrix.details()),
         "timeline": timeline,
         "width": WIDTH,
-        "slow_hosts": sorted(results, key=lambda result: -result.seconds)[:MOST_SLOW],
-        "slow_resources": slowest_resources(grid)[:MOST_SLOW],
+        "slow_hosts": sorted(results, key=lambda result: -result.seconds)[:MAX_SLOWEST],
+        "slow_resources": slowest_resources(grid)[:MAX_SLOWEST],
         "style": style,
         "script": script,
         "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
@@ -95,7 +95,7 @@ def middle(name: str) -> str:
 def _diff_lines(text: str) -> list[tuple[str, str]]:
     """Each line of a diff with its kind."""
     lines = text.splitlines()
-    told = [(diff_role(line), line) for line in lines[:MOST_DIFF_LINES]]
+    told = [(diff_role(line), line) for line in lines[:MAX_DIFF_LINES]]
     left = len(lines) - len(told)
     return [*told, ("place", f"… {left} more lines, ccm report --json has them")] if left else told
 

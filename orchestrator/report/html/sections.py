@@ -25,8 +25,8 @@ from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import listed, part_of, run_subject, run_word, variants_differ
 from orchestrator.verify.stored_results import stored_assessment
 
-MOST_UNHEARD = 100
-MOST_DANGERS = 500  # rows
+MAX_NOT_RUN = 100
+MAX_DANGERS = 500  # rows
 LONGEST_TITLE = 200  # characters, of what failed
 LONGEST_WHERE = 300  # characters of hosts, in a group without a list of them
 
@@ -124,9 +124,9 @@ def _dangers(grid: Grid, groups: _Groups) -> Record:
                 words=one.words,
                 resource=one.danger.by or one.danger.what,
             )
-            for one in found[:MOST_DANGERS]
+            for one in found[:MAX_DANGERS]
         ],
-        "dangers_left": len(found[MOST_DANGERS:]) + grid.dangers.ungrouped,
+        "dangers_left": len(found[MAX_DANGERS:]) + grid.dangers.ungrouped,
     }
 
 
@@ -197,7 +197,7 @@ def _verify(grid: Grid, groups: _Groups) -> Record:
 
 def _shares(left: dict[str, tuple[str, ...]], grid: Grid, groups: _Groups) -> list[Record]:
     """Resources that some hosts have in common."""
-    shares: list[NotRun] = unheard_of(left, grid.hosts)[:MOST_UNHEARD]
+    shares: list[NotRun] = unheard_of(left, grid.hosts)[:MAX_NOT_RUN]
     return [
         groups.of(
             one.hosts,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in, stage_in
-from orchestrator.report.failures import MOST_OTHERS, SharedFailure
+from orchestrator.report.failures import MAX_OTHERS, SharedFailure
 from orchestrator.report.host_names import fold
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
@@ -17,8 +17,8 @@ from orchestrator.report.wording import fate, listed, to_run
 from orchestrator.support.plain_text import one_line
 
 LONGEST_LIMIT = 200  # characters of what picks the hosts
-LEAST_ROOM = 8  # characters
-MOST_WORDS = 3  # lines of a reason's beginning, and of its end
+MIN_SPACE = 8  # characters
+MAX_WORDS = 3  # lines of a reason's beginning, and of its end
 
 
 class RetryOptions(NamedTuple):
@@ -87,7 +87,7 @@ def what_failed(failure: SharedFailure, room: int) -> str:
     number = f"{len(hosts):,} hosts" if len(hosts) > 1 else hosts[0]
     if failure.resources:
         behind = f" failed on {number}"
-        room = max(LEAST_ROOM, room - len(behind))
+        room = max(MIN_SPACE, room - len(behind))
         return one_line(listed(failure.resources, room - len(", … 999 more")), room) + behind
     return f"{number} {fate(failure.results[0]) if failure.results else failure.outcome}"
 
@@ -102,9 +102,9 @@ def others_differ(failure: SharedFailure, room: int, all_by: str = "") -> str:
     room -= len(count) + 14
     shown: list[str] = []
     for values in sorted(failure.others, key=len):
-        text = ", ".join([*fold(values), "…"] if len(values) == MOST_OTHERS else fold(values))
+        text = ", ".join([*fold(values), "…"] if len(values) == MAX_OTHERS else fold(values))
         share = room if not shown else room // 2
-        if share < LEAST_ROOM:
+        if share < MIN_SPACE:
             break
         shown.append(one_line(text, share))
         room -= len(shown[-1]) + 2
@@ -156,8 +156,8 @@ def _words(failure: SharedFailure, width: int, everything: bool) -> Iterator[str
     room = width - len(name) - 2
     lines = [line for text in failure.errors for line in text.splitlines()]
     parts = [part for line in lines for part in wrapped(line, room)] or ["no reason given"]
-    if len(parts) > 2 * MOST_WORDS and not everything:
-        parts = [*parts[:MOST_WORDS], "…", *parts[-MOST_WORDS:]]
+    if len(parts) > 2 * MAX_WORDS and not everything:
+        parts = [*parts[:MAX_WORDS], "…", *parts[-MAX_WORDS:]]
     for part in parts:
         yield f"{name}│ {part}"
         name = " " * len(name)

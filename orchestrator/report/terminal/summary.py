@@ -37,9 +37,9 @@ from orchestrator.report.wording import (
 
 MAX_ROWS = 40
 MAX_UNHEARD = 3
-MOST_LINES = 40  # of a fleet's summary
-MOST_BLOCKS = 6  # of hosts, in there
-LEAST_CHANGES = 6  # lines of changes in there, however much failed
+MAX_LINES = 40  # of a fleet's summary
+MAX_BLOCKS = 6  # of hosts, in there
+MIN_CHANGES = 6  # lines of changes in there, however much failed
 MAX_KEYS = 4  # fingerprints of grouped hosts
 _INDENT = " " * INDENT
 _ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are stored
@@ -89,7 +89,7 @@ class Summary:
         if top[1:]:
             yield from top
         together = overview(blocks, lambda one: "" if many else counts([one], self._noop))
-        shown = together[:MOST_BLOCKS] if many else together
+        shown = together[:MAX_BLOCKS] if many else together
         lines = [line for at, block in enumerate(shown) for line in self._host(block, at == 0)]
         yield from lines
         if len(shown) < len(together):
@@ -106,7 +106,7 @@ class Summary:
         room = None
         if many:
             used = len(top) + len(lines) + len(list(self._ending("id"))) + 2
-            room = max(LEAST_CHANGES, MOST_LINES - used)
+            room = max(MIN_CHANGES, MAX_LINES - used)
         found = list(changes.lines(room))
         yield from ["", *found] if found else []
 

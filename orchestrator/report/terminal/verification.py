@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
-_MOST_WARNINGS = 20
-_MOST_HOSTS = 10  # so many have a line of their own, of more those with the same counts share one
+_MAX_WARNINGS = 20
+_MAX_HOSTS = 10  # so many have a line of their own, of more those with the same counts share one
 _NAMES = 200  # characters
 _HEARTBEAT = 30.0  # seconds
 
@@ -79,10 +79,10 @@ class Verification:
         """Write the blocks and the sum of all; after so many ``seconds``, where that is known."""
         if self._blocks:
             self._write_blocks()
-        for text in found.warnings[:_MOST_WARNINGS]:
+        for text in found.warnings[:_MAX_WARNINGS]:
             self._write([f"warning: {text}"])
-        if len(found.warnings) > _MOST_WARNINGS:
-            self._write([f"and {len(found.warnings) - _MOST_WARNINGS} more warnings"])
+        if len(found.warnings) > _MAX_WARNINGS:
+            self._write([f"and {len(found.warnings) - _MAX_WARNINGS} more warnings"])
         for text in found.refused:
             self._write([self._style("failed", "refused"), *_indented(text, 2)])
         self._write(
@@ -99,7 +99,7 @@ class Verification:
             if self._quiet and not bad:
                 continue
             own = [one for one in group if self._is_shown(one) and _failure(one) not in shared]
-            alone = own or self._verbose or len(self._taken) <= _MOST_HOSTS
+            alone = own or self._verbose or len(self._taken) <= _MAX_HOSTS
             lines = [line for one in own for line in self._block(one.status, one.label, one.text)]
             key = (host if alone else "", self._counts(group), *lines)
             rows.setdefault(key, []).append(host or "no host")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HEAD = "refs/ccm/checkout"
 _EVERY = "*"  # no name of a branch
-_MOST_SHOWN = 3
+_MAX_SHOWN = 3
 _ASKING = 60  # seconds for a question to a remote
 # One call of a shell answers all; each answer is one line.
 _LOOK = """\
@@ -118,8 +118,8 @@ class CheckoutReader(port.CheckoutReader):
                 return None
             if {"HEAD", "objects", "refs"} <= set(held):
                 raise _not_a_checkout(path, "it is a bare repository, which is not supported")
-            more = " and %d more" % (len(held) - _MOST_SHOWN) if held[_MOST_SHOWN:] else ""
-            shown = ", ".join(held[:_MOST_SHOWN])
+            more = " and %d more" % (len(held) - _MAX_SHOWN) if held[_MAX_SHOWN:] else ""
+            shown = ", ".join(held[:_MAX_SHOWN])
             raise _not_a_checkout(path, "it contains %s%s" % (shown, more))
         if inside.kind != "directory":
             why = "its .git is a %s, as that of a submodule or linked worktree" % inside.kind
@@ -538,8 +538,8 @@ def _shown(paths: Sequence[str]) -> str:
     """Local changes in words; "" for none."""
     if not paths:
         return ""
-    more = " and %d more" % (len(paths) - _MOST_SHOWN) if paths[_MOST_SHOWN:] else ""
-    return "local changes: %s%s" % (", ".join(paths[:_MOST_SHOWN]), more)
+    more = " and %d more" % (len(paths) - _MAX_SHOWN) if paths[_MAX_SHOWN:] else ""
+    return "local changes: %s%s" % (", ".join(paths[:_MAX_SHOWN]), more)
 
 
 def _target(commit: str, name: str) -> Target:

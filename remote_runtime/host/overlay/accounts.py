@@ -27,7 +27,7 @@ from remote_runtime.system.account_files import User
 
 _TABLES = ("passwd", "shadow", "group", "gshadow")
 _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subuid-", "subgid-")
-_MOST = 5000  # paths of a home directory
+_LIMIT = 5000  # paths of a home directory
 
 
 class Accounts(AccountReader, accounts.Accounts):
@@ -125,7 +125,7 @@ class Accounts(AccountReader, accounts.Accounts):
             path = waiting.pop()
             node = self.files.lstat(path)
             seen += 1
-            if seen > _MOST:
+            if seen > _LIMIT:
                 doubt = Uncertainty(UNKNOWN, "%s gives away what is there" % self._record.by)
                 self._record.add(UnknownEffect(doubt, below(top, itself=True)))
                 return

@@ -14,7 +14,7 @@ from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
 
 _LONGEST = 4095  # bytes of a symlink's text
-_MOST = 16 << 20  # bytes of a file that is copied
+_LIMIT = 16 << 20  # bytes of a file that is copied
 _IN_INODE = 60  # bytes of a symlink's text that need no block of their own
 
 
@@ -109,10 +109,10 @@ class Files(FileReader, file_ports.Files):
             content = None
             if node.kind == "file":
                 self._door.obstacles(there).writing(node.size, uid, gid, node.mode)
-                if node.size > _MOST:
+                if node.size > _LIMIT:
                     self._record.add(PathEffect(there, "something", once=True))
                     continue
-                content = Bytes(self.read(here, _MOST))
+                content = Bytes(self.read(here, _LIMIT))
             self._record.add(
                 PathEffect(
                     there,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
 
 _FIRST_LINE = 256  # bytes of a script that the kernel looks at
-_MOST_SCRIPTS = 5  # of which each is the interpreter of the one before
+_MAX_SCRIPTS = 5  # of which each is the interpreter of the one before
 
 
 def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -> None:
@@ -79,7 +79,7 @@ class _Start(object):
         """Raise what keeps the kernel from loading a program; the interpreter that reads, if any,
         which may have been named by that of a script."""
         interpreter = b""
-        for _ in range(_MOST_SCRIPTS + 1):
+        for _ in range(_MAX_SCRIPTS + 1):
             if not head.startswith(b"#!"):
                 if is_foreign(head) or not (head.startswith(ELF) or other_formats()):
                     self._fail(errno.ENOEXEC)

@@ -6,7 +6,7 @@ from remote_runtime.errors import ResourceError
 
 BLOCK = 256 << 10
 _LONGEST = 4095  # bytes of a path on Linux
-_MOST_LINKS = 40  # on the way to one path, as Linux has it
+_MAX_LINKS = 40  # on the way to one path, as Linux has it
 
 FILE, DIRECTORY, SYMLINK, HARDLINK = "file", "directory", "symlink", "hardlink"
 
@@ -123,7 +123,7 @@ class Admission(object):
             if link is None:
                 continue
             followed += 1
-            if followed > _MOST_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
+            if followed > _MAX_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
                 raise self._refused("member %r is below too many symlinks" % member.name)
             done.pop()
             del done[len(done) - link.up :]

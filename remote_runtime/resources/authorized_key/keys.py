@@ -12,7 +12,7 @@ from typing import Iterator, List, NamedTuple, Optional, Tuple
 
 _BLANKS = " \t"
 _CERTIFICATE = "-cert-v01@openssh.com"
-_MOST = 64 << 10  # bytes of a key
+_LIMIT = 64 << 10  # bytes of a key
 # The fields of the blob behind its type; the length of a fixed one, 0 for any other.
 _FIELDS = {
     "ssh-rsa": (0, 0),
@@ -156,7 +156,7 @@ def _key(text: str) -> Tuple[Optional[Key], str]:
     kind, blob = words[:2]
     if not _is_kind(kind):
         return None, "it does not begin with the type of a key, such as ssh-ed25519"
-    if blob.startswith("#") or len(blob) > _MOST:
+    if blob.startswith("#") or len(blob) > _LIMIT:
         return None, "the key behind the type is missing or too long"
     try:
         data = _decoded(blob)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Set
 from remote_runtime import registry
 from remote_runtime.item import Item
 from remote_runtime.system.paths import is_within
-from remote_runtime.system.walk import MOST_LINKS
+from remote_runtime.system.walk import MAX_LINKS
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -81,7 +81,7 @@ class Others(object):
             return self._context.links(path)
         found: List[str] = []
         at, waiting = "/", path.split("/")[::-1]
-        while waiting and len(found) < MOST_LINKS:
+        while waiting and len(found) < MAX_LINKS:
             part = waiting.pop()
             if part == "..":
                 at = os.path.dirname(at)

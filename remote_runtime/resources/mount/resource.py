@@ -21,8 +21,8 @@ _TAGS = ("UUID", "LABEL", "PARTUUID", "PARTLABEL", "ID")
 _ON_DISKS = ("ext2", "ext3", "ext4", "xfs", "vfat", "exfat", "ntfs", "ntfs3", "f2fs", "iso9660")
 _BINDING = ("bind", "rbind")
 _GONE = ("absent", "unmounted")
-_MOST = 16  # file systems on top of each other
-_MOST_LINKS = 40  # on one path, as the kernel has it
+_LIMIT = 16  # file systems on top of each other
+_MAX_LINKS = 40  # on one path, as the kernel has it
 
 
 def _of_device(device: str, kind: str) -> List[str]:
@@ -278,7 +278,7 @@ class Resource(StateType):
         )
 
     def _unmount(self, host: Host) -> None:
-        for _ in range(_MOST):
+        for _ in range(_LIMIT):
             now = host.mounts.at(self._point)
             if now is None:
                 return
@@ -341,7 +341,7 @@ def _real(host: HostReader, path: str) -> str:
             continue
         done = os.path.join(done, name)
         node = host.files.lstat(done)
-        if node is not None and node.kind == "symlink" and links < _MOST_LINKS:
+        if node is not None and node.kind == "symlink" and links < _MAX_LINKS:
             links += 1
             host.files.stat(done)
             done = "/" if node.target.startswith("/") else os.path.dirname(done)

@@ -18,7 +18,7 @@ from remote_runtime.resources.package.provider import (
 )
 
 Changes = Sequence[VersionChange]
-MOST = 200  # packages of one transaction
+MAX_PACKAGES = 200  # packages of one transaction
 
 
 class Wish(NamedTuple):

@@ -11,9 +11,9 @@ from remote_runtime.resources.package.dpkg.contents import Contents, Look
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-MOST_DOWNLOADED = 64 << 20  # bytes, of one transaction
-MOST_UNPACKED = 256 << 20
-MOST_SHOWN = 8 << 20  # bytes of a package's files that differences are shown to
+MAX_DOWNLOADED = 64 << 20  # bytes, of one transaction
+MAX_UNPACKED = 256 << 20
+MAX_SHOWN = 8 << 20  # bytes of a package's files that differences are shown to
 TIMEOUT = 60.0  # seconds for a download, and for unpacking
 
 
@@ -107,7 +107,7 @@ class Probe(object):
     def _keep(self, sha: str, directory: str, contents: Contents) -> None:
         """Keep the files of a package that a difference may be shown to, the smallest first."""
         files = [m for m in contents.members if m.kind == "file" and m.size <= difference.LARGEST]
-        left = MOST_SHOWN
+        left = MAX_SHOWN
         for member in sorted(files, key=lambda member: member.size):
             left -= member.size
             if left < 0:
@@ -222,4 +222,4 @@ class Probe(object):
 def _fits(wanted: Sequence[Indexed]) -> bool:
     """Whether these may be downloaded and unpacked for a preview."""
     unpacked = sum(i.unpacked for i in wanted)
-    return sum(i.size for i in wanted) <= MOST_DOWNLOADED and unpacked <= MOST_UNPACKED
+    return sum(i.size for i in wanted) <= MAX_DOWNLOADED and unpacked <= MAX_UNPACKED

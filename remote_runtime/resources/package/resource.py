@@ -369,7 +369,7 @@ class Resource(ResourceType):
 
     def _coming(self, own: Operation) -> "List[Wish]":
         """What the turns right behind this one are going to do of the same kind."""
-        from remote_runtime.resources.package.batch import MOST
+        from remote_runtime.resources.package.batch import MAX_PACKAGES
 
         found: "List[Wish]" = []
         context = self.context
@@ -379,7 +379,7 @@ class Resource(ResourceType):
             if item.type != self.item.type or not self.provider.takes(item):
                 break
             special = item.noop or item.monitor_only or item.deferred_error or item.deferred_render
-            if special or item.own or len(found) >= MOST:
+            if special or item.own or len(found) >= MAX_PACKAGES:
                 break
             other = type(self)(item, self.provider, self.context)
             with self.context.turn(item, False):

@@ -18,7 +18,7 @@ from remote_runtime.retries import is_transient, retried, tries_of
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_KIND, _RECORD, _MOST = "packages", "files", 500  # of what is remembered
+_KIND, _RECORD, _LIMIT = "packages", "files", 500  # of what is remembered
 _SECONDS = 600.0  # for a download
 _LARGEST = 4 << 30  # bytes
 
@@ -203,7 +203,7 @@ class Source(object):
 
         if not self._context.memory_directory:
             return
-        kept = list(self._remembered().items())[1 - _MOST :]
+        kept = list(self._remembered().items())[1 - _LIMIT :]
         kept.append((key, [found.name, found.version, found.architecture]))
         try:
             store = StateStore(self._context.memory_directory)

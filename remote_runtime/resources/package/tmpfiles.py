@@ -24,7 +24,7 @@ DIRECTORIES = (
     "/usr/local/lib/tmpfiles.d",
     "/usr/lib/tmpfiles.d",
 )
-_MOST = 1 << 16  # bytes of one file
+_LIMIT = 1 << 16  # bytes of one file
 _SPECIFIERS = {
     "%": "%",
     "t": "/run",
@@ -62,7 +62,7 @@ def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Decla
     for name in names:
         path = _path(files, name)
         if path:
-            text = files.read(path, _MOST, follow=True).decode("utf-8", "replace")
+            text = files.read(path, _LIMIT, follow=True).decode("utf-8", "replace")
             for line in sorted(parse(text), key=lambda line: line.path):
                 followed.take(line)
     return Declared(followed.effects, followed.open)

@@ -33,7 +33,7 @@ _BY = ("uuid", "label", "partuuid", "partlabel", "id")
 _UNNAMED = ("none", "auto", "")
 _OF_PARTS = ("btrfs", "bcachefs", "nfs", "cifs", "fuse")  # whose root may be a part
 _LARGEST = 1 << 20  # bytes of fstab
-_MOST = 5  # users of a mount that are named
+_LIMIT = 5  # users of a mount that are named
 
 
 class Mounted(NamedTuple):
@@ -178,7 +178,7 @@ def users(point: str) -> List[str]:
             continue
         if _same_mounts(directory) and any(is_within(one, point) for one in _paths(directory)):
             found.append("%s (%s)" % (_program(directory), name))
-        if len(found) == _MOST:
+        if len(found) == _LIMIT:
             break
     return found
 

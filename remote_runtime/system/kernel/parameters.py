@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PROC = "/proc/sys"
 ETC = "/etc"
 BESIDE = ("/run", "/usr/local/lib", "/usr/lib")  # where other files for sysctl are
-_MOST = 1 << 20  # bytes of a file of settings
+_LIMIT = 1 << 20  # bytes of a file of settings
 _LONGEST = 1 << 16  # bytes of a value
 
 
@@ -108,7 +108,7 @@ class Kernel(object):
         """The same, read anew."""
         found: List[Setting] = []
         for path in _in_order(self._files):
-            text = self._files.read(path, _MOST, follow=True).decode("utf-8", "surrogateescape")
+            text = self._files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
             found += parsed(path, text)
         return found
 

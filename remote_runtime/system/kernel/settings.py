@@ -6,7 +6,7 @@ Lines that are not changed stay byte for byte.
 from typing import List, NamedTuple, Optional, Set
 
 SYSCTL_CONF = "sysctl.conf"
-_MOST = 65535  # numbers of a range
+_LIMIT = 65535  # numbers of a range
 
 
 class Setting(NamedTuple):
@@ -114,7 +114,7 @@ def _ranges(text: str) -> Optional[Set[int]]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         last = last if dash else first
-        if not (first.isdigit() and last.isdigit() and 0 <= int(last) - int(first) <= _MOST):
+        if not (first.isdigit() and last.isdigit() and 0 <= int(last) - int(first) <= _LIMIT):
             return None
         found.update(range(int(first), int(last) + 1))
     return found

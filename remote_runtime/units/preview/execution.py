@@ -6,7 +6,7 @@ Until then the process has another name, and one that fails in between is gone w
 
 from typing import Callable, Tuple
 
-MOST = 5.0  # seconds that systemd is given
+TIMEOUT = 5.0  # seconds that systemd is given
 _STEP = 0.01
 _PROCESSES = "/proc"
 _EXECUTOR = b"systemd-executo"  # as the kernel cuts it
@@ -15,7 +15,7 @@ _EXECUTOR = b"systemd-executo"  # as the kernel cuts it
 def awaited(sleep: Callable[[float], None], process: int, processes: str = _PROCESSES) -> bool:
     """Wait until the program is executed or the process is gone; whether there was to be waited."""
     waited = 0.0
-    while process and waited < MOST and _is_prepared(process, processes):
+    while process and waited < TIMEOUT and _is_prepared(process, processes):
         sleep(_STEP)
         waited += _STEP
     return waited > 0

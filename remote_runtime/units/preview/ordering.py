@@ -6,7 +6,7 @@ from remote_runtime.units.files import Definition
 from remote_runtime.units.preview.planned_units import ForeseenUnits
 
 _NEEDED = ("Requires", "BindsTo")
-_MOST = 200  # units that come along
+_LIMIT = 200  # units that come along
 
 
 def cycle(units: ForeseenUnits, unit: Definition) -> List[str]:
@@ -28,7 +28,7 @@ def _coming(units: ForeseenUnits, unit: Definition) -> Dict[str, Definition]:
     """The unit and those that are started along because something cannot do without them."""
     found = {unit.name: unit}
     waiting = [unit]
-    while waiting and len(found) < _MOST:
+    while waiting and len(found) < _LIMIT:
         one = waiting.pop()
         for other in [name for key in _NEEDED for name in one.text.words("Unit", key)]:
             next_one = units.definition(other)

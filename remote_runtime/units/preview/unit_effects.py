@@ -40,7 +40,7 @@ BOUND = ("Requires", "BindsTo", "PartOf")
 _STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
 _UNNEEDED = "StopWhenUnneeded"
-_MOST = 200  # units that one action is followed to
+_LIMIT = 200  # units that one action is followed to
 
 
 class Consequences(object):
@@ -80,7 +80,7 @@ class Consequences(object):
         pulled = [o for key in _PULLED for o in unit.text.words("Unit", key)]
         pulled += _slices(unit)
         for other in [*self._rehearsal.mounts_for(unit), *pulled]:
-            if len(running) < _MOST and other not in running and self._comes_up(other):
+            if len(running) < _LIMIT and other not in running and self._comes_up(other):
                 self._start(other, running)
         rivals = unit.text.words("Unit", "Conflicts") + self._units.by("Conflicts", name)
         for other in rivals:
@@ -100,7 +100,7 @@ class Consequences(object):
             self._stop_running(other, running)
 
     def _stop_running(self, name: str, running: Dict[str, bool]) -> None:
-        followed = len(running) < _MOST and name not in running
+        followed = len(running) < _LIMIT and name not in running
         if followed and self._units.status(name).running:
             self._stop(name, running)
 

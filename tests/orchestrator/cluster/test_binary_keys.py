@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
-from orchestrator.cluster.binary_keys import MOST_DER, is_binary_key
+from orchestrator.cluster.binary_keys import MAX_DER, is_binary_key
 from orchestrator.cluster.private_files import holds_private_key
 
 RSA = rsa.generate_private_key(65537, 2048)
@@ -143,7 +143,7 @@ def test_what_is_no_key() -> None:
     key = RSA.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     for data in (certificate, own, snmp, key[:-1], b"0", b"0\x80", b"0\xff", b"", b"0 apples\n"):
         assert not is_binary_key(data), data
-    assert not is_binary_key(b"\x30\x84" + MOST_DER.to_bytes(4, "big") + bytes(MOST_DER))
+    assert not is_binary_key(b"\x30\x84" + MAX_DER.to_bytes(4, "big") + bytes(MAX_DER))
 
 
 def test_any_bytes_have_an_answer() -> None:

@@ -129,11 +129,11 @@ def test_a_home_directory_is_no_site(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_what_is_too_much_is_refused(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:
     """Too many files, or too large ones."""
-    monkeypatch.setattr(bundle, "MOST_FILES", 3)
+    monkeypatch.setattr(bundle, "MAX_FILES", 3)
     with pytest.raises(UsageError, match="more than 3 files"):
         pack([site], [])
-    monkeypatch.setattr(bundle, "MOST_FILES", 100)
-    monkeypatch.setattr(bundle, "MOST_BYTES", 12)
+    monkeypatch.setattr(bundle, "MAX_FILES", 100)
+    monkeypatch.setattr(bundle, "MAX_BYTES", 12)
     with pytest.raises(UsageError, match="larger than"):
         pack([site], [])
 

@@ -164,7 +164,7 @@ async def main():
             except ValueError as error:
                 print(type(error).__name__, comm.closed())
 
-data_only.MOST_BYTES = 1_000_000
+data_only.MAX_BYTES = 1_000_000
 dask_api.refuse_pickles()
 asyncio.run(main())
 """

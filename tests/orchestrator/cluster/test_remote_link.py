@@ -69,7 +69,7 @@ def test_a_reason_acts_on_no_terminal() -> None:
 
 def test_what_waits_to_be_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who brings more waits until something is read, or the worker is over."""
-    monkeypatch.setattr(remote_link, "MOST_INBOX", 10)
+    monkeypatch.setattr(remote_link, "MAX_INBOX", 10)
     link, box = greeted()
     frames_of_it = [frames.SEALED + box.seal(b"x" * 8) for _ in range(5)]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Template
-from orchestrator.expressions.template import MOST_EXPRESSIONS
+from orchestrator.expressions.template import MAX_EXPRESSIONS
 from remote_runtime.errors import InputError, Position
 
 from .fakes import render
@@ -99,9 +99,9 @@ def test_every_mistake_of_a_text_is_reported_at_once() -> None:
 
 def test_too_many_expressions() -> None:
     """A text with more than the bound is refused with the place of the first one."""
-    text = "x{{ 1 }}" * (MOST_EXPRESSIONS + 1)
+    text = "x{{ 1 }}" * (MAX_EXPRESSIONS + 1)
     with pytest.raises(InputError) as refused:
         Template.parse(text, lambda _, offset: Position("site.yaml", 3, 1 + offset))
     (problem,) = refused.value.problems
     assert problem.where == Position("site.yaml", 3, 2)
-    assert f"{MOST_EXPRESSIONS + 1:,} expressions" in problem.message
+    assert f"{MAX_EXPRESSIONS + 1:,} expressions" in problem.message

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.bus import MOST_DUE, Bus
+from orchestrator.fleet.bus import MAX_QUEUED, Bus
 from orchestrator.fleet.host.phases import Phase
 from tests.orchestrator.fleet.fakes import Recorder
 
@@ -85,7 +85,7 @@ def test_little_piles_up_before_a_slow_subscriber() -> None:
     done = []
 
     def publish(name: str) -> None:
-        for number in range(MOST_DUE):
+        for number in range(MAX_QUEUED):
             bus.publish(phase(name, number))
             done.append(name)
 
@@ -98,14 +98,14 @@ def test_little_piles_up_before_a_slow_subscriber() -> None:
     while len(bus._waiting) < sum(thread.is_alive() for thread in threads) - 1:
         assert time.monotonic() < end
         time.sleep(0.001)
-    assert len(done) <= MOST_DUE
+    assert len(done) <= MAX_QUEUED
     held.may.set()
     for thread in threads:
         thread.join(30)
-    assert len(held.events) == 8 * MOST_DUE
+    assert len(held.events) == 8 * MAX_QUEUED
     for name in {f"h{n}" for n in range(8)}:
         told = [event.at for event in held.of(happening.HostPhase) if event.host == name]
-        assert told == list(range(MOST_DUE))
+        assert told == list(range(MAX_QUEUED))
 
 
 def test_what_is_due_is_delivered_before_the_end() -> None:

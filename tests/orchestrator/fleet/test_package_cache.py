@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.package_cache import MOST_ASKED, HostPackages, PackageMetadataCache
+from orchestrator.fleet.package_cache import MAX_REQUESTS, HostPackages, PackageMetadataCache
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.package_sharing import fingerprint
@@ -130,7 +130,7 @@ def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
         {"shas": None},
         {"shas": ["../../etc/passwd"]},
         {"shas": [A, 7]},
-        {"shas": [f"{number:064x}" for number in range(MOST_ASKED + 1)]},
+        {"shas": [f"{number:064x}" for number in range(MAX_REQUESTS + 1)]},
     ],
 )
 def test_a_question_that_is_none_ends_the_host(message: dict[str, Any]) -> None:
@@ -172,7 +172,7 @@ def test_what_is_told_has_a_bound() -> None:
 def test_who_asks_for_ever_is_ended(message: dict[str, Any]) -> None:
     """Asking is no progress that could go on without end."""
     asked, _ = host_lore(PackageMetadataCache(wait=0))
-    for _ in range(MOST_ASKED):
+    for _ in range(MAX_REQUESTS):
         asked.ask(message)
     with pytest.raises(ProtocolError) as caught:
         asked.ask(message)
@@ -207,7 +207,7 @@ def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "prints", [None, {A: 7}, {"../x": A}, {f"{n:064x}": A for n in range(MOST_ASKED + 1)}]
+    "prints", [None, {A: 7}, {"../x": A}, {f"{n:064x}": A for n in range(MAX_REQUESTS + 1)}]
 )
 def test_an_installation_that_is_none_ends_the_host(prints: Any) -> None:
     """Only hashes are taken, and not more than a plan can need."""

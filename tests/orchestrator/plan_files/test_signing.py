@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.plan_files.signing import MOST_SIGNATURES, Approval, check_approved, sign
+from orchestrator.plan_files.signing import MAX_SIGNATURES, Approval, check_approved, sign
 from remote_runtime.errors import InputError, UsageError
 
 TEXT = b'{"protocol":"a plan"}\n'
@@ -153,5 +153,5 @@ def test_a_file_of_too_many_signatures(plan: str, signers: Path, key: Callable[[
     sign(plan, TEXT, own)
     beside = Path(plan + ".sig")
     one = beside.read_bytes()
-    beside.write_bytes(one * (MOST_SIGNATURES + 1))
-    assert f"more than {MOST_SIGNATURES} signatures" in refusal(plan, signers)
+    beside.write_bytes(one * (MAX_SIGNATURES + 1))
+    assert f"more than {MAX_SIGNATURES} signatures" in refusal(plan, signers)

@@ -175,7 +175,7 @@ def test_a_host_that_tells_too_much_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     """It fills no memory, what else it tells is not heard, and the others have their plan."""
-    monkeypatch.setattr("orchestrator.plan_files.writer.MOST_TOLD", 5000)
+    monkeypatch.setattr("orchestrator.plan_files.writer.MAX_REPORTED", 5000)
     maker = PlanWriter(planner(tmp_path))
     maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
     plans = {name: maker.plan(FakeHost(name), gathered(name)) for name in ("web1", "web2")}

@@ -114,7 +114,7 @@ def test_a_run_reads_a_key_once() -> None:
 
 def test_the_values_of_a_run_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """All together, however small each is."""
-    monkeypatch.setattr(key_value, "MOST_OF_RUN", 5)
+    monkeypatch.setattr(key_value, "MAX_PER_RUN", 5)
     lookup = KeyValueLookup(lambda: Fake({"a": b"123", "b": b"456"}))
     assert lookup(Key("B", "a")) == "123"
     with pytest.raises(CcmError, match="larger than"):

@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator.report.grouping import applied_by
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.terminal.summary import MOST_LINES
+from orchestrator.report.terminal.summary import MAX_LINES
 from tests.orchestrator.report.told import DIFF, Told, changed
 
 ROLES = {"web1": "web", "web2": "web", "app1": "app", "db1": "db", "db2": "db", "mon1": "mon"}
@@ -40,7 +40,7 @@ def test_a_cut_hides_nothing_of_few_hosts(width: int) -> None:
     have in common is cut."""
     fleet = {f"web{number}": "web" for number in range(1, 21)} | {"db1": "db"}
     lines = site(fleet).summary(width=width).splitlines()
-    assert len(lines) <= MOST_LINES
+    assert len(lines) <= MAX_LINES
     text = "\n".join(lines)
     assert "file#/etc/db.conf  change content, on db1" in text
     assert "more changes, on all 21 hosts: -v shows all" in text

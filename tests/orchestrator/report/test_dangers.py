@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.report.dangers import MOST_LINES, Dangers
+from orchestrator.report.dangers import MAX_LINES, Dangers
 from orchestrator.report.terminal.style import Style
 from tests.orchestrator.plan_files.test_danger import GONE, effect, told
 
@@ -80,10 +80,10 @@ def test_it_is_bounded(width: int) -> None:
     found = dangers({"web1": many[-100:] + many[:-100]})
     shown = lines(found, width)
     assert shown[0] == "Dangerous: 6,000 removals, 50 restarts"
-    assert len(shown) < 4 * MOST_LINES
+    assert len(shown) < 4 * MAX_LINES
     assert max(map(len, shown)) <= width
-    assert sum("restart  " in line for line in shown) == MOST_LINES // 2
-    assert f"… {6050 - MOST_LINES:,} more, -v shows all" in shown[-1]
+    assert sum("restart  " in line for line in shown) == MAX_LINES // 2
+    assert f"… {6050 - MAX_LINES:,} more, -v shows all" in shown[-1]
 
 
 def test_names_of_strangers_are_harmless() -> None:

@@ -8,9 +8,9 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.failures import (
     LONGEST_REASON,
-    MOST,
-    MOST_MANIFESTS,
-    MOST_OF_A_HOST,
+    MAX_FAILURES,
+    MAX_MANIFESTS,
+    MAX_PER_HOST,
     Failures,
     SharedFailure,
 )
@@ -195,22 +195,22 @@ def test_a_text_cannot_stand_for_another() -> None:
 def test_a_host_that_fails_in_every_way_hides_no_other() -> None:
     """Beyond what one host may begin its failures are counted as one; others keep theirs."""
     run = Run()
-    for number in range(3 * MOST):
+    for number in range(3 * MAX_FAILURES):
         run.failed("evil", "x" * number, name=f"n{number}")
     for host in ("a", "b"):
         run.failed(host, "could not connect to db1")
     found = run.told()
     assert found[0].hosts == ["a", "b"]
-    assert len(found) == MOST_OF_A_HOST + 2
+    assert len(found) == MAX_PER_HOST + 2
     assert found[-1].errors == ()
 
 
 def test_a_host_that_names_a_manifest_for_each_resource() -> None:
     """No more of them are held than a site has, and of their texts no more than of all others."""
     run, entries = Run(), Entries(most=1000)
-    for number in range(2 * MOST_MANIFESTS):
+    for number in range(2 * MAX_MANIFESTS):
         run.failed("evil", "no", manifest=f"{number}/site.yaml")
-    assert len(run.found._manifests["evil"]) == MOST_MANIFESTS
+    assert len(run.found._manifests["evil"]) == MAX_MANIFESTS
     kept = [entries.keep(entry_of(make_event(manifest=f"{n}" * 900))) for n in range(3)]
     assert [len(entry.manifest) for entry in kept] == [900, MAX_SHORT, MAX_SHORT]
 
@@ -218,8 +218,8 @@ def test_a_host_that_names_a_manifest_for_each_resource() -> None:
 def test_many_hosts_that_fail_in_every_way_hide_no_other() -> None:
     """Where there are very many failures each host may begin one more, so that each is in one."""
     run = Run()
-    for number in range(MOST // MOST_OF_A_HOST + 5):
-        for at in range(MOST_OF_A_HOST):
+    for number in range(MAX_FAILURES // MAX_PER_HOST + 5):
+        for at in range(MAX_PER_HOST):
             run.failed(f"evil{number}", "y" * (number + 1), name="z" * (at + 1))
     for host in ("a", "b"):
         run.failed(host, "could not connect to db1")
@@ -227,10 +227,10 @@ def test_many_hosts_that_fail_in_every_way_hide_no_other() -> None:
     found = run.told()
     assert found[0].hosts == ["a", "b"]
     assert ["b"] in [one.hosts for one in found]
-    assert found[-1].hosts == [f"evil{number}" for number in range(MOST // MOST_OF_A_HOST, 25)] + [
-        "a"
-    ]
-    assert len(found) <= MOST + 10
+    assert found[-1].hosts == [
+        f"evil{number}" for number in range(MAX_FAILURES // MAX_PER_HOST, 25)
+    ] + ["a"]
+    assert len(found) <= MAX_FAILURES + 10
 
 
 @pytest.mark.parametrize(

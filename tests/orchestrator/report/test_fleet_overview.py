@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.report.terminal.summary import MOST_LINES
+from orchestrator.report.terminal.summary import MAX_LINES
 from tests.orchestrator.report.told import CREATED, DIFF, Told, changed
 
 WIDTHS = (80, 100, 200)
@@ -40,7 +40,7 @@ def test_a_fleet_fits_on_forty_lines(width: int, noop: bool) -> None:
     """500 hosts, 480 of them alike, are 40 lines with diffs or without, none too wide."""
     for diff in (DIFF, DIFF + "+more\n" * 300):
         lines = fleet(noop, diff).summary(width=width).splitlines()
-        assert len(lines) <= MOST_LINES
+        assert len(lines) <= MAX_LINES
         assert max(map(len, lines)) <= width
     text = "\n".join(lines)
     assert "web[1-488] (488 hosts)" in text
@@ -132,7 +132,7 @@ def test_few_hosts_are_told_one_by_one() -> None:
 def test_everything_is_everything() -> None:
     """With -v nothing is left out, however many lines that makes."""
     lines = fleet(noop=True).summary(everything=True).splitlines()
-    assert len(lines) > MOST_LINES
+    assert len(lines) > MAX_LINES
     assert not any("… " in line for line in lines)
 
 

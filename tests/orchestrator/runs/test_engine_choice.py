@@ -10,7 +10,13 @@ import pytest
 from orchestrator.cli import engine_flag
 from orchestrator.fleet.engine import Job, Threads
 from orchestrator.runs import engine_choice
-from orchestrator.runs.engine_choice import FEWEST, EngineChoice, EngineSpec, engaged, parse_engine
+from orchestrator.runs.engine_choice import (
+    MIN_HOSTS,
+    EngineChoice,
+    EngineSpec,
+    engaged,
+    parse_engine,
+)
 from orchestrator.workers import forking, processes
 from remote_runtime.errors import UsageError
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
@@ -79,8 +85,8 @@ def test_what_is_no_engine_is_refused(text: str) -> None:
 
 def test_processes_by_themselves_are_for_many_hosts() -> None:
     """A few hosts have threads, many a process for each core."""
-    assert chosen("auto", FEWEST - 1) == 0
-    assert chosen("auto", FEWEST) == 4
+    assert chosen("auto", MIN_HOSTS - 1) == 0
+    assert chosen("auto", MIN_HOSTS) == 4
 
 
 def test_one_core_has_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,10 +99,10 @@ def test_one_core_has_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_machine_of_many_cores_is_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are no more than one controller keeps busy, unless they are asked for."""
     monkeypatch.setattr(engine_choice, "_cores", lambda: 64)
-    assert chosen("auto") == engine_choice.MOST
+    assert chosen("auto") == engine_choice.MAX_PROCESSES
     parser = argparse.ArgumentParser()
     engine_flag.add_engine(parser)
-    assert f"at most {engine_choice.MOST}" in " ".join(parser.format_help().split())
+    assert f"at most {engine_choice.MAX_PROCESSES}" in " ".join(parser.format_help().split())
     assert chosen("processes:20") == 20
 
 

@@ -31,7 +31,7 @@ def test_only_the_right_bytes_come_back() -> None:
 
 def test_the_oldest_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the most that are kept, what was not used for a day goes."""
-    monkeypatch.setattr(cache, "MOST", 2)
+    monkeypatch.setattr(cache, "MAX_FILES", 2)
     texts = [b"a", b"b", b"c"]
     for text in texts:
         cache.keep(digest(text), text)

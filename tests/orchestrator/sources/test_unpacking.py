@@ -86,8 +86,8 @@ def test_what_is_refused(members: list[tuple[tarfile.TarInfo, bytes]], words: st
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The size is that which unpacks, whatever headers say of it."""
-    monkeypatch.setattr(unpacking, "MOST_UNPACKED", 1 << 20)
-    monkeypatch.setattr(unpacking, "MOST_MEMBERS", 50)
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr(unpacking, "MAX_MEMBERS", 50)
     monkeypatch.setattr(unpacking, "_HEADERS", 3 * 512 * 50)
     for data in (
         packed(member("a", b"\0" * (2 << 20))),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.support.thread_pool import MOST, run_in_background
+from orchestrator.support.thread_pool import MAX_IDLE, run_in_background
 
 
 def expect_soon(what: Callable[[], object]) -> None:
@@ -56,11 +56,11 @@ def test_each_works_beside_the_others() -> None:
 
 def test_few_threads_wait_for_work() -> None:
     """What a thread holds that has done something is not kept for hundreds of them."""
-    together = threading.Barrier(MOST + 20, timeout=30)
-    for number in range(MOST + 20):
+    together = threading.Barrier(MAX_IDLE + 20, timeout=30)
+    for number in range(MAX_IDLE + 20):
         run_in_background(lambda: [together.wait()].clear(), f"host {number}")
     expect_soon(lambda: not any(t.name.startswith("host ") for t in threading.enumerate()))
-    expect_soon(lambda: _spare() <= MOST)
+    expect_soon(lambda: _spare() <= MAX_IDLE)
 
 
 def test_nothing_of_the_work_is_kept() -> None:

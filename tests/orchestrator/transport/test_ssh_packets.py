@@ -12,7 +12,7 @@ import pytest
 from orchestrator.transport.ssh_packets import (
     IDLE_SIZE,
     LARGEST_PACKET,
-    MOST_READ,
+    MAX_READ,
     READ_SIZE,
     OversizeError,
     Packets,
@@ -161,4 +161,4 @@ def test_who_waits_for_long_holds_little(ends: tuple[Counted, socket.socket]) ->
     late.start()
     assert packets.read_all(2000) == b"a" * 2000
     late.join()
-    assert (here.sizes[0], here.sizes[1], here.sizes[-1]) == (READ_SIZE, IDLE_SIZE, MOST_READ)
+    assert (here.sizes[0], here.sizes[1], here.sizes[-1]) == (READ_SIZE, IDLE_SIZE, MAX_READ)

@@ -200,7 +200,7 @@ def test_a_server_that_goes_on_about_nothing_is_given_up(
     rude: StartRude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would keep a core of the controller busy for as long as it likes."""
-    monkeypatch.setattr(ssh_packets, "MOST_IDLE", 1 << 20)
+    monkeypatch.setattr(ssh_packets, "MAX_IDLE", 1 << 20)
     one = rude()
     talking = threading.Thread(target=_say_nothing_at_length, args=(one,))
     talking.start()
@@ -216,7 +216,7 @@ def test_what_a_command_says_and_hears_may_be_any_amount(
     rude: StartRude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What carries it is not held against the server."""
-    monkeypatch.setattr(ssh_packets, "MOST_IDLE", 1 << 18)
+    monkeypatch.setattr(ssh_packets, "MAX_IDLE", 1 << 18)
     one, size = rude(), 4 << 20
 
     def answer() -> None:

@@ -94,7 +94,7 @@ def test_what_plans_have_in_common_is_told_once() -> None:
 
 def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither side holds more than so many resources, and none is mistaken for another."""
-    monkeypatch.setattr(event_sender, "MOST_NUMBERED", 2)
+    monkeypatch.setattr(event_sender, "MAX_NUMBERED", 2)
     box, channel = outbox()
     names = [("/a", "/b"), ("/c", "/d"), ("/a", "/e")]
     turns = [unchanged("web1", *each) for each in names]
@@ -115,8 +115,8 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("kind", ["i", "n"])
 def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that never begins anew would fill the controller's memory."""
-    monkeypatch.setattr(event_receiver, "MOST_NUMBERED", 3)
-    monkeypatch.setattr(event_receiver, "_MOST_TEXTS", 3)
+    monkeypatch.setattr(event_receiver, "MAX_NUMBERED", 3)
+    monkeypatch.setattr(event_receiver, "_MAX_TEXTS", 3)
     line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[],[]]'
     reader = EventReceiver(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:

@@ -76,7 +76,7 @@ def test_a_closed_one_has_sent_all() -> None:
 
 def test_hosts_wait_for_a_controller_that_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more is held than so much: whoever tells more waits, and nothing is lost."""
-    monkeypatch.setattr(event_sender, "MOST_WAITING", 1_000_000)
+    monkeypatch.setattr(event_sender, "MAX_WAITING", 1_000_000)
     box, channel = outbox(LONG)
     text, count = "x" * 400_000, 12
 

@@ -206,7 +206,7 @@ def test_a_worker_registers_for_its_own_hosts_only(
 
 def test_a_worker_that_asks_without_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each question takes a thread of the controller until it is answered."""
-    monkeypatch.setattr(hands, "_MOST_OPEN", 3)
+    monkeypatch.setattr(hands, "_MAX_OPEN", 3)
     there, lost = Telling(*(f"q{number}\t[0,1]" for number in range(9))), list[str]()
     asked: list[Any] = []
     answers: Any = SimpleNamespace(begin=lambda question, tell: asked.append(tell))
@@ -258,7 +258,7 @@ def test_what_a_worker_leaves_makes_no_difference_where_it_makes_no_sense(told: 
         'tweb2\t["info","a",false]',
         "tweb1\t" + "[" * 100_000,
         "q7",
-        "z" * (hands.MOST_LINE + 1),
+        "z" * (hands.MAX_LINE + 1),
     ],
 )
 def test_a_worker_that_breaks_the_protocol_is_no_defect_of_ccm(

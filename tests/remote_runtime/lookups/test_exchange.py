@@ -1,6 +1,6 @@
 from typing import Any, Dict
 
-from remote_runtime.lookups.exchange import MOST
+from remote_runtime.lookups.exchange import MAX_LOOKUPS
 from tests.remote_runtime.controller import RuntimeTest
 
 
@@ -62,6 +62,6 @@ class ExchangeTest(RuntimeTest):
 
     def test_too_many(self) -> None:
         """In one message, or in all."""
-        many = [stat("/srv/%d" % number) for number in range(MOST)]
+        many = [stat("/srv/%d" % number) for number in range(MAX_LOOKUPS)]
         self.assertIn("64 look-ups", self.refused({"questions": [*many, stat("/")]}))
         self.assertIn("64", self.refused({"questions": many}, {"questions": [stat("/")]}))

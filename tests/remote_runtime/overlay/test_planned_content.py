@@ -5,7 +5,7 @@ from typing import Generator
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
-from remote_runtime.overlay.planned_content import MOST, CachedContent, MemoryBudget
+from remote_runtime.overlay.planned_content import MAX_BYTES, CachedContent, MemoryBudget
 
 
 class Counted(Content):
@@ -42,8 +42,8 @@ class HeldTest(unittest.TestCase):
 
     def test_it_is_not_held_where_there_is_no_room(self) -> None:
         """A large content, or one too many, is read anew."""
-        large = CachedContent(Counted(MOST + 1), MemoryBudget())
-        self.assertEqual((large.data(), len(large.read())), (None, MOST + 1))
+        large = CachedContent(Counted(MAX_BYTES + 1), MemoryBudget())
+        self.assertEqual((large.data(), len(large.read())), (None, MAX_BYTES + 1))
         room = MemoryBudget()
         room.left = 5
         first, second = CachedContent(Counted(3), room), CachedContent(Counted(3), room)

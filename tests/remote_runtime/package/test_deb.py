@@ -166,7 +166,7 @@ class Reading(unittest.TestCase):
             [],
             {},
             {**form, "more": 1},
-            {**form, "members": [member] * (deb_contents.MOST_MEMBERS + 1)},
+            {**form, "members": [member] * (deb_contents.MAX_MEMBERS + 1)},
             {**form, "members": [["etc/passwd", *member[1:]]]},
             {**form, "members": [["/etc/../x", *member[1:]]]},
             {**form, "members": [["//etc", *member[1:]]]},
@@ -180,7 +180,7 @@ class Reading(unittest.TestCase):
             {**form, "conffiles": [7]},
             {**form, "scripts": {"postinst": 7}},
             {**form, "scripts": {"md5sums": ""}},
-            {**form, "scripts": {"postinst": "x" * (deb_contents.MOST_SCRIPT + 1)}},
+            {**form, "scripts": {"postinst": "x" * (deb_contents.MAX_SCRIPT + 1)}},
         ]
         for broken in wrong:
             with self.assertRaises(ValueError):

@@ -12,7 +12,7 @@ from unittest import mock
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.unchanged_batch import MOST_ROWS, Turn, Unplanned
+from remote_runtime.protocol.unchanged_batch import MAX_ROWS, Turn, Unplanned
 
 
 class ChannelTest(unittest.TestCase):
@@ -159,7 +159,7 @@ class ChannelTest(unittest.TestCase):
                 self.assertEqual(told, 300 if frame["t"] == "event" else 302)
                 told += frame["t"] == "event"
         self.assertEqual(told, 302)
-        self.assertLessEqual(most, MOST_ROWS)
+        self.assertLessEqual(most, MAX_ROWS)
 
     def test_a_preview_is_reported_apart(self) -> None:
         """A message says of all its resources whether they were previewed."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from remote_runtime.protocol.unchanged_batch import (
     LONGEST,
-    MOST_ROWS,
+    MAX_ROWS,
     Turn,
     UnchangedBatch,
     Unplanned,
@@ -63,6 +63,6 @@ class UnchangedBatchTest(unittest.TestCase):
         """As many rows as a message may have fit a frame, whatever they say."""
         wide = "\u20ac" * LONGEST
         said = Unplanned(wide, wide, wide, False, "certain")
-        frame = encode(self.batch(*[(n, said) for n in range(MOST_ROWS)]).take())
+        frame = encode(self.batch(*[(n, said) for n in range(MAX_ROWS)]).take())
         self.assertLess(len(frame), MAX_FROM_TARGET)
-        self.assertEqual(len(json.loads(frame[5:].decode())["rows"]), MOST_ROWS)
+        self.assertEqual(len(json.loads(frame[5:].decode())["rows"]), MAX_ROWS)

@@ -13,7 +13,7 @@ from remote_runtime.effects import (
     UnknownEffect,
     everything,
 )
-from remote_runtime.reporting.effects import MOST, losses
+from remote_runtime.reporting.effects import MAX_EFFECTS, losses
 
 
 def told(*effects):
@@ -69,6 +69,6 @@ class TestLosses(unittest.TestCase):
 
     def test_there_is_a_bound(self):
         """What is beyond it is counted as unknown, never left out."""
-        found = told(*[PackageEffect("p%d" % n, "") for n in range(MOST + 7)])
-        self.assertEqual(len(found), MOST + 1)
+        found = told(*[PackageEffect("p%d" % n, "") for n in range(MAX_EFFECTS + 7)])
+        self.assertEqual(len(found), MAX_EFFECTS + 1)
         self.assertEqual(found[-1], ("unknown", "7 more effects", "unknown"))

@@ -15,7 +15,7 @@ from remote_runtime.effects import (
     UnknownEffect,
     everything,
 )
-from remote_runtime.reporting.operations import MOST, compared, operations
+from remote_runtime.reporting.operations import MAX_OPERATIONS, compared, operations
 
 A_FILE = PathEffect("/a", "file", mode=0o644, uid=0, gid=5, content=Bytes(b"x"))
 
@@ -80,9 +80,9 @@ class TestOperations(unittest.TestCase):
 
     def test_there_is_a_bound(self):
         """An event has some; all are compared."""
-        effects = [PathEffect("/%d" % n, "absent") for n in range(3 * MOST)]
-        self.assertEqual(len(operations(effects)), MOST)
-        self.assertEqual(len(compared(effects)), 3 * MOST)
+        effects = [PathEffect("/%d" % n, "absent") for n in range(3 * MAX_OPERATIONS)]
+        self.assertEqual(len(operations(effects)), MAX_OPERATIONS)
+        self.assertEqual(len(compared(effects)), 3 * MAX_OPERATIONS)
 
     def test_a_content_that_only_the_push_knows(self):
         """A download without a checksum is compared without its content."""

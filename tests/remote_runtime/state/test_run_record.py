@@ -168,13 +168,13 @@ class RunRecordTest(DirectoryTest):
     def test_bounds(self) -> None:
         """There are only so many records; of an older one the host says that it cannot tell."""
         memory = StateStore(self.state)
-        for number in range(run_record.MOST_RECORDS + 3):
-            memory.prune("runs", run_record.MOST_RECORDS - 1, "")
+        for number in range(run_record.MAX_RECORDS + 3):
+            memory.prune("runs", run_record.MAX_RECORDS - 1, "")
             name = "%032x" % number
             os.close(memory.open_log("runs", name)[0])
             os.utime(os.path.join(self.state, "runs", name), (number, number))
         sizes = [os.path.getsize(os.path.join(self.state, "runs", name)) for name in self.records()]
-        self.assertEqual(sum(1 for size in sizes if size), run_record.MOST_RECORDS)
+        self.assertEqual(sum(1 for size in sizes if size), run_record.MAX_RECORDS)
         self.assertEqual(self.told("%032x" % 2)[-1]["state"], "unusable")
         self.assertEqual(self.told("%032x" % 3)[-1]["state"], "cut")
 

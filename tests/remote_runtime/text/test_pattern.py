@@ -3,7 +3,7 @@ import re
 import unittest
 from typing import Any, List, Optional, Tuple
 
-from remote_runtime.text.pattern import MOST, Pattern, Template
+from remote_runtime.text.pattern import MAX_INSTRUCTIONS, Pattern, Template
 
 _ATOMS = "a b c A _ \\. . [ab] [^a] \\w \\d \\s \\b ^ $ [a-c1] 1 \\W \u00e9".split() + [" "]
 _REPEATS = ("", "", "", "*", "+", "?", "*?", "+?", "??", "{2}", "{1,3}", "{0,2}?")
@@ -93,7 +93,7 @@ class PatternTest(unittest.TestCase):
             ("(a)?(?(1)b|c)", "conditional groups"),
             ("a\n", "a line break never matches"),
             ("(a{50}){50}", "too large"),
-            ("a{%d}" % MOST, "too large"),
+            ("a{%d}" % MAX_INSTRUCTIONS, "too large"),
         ):
             with self.assertRaises(ValueError) as caught:
                 Pattern(text)

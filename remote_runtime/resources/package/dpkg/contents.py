@@ -12,10 +12,10 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.lean.digest import sha256
 
-MOST_MEMBERS = 20000
-MOST_TEXT = 16 << 10  # bytes of one text that is kept, a conffile or a unit,
-MOST_SCRIPT = 128 << 10  # of a script,
-MOST_TEXTS = 512 << 10  # and of all of them together
+MAX_MEMBERS = 20000
+MAX_TEXT = 16 << 10  # bytes of one text that is kept, a conffile or a unit,
+MAX_SCRIPT = 128 << 10  # of a script,
+MAX_TEXTS = 512 << 10  # and of all of them together
 TRIGGERS = "triggers"
 CONFIG = "config"  # debconf's
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm", CONFIG, TRIGGERS)  # with dpkg's control file
@@ -25,7 +25,7 @@ TMPFILES = "/usr/lib/tmpfiles.d/"
 _PRESETS = ("/lib/systemd/system-preset/", "/usr/lib/systemd/system-preset/")
 _TEXTS = ("/etc/", SYSUSERS, TMPFILES, *UNIT_DIRECTORIES, *_PRESETS)
 _DATA = ("/var/", "/srv/", "/opt/")
-_MOST_DATA = 64 << 10  # bytes of the texts below these
+_MAX_DATA = 64 << 10  # bytes of the texts below these
 _KINDS = ("file", "directory", "symlink", "something")
 _LONGEST = 4096
 _BLOCK = 1 << 16
@@ -108,7 +108,7 @@ def parse(form: Any) -> Contents:
     if not isinstance(form, dict) or set(form) != {"members", "conffiles", "scripts"}:
         raise ValueError("not the contents of a package")
     members, conffiles, scripts = form["members"], form["conffiles"], form["scripts"]
-    if not isinstance(members, list) or len(members) > MOST_MEMBERS:
+    if not isinstance(members, list) or len(members) > MAX_MEMBERS:
         raise ValueError("not the files of a package")
     if not isinstance(conffiles, list) or len(conffiles) > len(members):
         raise ValueError("not the conffiles of a package")
@@ -117,9 +117,9 @@ def parse(form: Any) -> Contents:
     found = [_member(entry) for entry in members]
     for path in conffiles:
         _check_path(path)
-    if not all(_is_text(text, MOST_SCRIPT) for text in scripts.values()):
+    if not all(_is_text(text, MAX_SCRIPT) for text in scripts.values()):
         raise ValueError("a script of a package is too long or none")
-    if sum(map(len, [*scripts.values(), *(member.text for member in found)])) > MOST_TEXTS:
+    if sum(map(len, [*scripts.values(), *(member.text for member in found)])) > MAX_TEXTS:
         raise ValueError("the texts of a package are too long")
     return Contents(found, conffiles, scripts)
 
@@ -134,7 +134,7 @@ def _member(entry: Any) -> Member:
         raise ValueError("a file of a package has impossible numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of no known kind")
-    limits = ((member.sha256, _LONGEST), (member.target, _LONGEST), (member.text, MOST_SCRIPT))
+    limits = ((member.sha256, _LONGEST), (member.target, _LONGEST), (member.text, MAX_SCRIPT))
     if not all(_is_text(text, most) and "\0" not in text for text, most in limits):
         raise ValueError("a file of a package has impossible texts")
     return member
@@ -199,7 +199,7 @@ def _with_data(root: str, members: List[Member]) -> List[Member]:
     files = [m for m in members if m.kind == "file" and m.path.startswith(_DATA)]
     data = [member for member in files if member.mode & stat.S_IROTH]
     texts: Dict[str, str] = {}
-    left = _MOST_DATA
+    left = _MAX_DATA
     for member in sorted(data, key=lambda member: (member.size, member.path)):
         left -= member.size
         if left < 0:
@@ -211,8 +211,8 @@ def _with_data(root: str, members: List[Member]) -> List[Member]:
 def _walk(root: str, below: str, own: Callable[[str], bool], members: List[Member]) -> None:
     for name in sorted(os.listdir(root + below)):
         path = "%s/%s" % (below, name)
-        if len(members) == MOST_MEMBERS:
-            raise ValueError("more than %d files" % MOST_MEMBERS)
+        if len(members) == MAX_MEMBERS:
+            raise ValueError("more than %d files" % MAX_MEMBERS)
         found = os.lstat(root + path)
         if own(path):
             members.append(_found(root, path, found))
@@ -249,16 +249,16 @@ def digest(path: str) -> str:
 def _text(path: str) -> str:
     """A small text, "" for anything else."""
     with open(path, "rb") as file:
-        data = file.read(MOST_TEXT + 1)
+        data = file.read(MAX_TEXT + 1)
     try:
-        return data.decode("utf-8") if len(data) <= MOST_TEXT and b"\0" not in data else ""
+        return data.decode("utf-8") if len(data) <= MAX_TEXT and b"\0" not in data else ""
     except ValueError:
         return ""
 
 
 def _script(path: str) -> str:
     with open(path, "rb") as file:
-        data = file.read(MOST_SCRIPT + 1)
-    if len(data) > MOST_SCRIPT:
+        data = file.read(MAX_SCRIPT + 1)
+    if len(data) > MAX_SCRIPT:
         raise ValueError("%s is too long" % os.path.basename(path))
     return data.decode("utf-8", "replace")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OWNED = re.compile(r"(?P<owner>[a-z0-9][a-z0-9+.-]*)(?::[a-z0-9-]+)?: (?P<path>/.*)")
 _PATTERN = set("*?[\\")
-_MOST = 500  # paths in one question
+_LIMIT = 500  # paths in one question
 
 Planned = Mapping[Tuple[str, str], Contents]
 
@@ -76,8 +76,8 @@ def _already_there(context: "Context", contents: Contents, rules: "HostRules") -
 def _owners(context: "Context", paths: Sequence[str], planned: Planned) -> Dict[str, str]:
     """The packages whose files these are, those of the plan before those of the host."""
     found: Dict[str, str] = {}
-    for at in range(0, len(paths), _MOST):
-        asked = ("dpkg-query", "--search", "--", *paths[at : at + _MOST])
+    for at in range(0, len(paths), _LIMIT):
+        asked = ("dpkg-query", "--search", "--", *paths[at : at + _LIMIT])
         for line in context.commands.run(asked).stdout.splitlines():
             fits = _OWNED.match(line)
             if fits:

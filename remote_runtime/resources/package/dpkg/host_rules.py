@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 DIVERSIONS, OVERRIDES = ADMIN + "/diversions", ADMIN + "/statoverride"
-_MOST = 4 << 20  # bytes of one file
+_LIMIT = 4 << 20  # bytes of one file
 _LOCAL = ":"
 
 
@@ -164,7 +164,7 @@ def read(
 def _text(files: "Files", path: str) -> str:
     if not files.exists(path):
         return ""
-    text = files.read(path, _MOST, follow=True).decode("utf-8", "surrogateescape")
+    text = files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
     if text and not text.endswith("\n"):
         raise _refused(path, "its last line has no line break")
     return text

@@ -27,7 +27,7 @@ FILE = "/etc/dpkg/dpkg.cfg"
 PARTS = "/etc/dpkg/dpkg.cfg.d"
 _OF_HOME = ".dpkg.cfg"
 REFUSED = "package.dpkg"
-_MOST = 1 << 20  # bytes of one file
+_LIMIT = 1 << 20  # bytes of one file
 _PART = re.compile(r"[A-Za-z0-9_-]+\Z")
 _NAME = re.compile(r"[A-Za-z0-9-]*")
 _BLANKS = " \t\n\v\f\r"
@@ -180,7 +180,7 @@ def read(
     """
     reader = _Reader()
     for path in _paths(files, home):
-        text = files.read(path, _MOST, follow=True).decode("utf-8", "surrogateescape")
+        text = files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
         for number, line in enumerate(text.split("\n"), 1):
             reader.line(line, "%s:%d" % (path, number))
     reader.words(options)

@@ -11,7 +11,7 @@ from remote_runtime.system.paths import is_within
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
-_MOST = 1 << 20  # bytes of one file
+_LIMIT = 1 << 20  # bytes of one file
 
 
 def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
@@ -22,7 +22,7 @@ def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
         path = os.path.join(directory, name)
         if name in ("Lock", "Unincorp") or files.is_directory(path):
             continue
-        for line in files.read(path, _MOST, follow=True).decode("utf-8", "replace").splitlines():
+        for line in files.read(path, _LIMIT, follow=True).decode("utf-8", "replace").splitlines():
             words = line.split()
             if name == "File" and len(words) >= 2:
                 found.setdefault(words[0], set()).add(_package(words[1]))

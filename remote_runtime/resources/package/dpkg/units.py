@@ -29,7 +29,7 @@ _REMEMBERED = "/var/lib/systemd/deb-systemd-helper-enabled"
 _POLICY = "/usr/sbin/policy-rc.d"
 _REFUSES = re.compile(r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*exit 101;?\s*\Z")
 _ASKING = 10.0  # seconds
-_MOST_ASKED = 20  # units of one package
+_MAX_REQUESTS = 20  # units of one package
 _LIMIT = 1 << 16  # bytes of a file
 _REFUSED = ("service.failed", "resource.unsettled")
 _UNIT = re.compile(r"[\w@.:\\-]+\Z")
@@ -245,7 +245,7 @@ class Units(object):
         enables."""
         commands = self._context.commands
         others = sorted((deeds.started | deeds.enabled | deeds.restarted) - self._own)
-        most = _MOST_ASKED if others and commands.find("systemctl") else 0
+        most = _MAX_REQUESTS if others and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(others):
             asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
@@ -266,7 +266,7 @@ class Units(object):
         """Units that a script of a package that comes stops, and no script starts."""
         commands = self._context.commands
         units = sorted(deeds.stopped - set(self._begins))
-        most = _MOST_ASKED if units and commands.find("systemctl") else 0
+        most = _MAX_REQUESTS if units and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(units):
             world = self._context.world

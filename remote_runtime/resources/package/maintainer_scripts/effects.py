@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 _OVERRIDES, _DIVERSIONS = "/var/lib/dpkg/statoverride", "/var/lib/dpkg/diversions"
-_MOST = 1 << 20  # bytes of one of them
+_LIMIT = 1 << 20  # bytes of one of them
 _SHELL = re.compile(r"#![ \t]*(?:/usr)?/bin/(?:env )?(?:sh|dash|bash)\b")
 _DIRECTORIES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin")
 _TEMPORARY = "/tmp/.ccm-mktemp"
@@ -186,7 +186,7 @@ class ScriptEffects(object):
     def _lines(self, path: str) -> List[str]:
         if not self._files.exists(path):
             return []
-        return self._files.read(path, _MOST).decode("utf-8", "replace").splitlines()
+        return self._files.read(path, _LIMIT).decode("utf-8", "replace").splitlines()
 
     # -- calls ------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
 FILES = ("/etc/default/locale", "/etc/locale.conf")
-_MOST = 1 << 14  # bytes of one of them
+_LIMIT = 1 << 14  # bytes of one of them
 _CATEGORIES = ("LC_CTYPE", "LC_NUMERIC", "LC_TIME", "LC_COLLATE", "LC_MONETARY")
 _NAMES = ("LANG", "LC_ALL", *_CATEGORIES)
 
@@ -20,7 +20,7 @@ def environment(files: "Files") -> Dict[str, str]:
     found: Dict[str, str] = {}
     for path in FILES:
         if not found and files.exists(path) and not files.is_directory(path):
-            found = _settings(files.read(path, _MOST, follow=True).decode("utf-8", "replace"))
+            found = _settings(files.read(path, _LIMIT, follow=True).decode("utf-8", "replace"))
     everything = found.pop("LC_ALL", "")
     if everything:  # it would have messages in it as well
         found = dict.fromkeys(("LANG", *_CATEGORIES), everything)

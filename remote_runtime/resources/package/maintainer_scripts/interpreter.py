@@ -31,8 +31,8 @@ from remote_runtime.resources.package.maintainer_scripts.syntax import (
 from remote_runtime.resources.package.maintainer_scripts.tests import UNKNOWN, negated
 from remote_runtime.resources.package.maintainer_scripts.words import Words
 
-_MOST_STEPS = 5000  # commands of one script
-_MOST_ROUNDS = 64  # of a loop
+_MAX_STEPS = 5000  # commands of one script
+_MAX_ROUNDS = 64  # of a loop
 _DEEPEST = 12  # functions within one another
 _WRITING = (">", ">>", ">|", "&>", "&>>", "<>")
 _NULL = ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty")
@@ -64,7 +64,7 @@ class Interpreter(Shell):
         super().__init__(variables)
         self._functions: Dict[str, Node] = {}
         self._certain = True
-        self._left = _MOST_STEPS
+        self._left = _MAX_STEPS
         self._depth = 0
         self._directory = "/"
         self._words = Words(self)
@@ -238,8 +238,8 @@ class Interpreter(Shell):
         certain = self._certain
         if isinstance(node, For):
             words = self.arguments if node.words is None else self._words.fields(node.words)
-            known = len(words) <= _MOST_ROUNDS and not any(UNKNOWN in word for word in words)
-            for word in list(words)[:_MOST_ROUNDS]:
+            known = len(words) <= _MAX_ROUNDS and not any(UNKNOWN in word for word in words)
+            for word in list(words)[:_MAX_ROUNDS]:
                 self.variables[node.name] = word
                 if not self._round(node.body, known):
                     break

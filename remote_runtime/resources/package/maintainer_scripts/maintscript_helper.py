@@ -15,7 +15,7 @@ from remote_runtime.resources.package.maintainer_scripts.tests import UNKNOWN
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files, Status
 
-_MOST = 1 << 16  # bytes of a configuration file that is read
+_LIMIT = 1 << 16  # bytes of a configuration file that is read
 NAME = "dpkg-maintscript-helper"
 _VERSION_AT = {"rm_conffile": 1, "mv_conffile": 2, "symlink_to_dir": 2, "dir_to_symlink": 2}
 
@@ -124,9 +124,9 @@ def _conffile(wanted: Request, files: "Files", old: Conffiles) -> List[PathEffec
 def _as(name: str, path: str, status: "Status", files: "Files") -> PathEffect:
     """A file under another name; a long one, or one that is no text, of unknown content."""
     content = None
-    if status.size <= _MOST:
+    if status.size <= _LIMIT:
         try:
-            content = Text(files.read(path, _MOST).decode("utf-8"))
+            content = Text(files.read(path, _LIMIT).decode("utf-8"))
         except UnicodeDecodeError:
             pass
     return PathEffect(name, "file", status.mode, uid=status.uid, gid=status.gid, content=content)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files, Status
 
 _OCTAL = re.compile(r"[0-7]{3,4}\Z")
-_MOST = 1 << 16  # bytes of a file that is read
+_LIMIT = 1 << 16  # bytes of a file that is read
 _PRINTING = ("echo", "printf", "cat", ":")
 
 Doer = Callable[[Sequence[str], Call], Optional[List[PathEffect]]]
@@ -27,7 +27,7 @@ class Copy(Content):
     def __init__(self, path: str, status: "Status", files: "Files") -> None:
         self.sha256, self.size = files.sha256(path, status), status.size
         self._path, self._data = path, b""
-        if status.size <= _MOST:
+        if status.size <= _LIMIT:
             try:
                 self._data = b"".join(files.blocks(path))
             except Unknowable:
@@ -199,9 +199,9 @@ class PathCommands(object):
         if self._files.link(paths[0]):
             return None
         if call.appends:
-            if status.size > _MOST:
+            if status.size > _LIMIT:
                 return None
-            text = self._files.read(paths[0], _MOST).decode("utf-8", "surrogateescape") + text
+            text = self._files.read(paths[0], _LIMIT).decode("utf-8", "surrogateescape") + text
             if any("\udc80" <= char <= "\udcff" for char in text):
                 return None
         return [PathEffect(paths[0], "file", content=Text(text))]

@@ -3,7 +3,7 @@
 from typing import Dict, Sequence
 
 from remote_runtime.resources.package.dpkg.contents import (
-    MOST_SCRIPT,
+    MAX_SCRIPT,
     Contents,
     Member,
     members_below,
@@ -84,7 +84,7 @@ def _script(program: str, text: str) -> str:
     text = "" if text == _NONE else text
     if program not in (_NONE, *_SHELLS):
         return "%s %s\n" % (program, " ".join(text.split()))
-    if len(text) > MOST_SCRIPT:
+    if len(text) > MAX_SCRIPT:
         raise ValueError("a script is too long")
     return text + "\n" * bool(text)
 

@@ -12,7 +12,7 @@ from orchestrator.fleet.checks.unchanged_check import CheckedResources, check_un
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from remote_runtime.errors import ProtocolError
 from remote_runtime.protocol.expansion import LATEST
-from remote_runtime.protocol.unchanged_batch import MOST_ROWS
+from remote_runtime.protocol.unchanged_batch import MAX_ROWS
 from remote_runtime.reporting.events import encode_id
 from tests.orchestrator.fleet.fakes import file_text, make_event
 
@@ -124,10 +124,10 @@ def test_a_lie_is_refused(message: dict[str, Any]) -> None:
 
 def test_a_flood_is_refused() -> None:
     """One message has only so many rows, and a plan only so many resources."""
-    names = [f"/{n}" for n in range(2 * MOST_ROWS)]
-    assert refusal(stable(*map(row, range(MOST_ROWS + 1))), *names) == "protocol.event"
+    names = [f"/{n}" for n in range(2 * MAX_ROWS)]
+    assert refusal(stable(*map(row, range(MAX_ROWS + 1))), *names) == "protocol.event"
     host = Host(*names)
-    assert host.told(stable(*map(row, range(MOST_ROWS)))).turns.total == MOST_ROWS
+    assert host.told(stable(*map(row, range(MAX_ROWS)))).turns.total == MAX_ROWS
 
 
 @pytest.mark.parametrize("seq", [0, 2, "1", True, None])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from orchestrator.fleet.store.fact_cache import MOST_BYTES, FactCache
+from orchestrator.fleet.store.fact_cache import MAX_BYTES, FactCache
 
 
 class Named(NamedTuple):
@@ -88,7 +88,7 @@ def test_the_longest_name_has_a_file(store: FactCache) -> None:
 def test_too_much_is_not_kept(store: FactCache, tmp_path: Path) -> None:
     """A host that says more than the bound is not kept, and leaves what was kept before."""
     store.keep(HOST, {"n": 1})
-    assert not store.keep(HOST, {"x": "x" * MOST_BYTES})
+    assert not store.keep(HOST, {"x": "x" * MAX_BYTES})
     kept = store.of(HOST)
     assert kept is not None
     assert kept.facts == {"n": 1}
@@ -98,7 +98,7 @@ def test_too_much_is_not_kept(store: FactCache, tmp_path: Path) -> None:
     "text",
     [
         b"", b"{", b"[]", b"null", b"\xff", b'{"format": 1}', b"[" * 100_000,
-        b"x" * (MOST_BYTES + 1),
+        b"x" * (MAX_BYTES + 1),
         b'{"format": 2, "host": "web1", "time": 1.0, "facts": {}}',
         b'{"format": 1, "host": "web2", "time": 1.0, "facts": {}}',
         b'{"format": 1, "host": "web1", "time": "now", "facts": {}}',

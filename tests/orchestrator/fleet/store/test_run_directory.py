@@ -118,7 +118,7 @@ def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:
 def test_very_many_resources_are_read_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is found, in whatever order, though few of them are held."""
     monkeypatch.setattr(event_lines, "_BLOCK", 3)
-    monkeypatch.setattr(event_lines, "_MOST_BLOCKS", 1)
+    monkeypatch.setattr(event_lines, "_MAX_BLOCKS", 1)
     directory = begin()
     told = [unchanged(f"web{n}", f"/{n}", f"/{(n * 7) % 20}", "/a") for n in range(20)]
     for turns in told:
@@ -153,7 +153,7 @@ def test_texts_of_resources_are_at_hand_for_twice_the_largest_plan(
     planned: int, written: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What each host has of its own is not held to the end of a run of very many hosts."""
-    monkeypatch.setattr(run_directory, "LEAST_NUMBERED", 2)
+    monkeypatch.setattr(run_directory, "MIN_NUMBERED", 2)
     directory = begin()
     directory.handle(happening.HostPlanned("web1", ("file#/a", "file#/b")[:planned]))
     for host, own in (("web1", "/1"), ("web2", "/2")):

@@ -3,7 +3,7 @@
 import io
 
 from orchestrator.fleet.store.saved_runs import SavedRun
-from orchestrator.report.files.markdown import MOST_CHARACTERS, write_markdown
+from orchestrator.report.files.markdown import MAX_CHARACTERS, write_markdown
 from tests.orchestrator.report.runs import DIFF, Kept, held_run, mixed_run
 
 
@@ -77,7 +77,7 @@ def test_it_fits_into_a_comment() -> None:
     for number in range(3_000):
         kept.changed("web1", f"/etc/{number}", f"--- a\n+++ b\n-{number}\n+x\n")
     text = markdown(kept.end())
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     assert text.endswith("_More in `ccm report 20260921T133640Z-aaaaaa`._\n")
     assert text.count("```") % 2 == 0
 

@@ -1,6 +1,6 @@
 """The summary of a preview: what is dangerous, and what a push would do."""
 
-from orchestrator.report.terminal.summary import MOST_LINES
+from orchestrator.report.terminal.summary import MAX_LINES
 from tests.orchestrator.report.told import CREATED, Told
 
 GONE = {"what": "ensure", "from": "present", "to": "absent"}
@@ -36,7 +36,7 @@ def test_the_list_of_dangers_keeps_a_summary_of_many_hosts_bounded() -> None:
     told.event("web11", "/etc/own", "changed", noop=True, changes=[GONE], prediction="certain")
     lines = told.summary().splitlines()
     assert "Dangerous: 331 removals" in lines
-    assert len(lines) <= MOST_LINES + 2
+    assert len(lines) <= MAX_LINES + 2
 
 
 def test_a_preview_without_dangers_has_no_list() -> None:
