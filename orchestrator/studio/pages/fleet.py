@@ -14,6 +14,7 @@ from orchestrator.studio.index.host_state import (
     TROUBLE,
 )
 from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
 from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.run_filter import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
@@ -75,6 +76,9 @@ def fleet_page(studio: Studio, parameters: Parameters) -> Page:
             "since": runs_by_number(studio, [host["since"] for host in hosts]),
             "counts": {_NAMES[rank]: (WORDS[rank], number) for rank, number in counts.items()},
             "troubled": _troubled(studio, condition, values),
+            "charts": charts(studio, run_filter(parameters)),
+            "frame": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
+            "size": (WIDTH, HEIGHT),
             "pager": at,
             "problem": problem or studio.hosts.problem,
             "has_inventory": studio.hosts.inventory is not None,

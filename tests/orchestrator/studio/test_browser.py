@@ -20,6 +20,7 @@ from orchestrator.studio.web.start import StudioOptions, assemble
 from tests.axe import axe_source, violations
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.studio.history import FIRST, SECOND, THIRD, RunningRun, three_runs
+from tests.orchestrator.studio.test_charts import RUNS, drift_run, planned_run
 
 PAGES = (
     "/", "/runs", f"/runs/{SECOND}", f"/runs/{FIRST}/hosts/web1", "/hosts/web2",
@@ -66,8 +67,10 @@ class Served:
 
 @pytest.fixture
 def served(state: Path) -> Iterator[Served]:
-    """A studio over three runs."""
+    """A studio over three runs, and two later ones with drift and with predictions."""
     three_runs()
+    drift_run(RUNS[0], 2)
+    planned_run(RUNS[1], 3)
     with Served(state) as it:
         yield it
 
