@@ -12,6 +12,7 @@ from orchestrator.cli.studio_extra import require_studio
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from orchestrator.studio.plans.plan_shelf import PlanPolicy
     from orchestrator.studio.sharing.webhook import WebhookTarget
 
 HELP = "Serve the stored runs of a fleet as pages for a browser."
@@ -85,7 +86,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=1_000,
         help="number of runs that are kept of those that others post (default: 1000)",
     )
+    _add_policy(parser)
+    _add_news(parser)
 
+
+def _add_news(parser: argparse.ArgumentParser) -> None:
+    """What other programs get."""
     parser.add_argument(
         "--public-badges",
         action="store_true",
@@ -99,6 +105,43 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file of mode 0600 with the secret of the signatures",
     )
+
+
+def _add_policy(parser: argparse.ArgumentParser) -> None:
+    """What the plans of the project need before they may be pushed."""
+    parser.add_argument(
+        "--signers",
+        metavar="FILE",
+        help="allowed_signers file of ssh-keygen with the approvers of plans, outside the "
+        "checkout (default: $CCM_SIGNERS)",
+    )
+    parser.add_argument(
+        "--approvals",
+        metavar="N",
+        type=count,
+        help="number of people who must approve a plan (default: 1)",
+    )
+    parser.add_argument(
+        "--deny",
+        metavar="CONDITION,...",
+        action="append",
+        default=[],
+        help="a plan is denied if one of these conditions is true, as for ccm plan check;"
+        " repeatable",
+    )
+
+
+def _policy(args: argparse.Namespace) -> PlanPolicy:
+    """The policy of the flags. UsageError."""
+    from orchestrator.plan_files.conditions import parse_conditions
+    from orchestrator.studio.plans.plan_shelf import PlanPolicy
+    from remote_runtime.errors import UsageError
+
+    if args.approvals is not None and not args.signers:
+        hint = "set the approvers with --signers or CCM_SIGNERS"
+        raise UsageError("--approvals requires --signers", hint=hint)
+    denied = [one for text in args.deny for one in parse_conditions(text, "--deny")]
+    return PlanPolicy(args.signers or "", args.approvals or 1, tuple(denied))
 
 
 def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
@@ -143,6 +186,7 @@ def run(args: argparse.Namespace) -> int:
         private=private,
         webhook=_webhook(args.webhook, args.webhook_secret),
         public_badges=args.public_badges,
+        policy=_policy(args),
     )
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(

@@ -56,28 +56,49 @@ def sign(path: str, text: bytes, key: str) -> str:
     return target
 
 
+class Approvers(NamedTuple):
+    """The ``people`` who approved a plan, and why other signatures do not count."""
+
+    people: list[str]
+    uncounted: list[str]
+
+
 def check_approved(path: str, text: bytes, approval: Approval, manifest: str) -> list[str]:
     """The people who approved the plan whose bytes are ``text``; InputError if there are too few.
 
     The file of signers must be outside of the checkout with ``manifest``; UsageError.
     """
     _check_signers(approval.signers, manifest)
+    found = _approvers_of(path, text, _signatures(path + SUFFIX), approval.signers)
+    if len(found.people) < approval.wanted:
+        number = f"{len(found.people)} of {approval.wanted} approvals"
+        told = "; ".join(["", *found.uncounted])
+        hint = f"the people in {approval.signers} approve with ccm plan sign"
+        raise InputError([Problem(f"{path} has {number}{told}", None, hint, "input.approval")])
+    return found.people
+
+
+def find_approvers(
+    path: str, text: bytes, *, signatures: bytes, signers: str, manifest: str
+) -> Approvers:
+    """Who approved a plan, of the content of its signature file. UsageError, InputError."""
+    _check_signers(signers, manifest)
+    return _approvers_of(path, text, signatures, signers)
+
+
+def _approvers_of(path: str, text: bytes, signatures: bytes, signers: str) -> Approvers:
+    """As ``find_approvers``, with a checked file of signers."""
     people: dict[str, str] = {}
     why = []
-    for key, block in _blocks(path + SUFFIX):
-        person = _signer(text, block, approval.signers)
+    for key, block in _blocks(path + SUFFIX, signatures):
+        person = _signer(text, block, signers)
         if not person:
             why.append("one is not by an approver, or is not for this file")
         elif key in people.values() or person in people:
             why.append(f"{person} has signed twice")
         else:
             people[person] = key
-    if len(people) < approval.wanted:
-        found = f"{len(people)} of {approval.wanted} approvals"
-        told = "; ".join(["", *dict.fromkeys(why)])
-        hint = f"the people in {approval.signers} approve with ccm plan sign"
-        raise InputError([Problem(f"{path} has {found}{told}", None, hint, "input.approval")])
-    return sorted(people)
+    return Approvers(sorted(people), list(dict.fromkeys(why)))
 
 
 def _check_signers(signers: str, manifest: str) -> None:
@@ -106,15 +127,19 @@ def _check_signers(signers: str, manifest: str) -> None:
 _FORM = "name an allowed_signers file, see ssh-keygen(1)"
 
 
-def _blocks(path: str) -> Iterator[tuple[str, bytes]]:
-    """Each signature with the public key that it claims."""
+def _signatures(path: str) -> bytes:
+    """The content of a signature file; nothing where there is none."""
     try:
         with open(path, "rb") as file:
-            text = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        return
+        return b""
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
+
+
+def _blocks(path: str, text: bytes) -> Iterator[tuple[str, bytes]]:
+    """Each signature of a signature file with the public key that it claims."""
     if len(text) > MAX_BYTES or _BLOCK.sub(b"", text).strip():
         raise _unreadable(path, "it does not consist of SSH signatures")
     blocks = list(_BLOCK.finditer(text))

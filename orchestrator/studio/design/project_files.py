@@ -9,24 +9,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
-import stat
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
 from inventory.document import Mapping, parse_data
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.studio.design.problems import refusal
+from orchestrator.studio.files_below import content_of, folder_below, is_name, names_below
 from remote_runtime.errors import InputError
 
-MOST_BYTES = 1 << 20
-MOST_FILES = 2_000
-_MOST_LOOKED_AT = 20_000
-_NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
+MAX_BYTES = 1 << 20
+MAX_FILES = 2_000
 _ENDINGS = (".yaml", ".yml")
 _KEYS = frozenset(("data", "hierarchy", "overrides", "ccm"))
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class StoredFile(NamedTuple):
@@ -45,23 +41,13 @@ class ProjectFiles:
 
     def names(self) -> list[str]:
         """The manifests, by their path below the root."""
-        found, looked_at = list[str](), 0
-        for at, directories, files in os.walk(self.root):
-            directories[:] = sorted(
-                one
-                for one in directories
-                if _NAME.fullmatch(one)
-                and not os.path.lexists(os.path.join(at, one, ".git"))
-                and not os.path.lexists(os.path.join(at, one, "pyvenv.cfg"))
-            )
-            for name in sorted(files):
-                looked_at += 1
-                path = os.path.relpath(os.path.join(at, name), self.root)
-                if _is_possible(path) and self._is_manifest(path):
-                    found.append(path)
-            if looked_at > _MOST_LOOKED_AT or len(found) >= MOST_FILES:
+        found = list[str]()
+        for path in names_below(self.root):
+            if len(found) >= MAX_FILES:
                 break
-        return sorted(found, key=lambda one: (one.count("/"), one))[:MOST_FILES]
+            if _is_possible(path) and self._is_manifest(path):
+                found.append(path)
+        return sorted(found, key=lambda one: (one.count("/"), one))
 
     def path(self, name: str) -> Path:
         """The path of a name, whether or not there is a file."""
@@ -73,7 +59,7 @@ class ProjectFiles:
         with self._folder(name) as folder:
             if folder is None:
                 return StoredFile(name, "", "")
-            found = _content(folder, os.path.basename(name), name)
+            found = _content(folder, name)
         if found is None:
             return StoredFile(name, "", "")
         text = _decoded(found, name)
@@ -87,12 +73,12 @@ class ProjectFiles:
         """
         _require_manifest(text, name)
         data = text.encode()
-        if len(data) > MOST_BYTES:
-            raise refusal(f"{name} would be larger than {MOST_BYTES >> 20} MiB", "split it")
+        if len(data) > MAX_BYTES:
+            raise refusal(f"{name} would be larger than {MAX_BYTES >> 20} MiB", "split it")
         with self._folder(name, create=True) as folder:
             assert folder is not None
             base = os.path.basename(name)
-            before = _content(folder, base, name)
+            before = _content(folder, name)
             if (_stamp(before) if before is not None else "") != stamp:
                 raise _changed(name)
             _replace(folder, base, data, is_new=before is None)
@@ -109,35 +95,15 @@ class ProjectFiles:
         except (InputError, OSError):
             return False
 
-    @contextlib.contextmanager
-    def _folder(self, name: str, create: bool = False) -> Iterator[int | None]:
+    def _folder(self, name: str, create: bool = False) -> AbstractContextManager[int | None]:
         """The open directory of a file; None where there is none."""
         _check(name)
-        handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            for part in name.split("/")[:-1]:
-                if create:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(part, 0o777, dir_fd=handle)
-                try:
-                    below = os.open(part, _FOLDER, dir_fd=handle)
-                except FileNotFoundError:
-                    yield None
-                    return
-                except OSError as error:
-                    message = f"{name}: {part} is a link or no directory"
-                    raise refusal(message, "name a directory of the project") from error
-                os.close(handle)
-                handle = below
-            yield handle
-        finally:
-            os.close(handle)
+        return folder_below(self.root, name, create)
 
 
 def _is_possible(name: str) -> bool:
-    parts = name.split("/")
-    is_named = name.endswith(_ENDINGS) and parts[-1] not in (PROJECT_FILE, "ccm.yml")
-    return is_named and len(parts) <= 20 and all(map(_NAME.fullmatch, parts))
+    is_file = os.path.basename(name) not in (PROJECT_FILE, "ccm.yml")
+    return name.endswith(_ENDINGS) and is_file and is_name(name)
 
 
 def _check(name: str) -> None:
@@ -146,21 +112,8 @@ def _check(name: str) -> None:
         raise refusal(f"{name[:100]!r} is not the name of a manifest", hint)
 
 
-def _content(folder: int, base: str, name: str) -> bytes | None:
-    try:
-        handle = os.open(base, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        hint = "name a regular file"
-        raise refusal(f"{name} cannot be read: {error.strerror}", hint) from error
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise refusal(f"{name} is not a regular file", "name another one")
-        found = file.read(MOST_BYTES + 1)
-    if len(found) > MOST_BYTES:
-        raise refusal(f"{name} is larger than {MOST_BYTES >> 20} MiB", "edit it with an editor")
-    return found
+def _content(folder: int, name: str) -> bytes | None:
+    return content_of(folder, name, MAX_BYTES, "edit it with an editor")
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -22,6 +22,7 @@ from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.fleet import fleet_page
 from orchestrator.studio.pages.host import host_page
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.plan import plan_list_page, plan_page
 from orchestrator.studio.pages.renderer import Renderer, static_files
 from orchestrator.studio.pages.resource import resource_page
 from orchestrator.studio.pages.run import host_in_run_page, run_page
@@ -29,6 +30,7 @@ from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
 from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.pages.visible import VisibleParts
+from orchestrator.studio.plans.plan_shelf import PlanShelf
 from orchestrator.studio.web.access import Access, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
@@ -52,8 +54,10 @@ class StudioApp:
         audit: AuditLog,
         api: HistoryApi,
         designer: Designer,
+        plans: PlanShelf | None = None,
     ) -> None:
         self.studio = studio
+        self._plans = plans
         self._visible = VisibleParts(studio)
         self.design = DesignRoutes(
             designer, access, audit=audit, render=self._rendered, visible=self._visible
@@ -84,6 +88,8 @@ class StudioApp:
             ),
             "/resource": lambda studio, request, asked: resource_page(studio, asked),
             "/compare": lambda studio, request, asked: compare_page(studio, asked),
+            "/plans": lambda studio, request, asked: plan_list_page(studio, self._plans),
+            "/plan": lambda studio, request, asked: plan_page(studio, self._plans, asked),
             "/search": lambda studio, request, asked: search_page(studio, asked),
         }
         pages = [Route(path, self._page(maker), methods=["GET"]) for path, maker in makers.items()]

@@ -19,6 +19,7 @@ from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
+from orchestrator.studio.plans.plan_shelf import PlanPolicy, PlanShelf
 from orchestrator.studio.sharing.feed import run_item
 from orchestrator.studio.sharing.inbox import KEEP, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
@@ -40,7 +41,8 @@ class StudioOptions(NamedTuple):
     The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
     directory of the designer, with data files in ``data_dir``; None for none. ``private`` are files
     with keys or passwords, which the designer does not show. The studio posts each run that
-    ends to the ``webhook``. With ``public_badges``, badges need no login.
+    ends to the ``webhook``. Plans of the project need what ``policy`` says. With
+    ``public_badges``, badges need no login.
     """
 
     state: Path
@@ -57,6 +59,7 @@ class StudioOptions(NamedTuple):
     private: tuple[str, ...] = ()
     webhook: WebhookTarget | None = None
     public_badges: bool = False
+    policy: PlanPolicy = PlanPolicy()
 
 
 def check_options(options: StudioOptions) -> None:
@@ -146,7 +149,8 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     runs = options.state / "runs"
     previews = Previews(options.inventory, runs, lambda run_id: keeper.version_of(run_id) > 0)
     designer = Designer(desk, hosts, previews)
-    pages = StudioApp(studio, access, audit=audit, api=api, designer=designer)
+    plans = PlanShelf(options.project, options.policy) if options.project else None
+    pages = StudioApp(studio, access, audit=audit, api=api, designer=designer, plans=plans)
 
     def limit(scope: Scope) -> BodyLimit:
         """Designers send whole manifests, and clients whole runs."""

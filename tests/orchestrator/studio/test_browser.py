@@ -19,12 +19,15 @@ from orchestrator.studio.web.server import listen, serve
 from orchestrator.studio.web.start import StudioOptions, assemble
 from tests.axe import axe_source, violations
 from tests.browser import PATIENCE, visit
+from tests.orchestrator.report.runs import START
 from tests.orchestrator.studio.history import FIRST, SECOND, THIRD, RunningRun, three_runs
+from tests.orchestrator.studio.plans.planned import NAME, project_of, put_plan
 from tests.orchestrator.studio.test_charts import RUNS, drift_run, planned_run
 
 PAGES = (
     "/", "/runs", f"/runs/{SECOND}", f"/runs/{FIRST}/hosts/web1", "/hosts/web2",
-    "/resource?name=file%23/etc/motd", f"/compare?a={FIRST}&b={THIRD}", "/search?q=web",
+    "/resource?name=file%23/etc/motd", f"/compare?a={FIRST}&b={THIRD}",
+    "/plans", f"/plan?name={NAME}", "/search?q=web",
 )  # fmt: skip
 LIVE = "20260922T133640Z-bbbbbbb"
 
@@ -66,12 +69,14 @@ class Served:
 
 
 @pytest.fixture
-def served(state: Path) -> Iterator[Served]:
-    """A studio over three runs, and two later ones with drift and with predictions."""
+def served(state: Path, tmp_path: Path) -> Iterator[Served]:
+    """A studio over three runs, two later ones with drift and with predictions, and plans."""
     three_runs()
     drift_run(RUNS[0], 2)
     planned_run(RUNS[1], 3)
-    with Served(state) as it:
+    root = project_of(tmp_path)
+    put_plan(root, created=START - 60)
+    with Served(state, project=root) as it:
         yield it
 
 

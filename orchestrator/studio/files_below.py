@@ -1,0 +1,89 @@
+"""Opens files below a directory without following links, as a browser names them (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestrator.studio.design.problems import refusal
+
+NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
+"""The name of a file or directory: not hidden."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_MAX_PARTS = 20
+_MAX_LOOKED_AT = 20_000
+
+
+def is_name(name: str) -> bool:
+    """Whether each part of a path is the name of a file or directory that may be shown."""
+    parts = name.split("/")
+    return len(parts) <= _MAX_PARTS and all(map(NAME.fullmatch, parts))
+
+
+def names_below(root: Path) -> Iterator[str]:
+    """The files below a directory, by their path, without those of other repositories and of
+    virtual environments. Ends after some thousand files.
+    """
+    looked_at = 0
+    for at, directories, files in os.walk(root):
+        directories[:] = sorted(
+            one
+            for one in directories
+            if NAME.fullmatch(one)
+            and not os.path.lexists(os.path.join(at, one, ".git"))
+            and not os.path.lexists(os.path.join(at, one, "pyvenv.cfg"))
+        )
+        for name in sorted(files):
+            looked_at += 1
+            yield os.path.relpath(os.path.join(at, name), root)
+        if looked_at > _MAX_LOOKED_AT:
+            return
+
+
+@contextlib.contextmanager
+def folder_below(root: Path, name: str, create: bool = False) -> Iterator[int | None]:
+    """The open directory of a file; None where there is none. InputError, OSError."""
+    handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        for part in name.split("/")[:-1]:
+            if create:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, 0o777, dir_fd=handle)
+            try:
+                below = os.open(part, _FOLDER, dir_fd=handle)
+            except FileNotFoundError:
+                yield None
+                return
+            except OSError as error:
+                message = f"{name}: {part} is a link or no directory"
+                raise refusal(message, "name a directory of the project") from error
+            os.close(handle)
+            handle = below
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def content_of(folder: int, name: str, most: int, hint: str) -> bytes | None:
+    """The bytes of a regular file in an open directory, whose path is ``name``; None where there is
+    none. InputError; one of more than ``most`` bytes with the ``hint``.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        handle = os.open(os.path.basename(name), flags, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        message = f"{name} cannot be read: {error.strerror}"
+        raise refusal(message, "name a regular file") from error
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise refusal(f"{name} is not a regular file", "name another one")
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise refusal(f"{name} is larger than {most >> 20} MiB", hint)
+    return found

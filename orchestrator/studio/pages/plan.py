@@ -1,0 +1,146 @@
+"""The plans of the project, and a plan with what has happened since (controller)."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from typing import Any, NamedTuple
+
+from orchestrator.plan_files.plan_file import PlanFile
+from orchestrator.report.grid import Grid
+from orchestrator.report.html.matrix import LETTERS, Matrix
+from orchestrator.report.html.sections import sections_of
+from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.studio import Studio, hosts_text
+from orchestrator.studio.pages.words import MARKS
+from orchestrator.studio.plans.plan_shelf import (
+    DamagedPlan,
+    OpenPlan,
+    PlanShelf,
+    PlanSummary,
+    problem_of,
+)
+from remote_runtime.errors import CcmError
+
+MAX_TEXT = 4 << 20  # bytes of texts on a page
+MAX_CELLS = 10_000
+MAX_TROUBLED = 200
+MAX_RUNS = 50
+# A run counts for a host that it changed, or of which it found drift.
+_SINCE = """
+SELECT runs.run, runs.id, runs.start, runs.command, runs.noop, runs.subject, runs.who,
+    runs.version, json_group_array(hosts.name) AS names
+FROM host_runs JOIN runs USING (run) JOIN hosts USING (host)
+WHERE runs.start > ? AND hosts.name IN (SELECT value FROM json_each(?)) AND (
+    (is_push AND host_runs.changed > 0)
+    OR (command = 'drift' AND EXISTS (
+        SELECT 1 FROM changes WHERE changes.host = host_runs.host AND changes.run = runs.run
+            AND changes.drift != ''))
+) GROUP BY runs.run ORDER BY runs.run DESC
+"""
+
+
+class ChangeSince(NamedTuple):
+    """A run after a plan was made that changed hosts of the plan, or found drift on them."""
+
+    run: Row
+    found_drift: bool
+    where: str
+    hosts: int
+
+
+def plan_list_page(studio: Studio, shelf: PlanShelf | None) -> Page:
+    """The plans of the project with their approvals."""
+    found = shelf.summaries() if shelf else []
+    values = {
+        "root": str(shelf.folder.root) if shelf else "",
+        "policy": shelf.policy if shelf else None,
+        "plans": [
+            _listed(studio, shelf, one) for one in found if shelf and isinstance(one, PlanSummary)
+        ],
+        "damaged": [one for one in found if isinstance(one, DamagedPlan)],
+    }
+    return Page("plans.html", "Plans", values)
+
+
+def _listed(studio: Studio, shelf: PlanShelf, one: PlanSummary) -> dict[str, Any]:
+    return {
+        "plan": one,
+        "age": _age(one),
+        "approvals": shelf.approvals_of(one),
+        "denied": list(map(str, shelf.verdict(one).denied)),
+        "drifted": len(changed_since(studio, one)[1]),
+    }
+
+
+def plan_of(shelf: PlanShelf | None, name: str) -> OpenPlan:
+    """A plan that a browser names. MissingPageError; InputError for a damaged one."""
+    try:
+        found = shelf.open(name) if shelf else None
+    except (CcmError, OSError) as error:
+        raise MissingPageError(problem_of(error)) from error
+    if found is None:
+        raise MissingPageError(f"There is no plan {name[:80]!r} in the project.")
+    return found
+
+
+def plan_page(studio: Studio, shelf: PlanShelf | None, parameters: Parameters) -> Page:
+    """What a plan would do, its approvals, and which of its hosts have changed since."""
+    plan = plan_of(shelf, parameters.text("name"))
+    assert shelf is not None
+    short = plan.summary
+    sections, matrix = shelf.of_plan(plan, _preview)
+    since, changed = changed_since(studio, short)
+    values = {
+        **plan_values(shelf, plan),
+        "sections": sections,
+        "matrix": matrix,
+        "letters": LETTERS,
+        "marks": MARKS,
+        "since": since,
+        "changed_since": hosts_text(sorted(changed)),
+        "number_changed": len(changed),
+    }
+    return Page("plan.html", short.name, values, live="*")
+
+
+def plan_values(shelf: PlanShelf, plan: OpenPlan) -> dict[str, Any]:
+    """The times, the approvals and the policy of a plan."""
+    short = plan.summary
+    return {
+        "plan": short,
+        "age": _age(short),
+        "approvals": shelf.approvals(plan.stored, short.manifest),
+        "policy": shelf.policy,
+        "verdict": shelf.verdict(short),
+        "root": str(shelf.folder.root),
+        "sign_command": f"ccm plan sign --key ~/.ssh/id_ed25519 {shlex.quote(short.name)}",
+    }
+
+
+def _age(plan: PlanSummary) -> str:
+    minutes = max(0, int(time.time() - plan.created) // 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // 1440} days"
+
+
+def _preview(kept: PlanFile) -> tuple[dict[str, Any], Matrix]:
+    grid = Grid(kept, MAX_TEXT)
+    sections = sections_of(grid, most_troubled=MAX_TROUBLED, with_hosts=False)
+    return sections, Matrix(grid, MAX_CELLS)
+
+
+def changed_since(studio: Studio, plan: PlanSummary) -> tuple[list[ChangeSince], set[str]]:
+    """The runs after a plan that tell of other states of its hosts, and the names of these."""
+    rows = studio.reader.rows(_SINCE, (plan.created, json.dumps(plan.hosts)))
+    found, every = list[ChangeSince](), set[str]()
+    for row in rows:
+        names = json.loads(row["names"])
+        every.update(names)
+        if len(found) < MAX_RUNS:
+            drift = row["command"] == "drift"
+            found.append(ChangeSince(row, drift, where=hosts_text(names), hosts=len(names)))
+    return found, every

@@ -1,0 +1,79 @@
+"""The plan files below a project, with their signatures (controller).
+
+A browser names them, so no link is followed and only files with the suffix of plans are read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator.plan_files import signing
+from orchestrator.plan_files.detection import SUFFIX
+from orchestrator.studio.files_below import content_of, folder_below, is_name, names_below
+from remote_runtime.errors import InputError
+
+MAX_FILES = 200
+MAX_BYTES = 64 << 20
+
+Stamp = tuple[int, ...]
+
+
+class StoredPlan(NamedTuple):
+    """A plan file as it is on the disk, and the content of its signature file."""
+
+    name: str
+    text: bytes
+    signatures: bytes
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of all bytes of the plan."""
+        return hashlib.sha256(self.text).hexdigest()
+
+
+class PlanFolder:
+    """The plans below ``root``."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+
+    def names(self) -> list[str]:
+        """The plans by their path below the root, the one that was written last first."""
+        found = [
+            (stamp, name)
+            for name in names_below(self.root)
+            if _is_possible(name) and (stamp := self.stamp(name))
+        ]
+        return [name for _, name in sorted(found, reverse=True)[:MAX_FILES]]
+
+    def stamp(self, name: str) -> Stamp | None:
+        """What differs for another version of a file; None where there is none."""
+        if not _is_possible(name):
+            return None
+        with contextlib.suppress(OSError, InputError), folder_below(self.root, name) as folder:
+            if folder is not None:
+                found = os.stat(os.path.basename(name), dir_fd=folder, follow_symlinks=False)
+                return found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns
+        return None
+
+    def read(self, name: str) -> StoredPlan | None:
+        """A plan; None where there is none of that name. InputError, OSError."""
+        if not _is_possible(name):
+            return None
+        with folder_below(self.root, name) as folder:
+            if folder is None:
+                return None
+            text = content_of(folder, name, MAX_BYTES, f"ccm plan show {name} shows it")
+            if text is None:
+                return None
+            beside, most = name + signing.SUFFIX, signing.MAX_BYTES
+            signatures = content_of(folder, beside, most, "remove it and sign again")
+        return StoredPlan(name, text, signatures or b"")
+
+
+def _is_possible(name: str) -> bool:
+    return name.endswith(SUFFIX) and is_name(name)

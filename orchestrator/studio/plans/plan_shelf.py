@@ -1,0 +1,262 @@
+"""Reads the plans of a project for pages, and remembers what it has read (controller).
+
+A plan is a stranger's file: the reader of plans checks it against its schema and its digest. The
+stamp of the file decides whether what is remembered still holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from orchestrator.fleet.host.stage_host import host_in
+from orchestrator.plan_files.conditions import Condition, Verdict, evaluate
+from orchestrator.plan_files.counters import counters_of
+from orchestrator.plan_files.plan_file import PlanFile, moment
+from orchestrator.plan_files.reader import parse_plan
+from orchestrator.plan_files.signing import find_approvers
+from orchestrator.report.dangers import dangers_in
+from orchestrator.studio.plans.plan_folder import PlanFolder, StoredPlan
+from orchestrator.support.plain_text import one_line
+from remote_runtime.errors import CcmError, InputError, Problem
+
+MAX_RESULTS = 500_000  # of resources on hosts, in a plan that is shown
+SKEW = 300  # seconds that the clock of the plan's author may be ahead
+_LONGEST = 500  # characters of a problem
+_OPEN = 4  # plans in memory
+_SUMMARIES = 1_000
+
+Value = TypeVar("Value")
+
+
+class PlanPolicy(NamedTuple):
+    """What a plan needs before it is pushed: approvals of so many people in ``signers``, "" for
+    none, and that none of the ``denied`` conditions is true.
+    """
+
+    signers: str = ""
+    wanted: int = 1
+    denied: tuple[Condition, ...] = ()
+
+
+NO_POLICY = PlanPolicy()
+
+
+class Approvals(NamedTuple):
+    """The ``people`` who approved a plan of the ``wanted`` number; ``notes`` say why other
+    signatures do not count, and ``problem`` why nothing can be said.
+    """
+
+    people: list[str]
+    wanted: int
+    notes: list[str]
+    problem: str = ""
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether so many people approved as the policy asks."""
+        return bool(self.wanted) and not self.problem and len(self.people) >= self.wanted
+
+
+class PlanSummary(NamedTuple):
+    """A plan in short. ``hosts`` are names without stages; ``given`` are options with values that a
+    push must repeat; ``counters`` are those of ``ccm plan check``.
+    """
+
+    name: str
+    digest: str
+    id: str
+    by: str
+    manifest: str
+    created: int
+    expires: int
+    hosts: tuple[str, ...]
+    left_out: int
+    dangers: str
+    given: tuple[str, ...]
+    counters: dict[str, int]
+
+    @property
+    def state(self) -> str:
+        """Whether it may be pushed now, by its times."""
+        now = time.time()
+        if now >= self.expires:
+            return "expired"
+        return "dated in the future" if now < self.created - SKEW else "valid"
+
+    @property
+    def times(self) -> str:
+        """When it was made, and until when it may be pushed."""
+        until = "valid until" if self.state != "expired" else "was valid until"
+        return f"{moment(self.created)}, {until} {moment(self.expires)}"
+
+
+class OpenPlan(NamedTuple):
+    """A plan that was read completely."""
+
+    summary: PlanSummary
+    kept: PlanFile
+    stored: StoredPlan
+
+
+class DamagedPlan(NamedTuple):
+    """A plan file that cannot be shown, and why."""
+
+    name: str
+    problem: str
+
+
+class PlanShelf:
+    """The plans below ``root``, under a policy."""
+
+    def __init__(self, root: Path, policy: PlanPolicy = NO_POLICY) -> None:
+        self.folder = PlanFolder(root)
+        self.policy = policy
+        self._summaries = _Memory[PlanSummary | DamagedPlan](_SUMMARIES)
+        self._open = _Memory[OpenPlan](_OPEN)
+        self._sections = _Memory[Any](_OPEN)
+        self._approvals = _Memory[Approvals](_SUMMARIES)
+
+    def summaries(self) -> list[PlanSummary | DamagedPlan]:
+        """All plans, the one that was written last first."""
+        return [
+            self._summaries.get((name, self.folder.stamp(name)), partial(self._short, name))
+            for name in self.folder.names()
+        ]
+
+    def _short(self, name: str) -> PlanSummary | DamagedPlan:
+        try:
+            stored = self.folder.read(name)
+            if stored is not None:
+                return _opened(stored).summary
+        except (CcmError, OSError) as error:
+            return DamagedPlan(name, problem_of(error))
+        return DamagedPlan(name, "it was removed")
+
+    def open(self, name: str) -> OpenPlan | None:
+        """A plan; None where there is none of that name. InputError, OSError."""
+        stored = self.folder.read(name)
+        if stored is None:
+            return None
+        found = self._open.get((name, stored.digest), lambda: _opened(stored))
+        return found._replace(stored=stored)
+
+    def of_plan(self, plan: OpenPlan, make: Callable[[PlanFile], Value]) -> Value:
+        """What a page made of a plan before, or makes now."""
+        found: Value = self._sections.get((plan.summary.digest, make), lambda: make(plan.kept))
+        return found
+
+    def approvals(self, plan: StoredPlan, manifest: str) -> Approvals:
+        """Who approved a plan of a manifest."""
+        signers = self.policy.signers
+        if not signers:
+            return Approvals([], 0, [])
+        signatures = hashlib.sha256(plan.signatures).digest()
+        key = (plan.digest, signatures, _stamp(signers), manifest)
+        return self._approvals.get(key, lambda: self._checked(plan, manifest))
+
+    def approvals_of(self, plan: PlanSummary) -> Approvals:
+        """Who approved a plan that is known in short; nothing is known of one that was replaced."""
+        if not self.policy.signers:
+            return Approvals([], 0, [])
+        try:
+            stored = self.folder.read(plan.name)
+        except (CcmError, OSError) as error:
+            return Approvals([], self.policy.wanted, [], problem_of(error))
+        if stored is None or stored.digest != plan.digest:
+            return Approvals([], self.policy.wanted, [], "it was replaced")
+        return self.approvals(stored, plan.manifest)
+
+    def _checked(self, plan: StoredPlan, manifest: str) -> Approvals:
+        path = str(self.folder.root / manifest)
+        wanted = self.policy.wanted
+        try:
+            found = find_approvers(
+                plan.name,
+                plan.text,
+                signatures=plan.signatures,
+                signers=self.policy.signers,
+                manifest=path,
+            )
+        except CcmError as error:
+            return Approvals([], wanted, [], problem_of(error))
+        return Approvals(found.people, wanted, found.uncounted)
+
+    def verdict(self, plan: PlanSummary) -> Verdict:
+        """Whether the policy denies a plan for what it would do."""
+        return evaluate(plan.counters, self.policy.denied)
+
+
+class _Memory(Generic[Value]):
+    """Keeps the latest values."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values = OrderedDict[Hashable, Value]()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key, made where it is not known."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        made = make()
+        with self._lock:
+            self._values[key] = made
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return made
+
+
+def _opened(stored: StoredPlan) -> OpenPlan:
+    kept = parse_plan(stored.name, stored.text)
+    record = kept.shown
+    if sum(len(host["outcomes"]) for host in record["hosts"].values()) > MAX_RESULTS:
+        hint = f"ccm plan show {stored.name} shows it"
+        message = f"{stored.name} has more than {MAX_RESULTS:,} results of resources"
+        raise InputError([Problem(message, None, hint, "input.plan")])
+    dangers = dangers_in(kept)
+    given = (
+        *(f"--data {key}" for key in record["data"]),
+        *(f"--fact {key}" for key in record["fact"]),
+    )
+    summary = PlanSummary(
+        name=stored.name,
+        digest=stored.digest,
+        id=kept.id,
+        by=f"{record['user']} with ccm {record['ccm']}",
+        manifest=record["manifest"],
+        created=record["created"],
+        expires=record["expires"],
+        hosts=tuple(dict.fromkeys(map(host_in, record["hosts"]))),
+        left_out=len(record["left_out"]),
+        dangers=dangers.total,
+        given=given,
+        counters=counters_of(kept),
+    )
+    return OpenPlan(summary, kept, stored)
+
+
+def problem_of(error: Exception) -> str:
+    """An error in one line."""
+    if isinstance(error, InputError):
+        return one_line("; ".join(map(str, error.problems)), _LONGEST)
+    if isinstance(error, OSError):
+        return f"it cannot be read: {os.strerror(error.errno or 0)}"
+    return one_line(str(error), _LONGEST)
+
+
+def _stamp(path: str) -> Sequence[int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
