@@ -14,8 +14,8 @@ from orchestrator.studio.pages.page import Page, Parameters
 from orchestrator.studio.pages.studio import Studio, moment
 from orchestrator.studio.pages.words import MARKS
 
-MAX_RUNS = 60
-MAX_FACTS = 400
+MOST_RUNS = 60
+MOST_FACTS = 400
 _RUNS = """
 SELECT host_runs.*, runs.id, runs.start, runs.command, runs.noop, runs.subject, runs.who,
     runs.version, runs.is_push
@@ -49,12 +49,12 @@ class ResourceState(NamedTuple):
 def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
     """All that is known of a host."""
     host = studio.host(name)
-    runs = studio.reader.rows(_RUNS, (host["host"], MAX_RUNS))
+    runs = studio.reader.rows(_RUNS, (host["host"], MOST_RUNS))
     record = studio.hosts.facts(name)
     known = studio.hosts.host(name)
     facts = flat(record.facts) if record else []
     word = parameters.text("resource").lower()
-    resources = [one for one in _resources(studio, host) if word in one.name.lower()]
+    resources = [one for one in resources_of(studio, host) if word in one.name.lower()]
     since = studio.reader.row(
         "SELECT id, start, who, version FROM runs WHERE run = ?", (host["since"],)
     )
@@ -71,8 +71,8 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
             "reason": next((one["message"] for one in runs if one["run"] == host["last"]), ""),
             "runs": runs,
             "verify": next((one for one in runs if one["unverified"] is not None), None),
-            "facts": facts[:MAX_FACTS],
-            "facts_left": len(facts[MAX_FACTS:]),
+            "facts": facts[:MOST_FACTS],
+            "facts_left": len(facts[MOST_FACTS:]),
             "facts_at": moment(record.time) if record else "",
             "resources": resources,
             "marks": MARKS,
@@ -81,7 +81,7 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
     )
 
 
-def _resources(studio: Studio, host: Row) -> list[ResourceState]:
+def resources_of(studio: Studio, host: Row) -> list[ResourceState]:
     """The resources of the last plan of the host: trouble first, then in the order of the plan."""
     plan = studio.reader.row(
         "SELECT resources, host_runs.run FROM host_runs JOIN plans USING (plan) JOIN runs"

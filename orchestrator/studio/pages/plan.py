@@ -53,7 +53,7 @@ class ChangeSince(NamedTuple):
 
 def plan_list_page(studio: Studio, shelf: PlanShelf | None) -> Page:
     """The plans of the project with their approvals."""
-    found = shelf.summaries() if shelf else []
+    found = visible_plans(studio, shelf)
     values = {
         "root": str(shelf.folder.root) if shelf else "",
         "policy": shelf.policy if shelf else None,
@@ -75,20 +75,34 @@ def _listed(studio: Studio, shelf: PlanShelf, one: PlanSummary) -> dict[str, Any
     }
 
 
-def plan_of(shelf: PlanShelf | None, name: str) -> OpenPlan:
-    """A plan that a browser names. MissingPageError; InputError for a damaged one."""
+def visible_plans(studio: Studio, shelf: PlanShelf | None) -> list[PlanSummary | DamagedPlan]:
+    """The plans that a user may see: for a user of some hosts, those of no others."""
+    found = shelf.summaries() if shelf else []
+    if not studio.is_part:
+        return found
+    return [one for one in found if isinstance(one, PlanSummary) and _is_visible(studio, one)]
+
+
+def _is_visible(studio: Studio, plan: PlanSummary) -> bool:
+    own = studio.hosts.names() or frozenset()
+    return not studio.is_part or own.issuperset((*plan.hosts, *plan.left_out))
+
+
+def plan_of(studio: Studio, shelf: PlanShelf | None, name: str) -> OpenPlan:
+    """A plan that a browser names. MissingPageError, also for one that the user may not see."""
     try:
         found = shelf.open(name) if shelf else None
     except (CcmError, OSError) as error:
-        raise MissingPageError(problem_of(error)) from error
-    if found is None:
+        text = "The plan cannot be read." if studio.is_part else problem_of(error)
+        raise MissingPageError(text) from error
+    if found is None or not _is_visible(studio, found.summary):
         raise MissingPageError(f"There is no plan {name[:80]!r} in the project.")
     return found
 
 
 def plan_page(studio: Studio, shelf: PlanShelf | None, parameters: Parameters) -> Page:
     """What a plan would do, its approvals, and which of its hosts have changed since."""
-    plan = plan_of(shelf, parameters.text("name"))
+    plan = plan_of(studio, shelf, parameters.text("name"))
     assert shelf is not None
     short = plan.summary
     sections, matrix = shelf.of_plan(plan, _preview)

@@ -66,8 +66,8 @@ class Approvals(NamedTuple):
 
 
 class PlanSummary(NamedTuple):
-    """A plan in short. ``hosts`` are names without stages; ``given`` are options with values that a
-    push must repeat; ``counters`` are those of ``ccm plan check``.
+    """A plan in short. ``hosts`` and ``left_out`` are names without stages; ``given`` are options
+    with values that a push must repeat; ``counters`` are those of ``ccm plan check``.
     """
 
     name: str
@@ -78,7 +78,7 @@ class PlanSummary(NamedTuple):
     created: int
     expires: int
     hosts: tuple[str, ...]
-    left_out: int
+    left_out: tuple[str, ...]
     dangers: str
     given: tuple[str, ...]
     counters: dict[str, int]
@@ -237,7 +237,7 @@ def _opened(stored: StoredPlan) -> OpenPlan:
         created=record["created"],
         expires=record["expires"],
         hosts=tuple(dict.fromkeys(map(host_in, record["hosts"]))),
-        left_out=len(record["left_out"]),
+        left_out=tuple(dict.fromkeys(map(host_in, record["left_out"]))),
         dangers=dangers.total,
         given=given,
         counters=counters_of(kept),

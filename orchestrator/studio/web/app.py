@@ -21,8 +21,10 @@ from orchestrator.studio.pages.compare import compare_page
 from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.fleet import fleet_page
 from orchestrator.studio.pages.host import host_page
+from orchestrator.studio.pages.host_compare import compare_hosts_page
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.plan import plan_list_page, plan_page
+from orchestrator.studio.pages.plan_compare import compare_plans_page
 from orchestrator.studio.pages.renderer import Renderer, static_files
 from orchestrator.studio.pages.resource import resource_page
 from orchestrator.studio.pages.run import host_in_run_page, run_page
@@ -90,6 +92,10 @@ class StudioApp:
             "/compare": lambda studio, request, asked: compare_page(studio, asked),
             "/plans": lambda studio, request, asked: plan_list_page(studio, self._plans),
             "/plan": lambda studio, request, asked: plan_page(studio, self._plans, asked),
+            "/compare/plans": lambda studio, request, asked: compare_plans_page(
+                studio, self._plans, asked
+            ),
+            "/compare/hosts": lambda studio, request, asked: compare_hosts_page(studio, asked),
             "/search": lambda studio, request, asked: search_page(studio, asked),
         }
         pages = [Route(path, self._page(maker), methods=["GET"]) for path, maker in makers.items()]

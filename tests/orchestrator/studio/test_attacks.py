@@ -26,7 +26,8 @@ from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import ADDRESS, FIRST, THIRD, Site, write_run
 
 PAGES = (
-    "/", "/runs", "/plans", "/compare", f"/compare?a={FIRST}&b={THIRD}", "/search?q=web",
+    "/", "/runs", "/plans", "/compare", "/compare/hosts?a=web1&b=web2",
+    f"/compare?a={FIRST}&b={THIRD}", "/search?q=web",
     "/hosts/web1", f"/runs/{FIRST}", f"/runs/{FIRST}/hosts/web1", "/resource?name=file%23/etc/motd",
 )  # fmt: skip
 BAD = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}"

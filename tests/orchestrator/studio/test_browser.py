@@ -24,10 +24,12 @@ from tests.orchestrator.studio.history import FIRST, SECOND, THIRD, RunningRun, 
 from tests.orchestrator.studio.plans.planned import NAME, project_of, put_plan
 from tests.orchestrator.studio.test_charts import RUNS, drift_run, planned_run
 
+OTHER = "other.plan"
 PAGES = (
     "/", "/runs", f"/runs/{SECOND}", f"/runs/{FIRST}/hosts/web1", "/hosts/web2",
     "/resource?name=file%23/etc/motd", f"/compare?a={FIRST}&b={THIRD}",
-    "/plans", f"/plan?name={NAME}", "/search?q=web",
+    "/plans", f"/plan?name={NAME}", f"/compare/plans?a={NAME}&b={OTHER}",
+    "/compare/hosts?a=web1&b=web2", "/search?q=web",
 )  # fmt: skip
 LIVE = "20260922T133640Z-bbbbbbb"
 
@@ -76,6 +78,7 @@ def served(state: Path, tmp_path: Path) -> Iterator[Served]:
     planned_run(RUNS[1], 3)
     root = project_of(tmp_path)
     put_plan(root, created=START - 60)
+    put_plan(root, OTHER, hosts=("web1", "db1"))
     with Served(state, project=root) as it:
         yield it
 

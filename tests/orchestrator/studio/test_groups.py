@@ -31,6 +31,7 @@ from tests.orchestrator.studio.history import (
     Site,
     write_run,
 )
+from tests.orchestrator.studio.plans.planned import put_plan
 
 PASSWORD = "correct horse battery"
 HOSTS = """\
@@ -74,6 +75,10 @@ def fleet(state: Path, tmp_path: Path) -> Iterator[Site]:
     running.enter("web1", Phase.CONNECTING)
     root = tmp_path / "project"
     root.mkdir()
+    put_plan(root, "ora7.plan", hosts=("ora7", "ora8"))
+    put_plan(root, "all.plan", hosts=("web1", "ora8"))
+    put_plan(root, "web.plan", hosts=OWN)
+    (root / "broken-ora7.plan").write_text("ora7")
     (root / "hosts.yaml").write_text(HOSTS)
     (root / "site.yaml").write_text(SITE.replace("VALUE", "1"))
     users = UserFile(tmp_path / "users")
@@ -126,6 +131,15 @@ ADDRESSES = {
         "/compare", "/compare?a={first}&b={unseen}", "/compare?a={first}&b={running}",
         "/compare?a={unseen}&b={third}",
     ),
+    "/plans": ("/plans",),
+    "/plan": ("/plan?name={host}.plan", "/plan?name=all.plan", "/plan?name=web.plan"),
+    "/compare/plans": (
+        "/compare/plans", "/compare/plans?a=web.plan&b={host}.plan",
+        "/compare/plans?a=all.plan&b=web.plan",
+    ),
+    "/compare/hosts": (
+        "/compare/hosts", "/compare/hosts?a=web1&b={host}", "/compare/hosts?a=web1&b=web2",
+    ),
     "/search": (
         "/search", "/search?q={host}", "/search?q=conf", "/search?q=full", "/search?q=2026",
         "/search?q={group}",
@@ -166,6 +180,11 @@ def test_hosts_of_other_groups_do_not_exist(fleet: Site) -> None:
     all_of_it = _answers(_browser(fleet, "root"), "ora7", "oracles", SECOND)
     named = {address for address, text in all_of_it.items() if "ora8" in text}
     assert {"/", "/runs/{first}", "/search?q=full", "/runs/{unseen}"} <= named
+    assert {"/plan?name={host}.plan", "/plan?name=all.plan", "/compare/hosts"} <= named
+    assert "web.plan" in theirs["/plans"]
+    assert "web[1-2] (2 hosts)" in theirs["/plan?name=web.plan"]
+    assert "all.plan" not in theirs["/plans"] + theirs["/compare/plans"]
+    assert "all.plan" in _browser(fleet, "root").get("/plans").text
 
 
 def test_no_link_leads_to_another_host(fleet: Site) -> None:

@@ -1,0 +1,57 @@
+"""Two plans side by side, by their hosts (controller)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, together
+from orchestrator.report.wording import listed
+from orchestrator.studio.pages.page import Page, Parameters, pager
+from orchestrator.studio.pages.plan import plan_of, visible_plans
+from orchestrator.studio.pages.studio import Studio
+from orchestrator.studio.plans.plan_shelf import OpenPlan, PlanShelf, PlanSummary
+
+GROUPS = 40  # on a page
+MAX_WHERE = 300  # characters of hosts
+MAX_ROWS = 500  # differences of a group
+_WORDS = {FIRST: "only in the first plan", SECOND: "only in the second plan"}
+
+
+def compare_plans_page(studio: Studio, shelf: PlanShelf | None, parameters: Parameters) -> Page:
+    """The differences of the plans ``a`` and ``b``; without both, a choice of plans."""
+    found = visible_plans(studio, shelf)
+    values: dict[str, Any] = {
+        "choices": [one.name for one in found if isinstance(one, PlanSummary)],
+        "plans": None,
+    }
+    names = parameters.text("a"), parameters.text("b")
+    if all(names):
+        values |= _compared(
+            *(plan_of(studio, shelf, name) for name in names), parameters=parameters
+        )
+    return Page("compare_plans.html", "Compare two plans", values)
+
+
+def _compared(first: OpenPlan, second: OpenPlan, *, parameters: Parameters) -> dict[str, Any]:
+    found = Differences(first.kept, second.kept)
+    groups = together({host: found.of(host) for host in found.hosts})
+    at = pager(len(groups), parameters, GROUPS)
+    different = sum(len(same) for same, _ in groups)
+    return {
+        "plans": (first.summary, second.summary),
+        "groups": [_group(*one) for one in groups[at.offset : at.offset + at.size]],
+        "equal": len(found.hosts) - different,
+        "pager": at,
+    }
+
+
+def _group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
+    return {
+        "where": listed(hosts, MAX_WHERE),
+        "total": len(hosts),
+        "host": hosts[0],
+        "rows": [
+            {**row._asdict(), "what": _WORDS.get(row.what, row.what)} for row in rows[:MAX_ROWS]
+        ],
+        "left": len(rows[MAX_ROWS:]),
+    }
