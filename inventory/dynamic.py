@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import signal
 import subprocess
 import time
 
 from inventory.document import MAX_BYTES
+from inventory.programs import running
 from remote_runtime.errors import InputError, Problem
 
 TIMEOUT = 30.0
@@ -35,16 +35,18 @@ def is_program(path: str) -> bool:
 
 def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES) -> str:
     """What the program prints; InputError (``inventory.program``) where it fails in any way."""
-    process = _start(path)
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            program = running([os.path.abspath(path), "--list"], stdin=subprocess.DEVNULL)
+            process = stack.enter_context(program)
+        except OSError as error:
+            hint = (
+                "start it with a line such as #!/usr/bin/env python3; if it is a text file, "
+                "run chmod -x on it"
+            )
+            raise _failure(path, f"could not be started: {error.strerror}", hint) from error
         stdout, stderr = _collect(process, path, timeout, max_bytes)
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        code = process.wait()
-        for pipe in (process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
+    code = process.returncode
     if code != 0:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         raise _failure(path, how, _tail(stderr) or "it printed nothing to standard error")
@@ -53,23 +55,6 @@ def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES)
     except UnicodeDecodeError:
         hint = "an inventory must be printed as UTF-8"
         raise _failure(path, "printed text that is not UTF-8", hint) from None
-
-
-def _start(path: str) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            [os.path.abspath(path), "--list"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        hint = (
-            "start it with a line such as #!/usr/bin/env python3; if it is a text file, "
-            "run chmod -x on it"
-        )
-        raise _failure(path, f"could not be started: {error.strerror}", hint) from error
 
 
 def _collect(

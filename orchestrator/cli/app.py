@@ -125,6 +125,7 @@ def _dispatch(words: list[str]) -> int:
         print(f"ccm {VERSION}")
         return 0
     from orchestrator.cli.commands import build_parser, find_command, overview, unknown_command
+    from orchestrator.cli.signals import programs_end_with_it
 
     if name in ("-h", "--help", "help"):
         if len(words) > 1 and words[1] in COMMANDS:
@@ -135,7 +136,8 @@ def _dispatch(words: list[str]) -> int:
         raise unknown_command(name, COMMANDS)
     name, command, rest = find_command(words)
     args = build_parser(name, command).parse(rest)
-    code: int = command.run(args)
+    with programs_end_with_it():
+        code: int = command.run(args)
     return code
 
 

@@ -209,9 +209,7 @@ class Output:
             self._lines.tick(time.monotonic())
 
     @contextlib.contextmanager
-    def interruptible(
-        self, interrupt: Callable[[], None], leave: Callable[[], None] = lambda: None
-    ) -> Iterator[None]:
+    def interruptible(self, interrupt: Callable[[], None]) -> Iterator[None]:
         """While it is entered, Ctrl-C and SIGTERM call ``interrupt``, and a second one leaves."""
 
         def first() -> None:
@@ -220,7 +218,7 @@ class Output:
                 self._note_interrupt()
             interrupt()
 
-        with Interrupts(first, leave):
+        with Interrupts(first):
             yield
 
     def _note_interrupt(self) -> None:

@@ -1,31 +1,56 @@
-"""Ctrl-C and SIGTERM during a run (controller): the first ends it in order, the second at once."""
+"""What signals do to a command (controller).
 
+During a run, the first one ends it in order and the second at once.
+"""
+
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
+
+from inventory.programs import end_programs
 
 if TYPE_CHECKING:
     from orchestrator.fleet.window import Window
 
 _CAUGHT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 _SHOW_CURSOR = "\x1b[?25h\n"
+
+
+@contextlib.contextmanager
+def programs_end_with_it() -> Iterator[None]:
+    """However the block ends, also by SIGTERM and SIGHUP, the programs that it started end, too."""
+    in_main = threading.current_thread() is threading.main_thread()
+    caught = [n for n in _ENDING if in_main and signal.getsignal(n) == signal.SIG_DFL]
+    for number in caught:
+        signal.signal(number, _end_with_programs)
+    try:
+        yield
+    finally:
+        end_programs()
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end_with_programs(number: int, frame: FrameType | None) -> None:
+    end_programs()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 class Interrupts:
     """While it is entered, the first signal calls ``first``; the second leaves with 130.
 
-    Leaving closes every connection, and with its connection the runtime on a host ends; what else
-    is to end is for ``leaving``.
+    Leaving closes every connection, and with its connection the runtime on a host ends.
     """
 
-    def __init__(
-        self, first: Callable[[], None], leaving: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, first: Callable[[], None]) -> None:
         self._first = first
-        self._leaving = leaving
         self._seen = False
         self._before: dict[signal.Signals, Any] = {}
 
@@ -42,7 +67,7 @@ class Interrupts:
         if self._seen:
             if sys.stderr.isatty():
                 os.write(sys.stderr.fileno(), _SHOW_CURSOR.encode())
-            self._leaving()
+            end_programs()
             os._exit(130)
         self._seen = True
         self._first()

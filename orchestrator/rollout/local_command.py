@@ -7,12 +7,12 @@ import contextlib
 import json
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from inventory.programs import running
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.rollout.gates import GateAnswer, GateTime
@@ -25,7 +25,6 @@ KEPT = 4_000  # bytes of what a command prints, its end
 SHOWN = 300
 _TICK = 0.2
 _LINGER = 0.5
-_begun: set[int] = set()  # process groups of running commands
 
 
 class CommandEnd(NamedTuple):
@@ -42,38 +41,11 @@ def run_command(command: str, message: Any, left: Callable[[], float]) -> Comman
     When no seconds are ``left``, it is ended with all processes that it started. OSError if there
     is no shell.
     """
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    _begun.add(process.pid)
     output = bytearray()
-    try:
+    with running(["/bin/sh", "-c", command], stderr=subprocess.STDOUT) as process:
         code = _attend(process, json.dumps(message).encode("utf-8"), output, left)
-    finally:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        _begun.discard(process.pid)
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
     text = Mask().text(bytes(output).decode("utf-8", "replace").strip())
     return CommandEnd(code, one_line(text[-SHOWN:]))
-
-
-def end_commands() -> None:
-    """End what still runs, with all that it has started: ccm leaves, and hears it no more.
-
-    Also for a handler of signals.
-    """
-    for group in tuple(_begun):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
 
 
 def _attend(

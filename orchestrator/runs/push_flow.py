@@ -153,7 +153,7 @@ class PushFlow:
             for window in windows:
                 window.interrupt()
 
-        with self.reporter.interruptible(interrupt, lambda: None):
+        with self.reporter.interruptible(interrupt):
             if by_workers:
                 from orchestrator.runs.remote_facts import gather_by_workers
 

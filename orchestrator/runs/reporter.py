@@ -80,11 +80,9 @@ class Reporter(Protocol):
         """The reporter of a preview that a push makes first: it shows failures only."""
         ...
 
-    def interruptible(
-        self, interrupt: Callable[[], None], leave: Callable[[], None]
-    ) -> AbstractContextManager[object]:
+    def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
         """While it is entered, the first request to stop calls ``interrupt``, and a second one
-        calls ``leave`` and ends the process."""
+        ends the process."""
         ...
 
     def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:

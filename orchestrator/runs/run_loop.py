@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from inventory.programs import end_programs
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, Maker
@@ -125,10 +126,9 @@ def _run(
     scheduler = _scheduler(push, targets, config, context) if planned else None
     limited = scheduler is not None and not config.settings.options.noop
     tasks = scheduler if scheduler and limited else _in_order(push, targets, config, context)
-    end_commands = _end_of_commands(planned)
     grace = AFTER_HOST_GRACE if config.rollout.after_host else INTERRUPT_GRACE
     window = Window(tasks, targets.forks, finished=finished, tick=reporter.tick, grace=grace)
-    with reporter.interruptible(window.interrupt, end_commands):
+    with reporter.interruptible(window.interrupt):
         bus.publish(started)
         if scheduler is not None:
             bus.publish(_planned(scheduler, started, config, bool(push.stages)))
@@ -136,7 +136,7 @@ def _run(
         try:
             window.run()
         finally:
-            end_commands()
+            end_programs()
             engine.close()
             unpublished = _announced(publisher, bus, window.interrupted)
             _publish_remarks(push.remarks(), bus)
@@ -210,15 +210,6 @@ def _registry(config: PushConfig) -> Store:
     from orchestrator.registration.store import open_store
 
     return open_store(config.registration)
-
-
-def _end_of_commands(planned: bool) -> Callable[[], None]:
-    """What ends the commands of gates and hooks, which only a rollout has."""
-    if not planned:
-        return lambda: None
-    from orchestrator.rollout.local_command import end_commands
-
-    return end_commands
 
 
 def _scheduler(

@@ -102,7 +102,7 @@ def run_verify(
             raise KeyboardInterrupt  # pytest ends the running test and its fixtures
         active[0].interrupt()
 
-    with reporter.interruptible(interrupt, lambda: None):
+    with reporter.interruptible(interrupt):
         found = verify(checkup, take, watch, shown.answered)
     shown.finish(found, time.monotonic() - start)
     return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
 
+from inventory.programs import running
 from orchestrator.secrets.errors import SecretError
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import Mask
@@ -19,7 +19,6 @@ _MAX_ERRORS = 4000
 _SHOWN = 300
 _TICK = 0.2
 _PRIVATE = ("PASSWORD", "PASSPHRASE")
-_running: set[int] = set()
 
 
 def shell(command: str, argument: str = "") -> list[str]:
@@ -40,25 +39,15 @@ def output_of(
         for name, text in os.environ.items()
         if not (name.startswith("CCM_") and name.endswith(_PRIVATE))
     }
-    try:
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=directory or None,
-            env=environ,
-            start_new_session=True,
-        )
-    except OSError as error:
-        message = f"{what} cannot be started: {error.strerror}"
-        raise SecretError(message, hint=f"install {words[0]}, or check the command") from error
-    _running.add(process.pid)
     output, errors = bytearray(), bytearray()
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            program = running(words, directory=directory, environment=environ)
+            process = stack.enter_context(program)
+        except OSError as error:
+            message = f"{what} cannot be started: {error.strerror}"
+            raise SecretError(message, hint=f"install {words[0]}, or check the command") from error
         code = _attend(process, data, kept=(output, errors), end=time.monotonic() + seconds)
-    finally:
-        _end(process)
     if len(output) > MAX_OUTPUT:
         raise SecretError(f"{what} printed more than {MAX_OUTPUT >> 20} MiB", hint="print less")
     if code is None:
@@ -69,24 +58,6 @@ def output_of(
         text = Mask().text(bytes(errors[-_SHOWN:]).decode("utf-8", "replace").strip())
         raise SecretError(f"{what} {how}{': ' if text else ''}{one_line(text)}")
     return bytes(output)
-
-
-def end_programs() -> None:
-    """End the programs that still run, as ccm ends itself; also for a handler of signals."""
-    for group in tuple(_running):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    _running.discard(process.pid)
-    process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
 
 
 def _attend(

@@ -320,9 +320,7 @@ class _QuietReporter:
         """The same."""
         return self
 
-    def interruptible(
-        self, interrupt: Callable[[], None], leave: Callable[[], None]
-    ) -> AbstractContextManager[object]:
+    def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
         """Nobody interrupts it."""
         return _nothing()
 

@@ -1,0 +1,61 @@
+"""The programs that ccm runs on this machine, each with all that it starts (controller).
+
+Each is the leader of a process group of its own, so that it can be ended together with what it
+started. A program that runs when ccm ends is ended with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+
+_groups: set[int] = set()
+
+
+@contextlib.contextmanager
+def running(
+    words: Sequence[str],
+    *,
+    stdin: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+    directory: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a program and read what it prints; at the end of the block its group is killed.
+
+    OSError if it cannot be started.
+    """
+    process = subprocess.Popen(
+        words,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        cwd=directory or None,
+        env=environment,
+        start_new_session=True,
+    )
+    _groups.add(process.pid)
+    try:
+        yield process
+    finally:
+        _kill(process.pid)
+        _groups.discard(process.pid)
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def end_programs() -> None:
+    """Kill the programs that still run. Safe in a signal handler."""
+    for group in tuple(_groups):
+        _kill(group)
+
+
+def _kill(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
