@@ -15,7 +15,11 @@ SITE = """\
 ccm:
   resources:
     - file:
-        - "{made}": {{content: "{{{{ secret('cmd:slow') }}}}", mode: "0600", owner: root, group: root}}
+        - "{made}":
+            content: "{{{{ secret('cmd:slow') }}}}"
+            mode: "0600"
+            owner: root
+            group: root
 """
 ENDINGS = {
     "interrupt": [signal.SIGINT],
