@@ -57,9 +57,7 @@ def wait_for(noted: Path, process: "subprocess.Popen[str]") -> None:
 )
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.long("hang", "up", "terminate")  # all run the same two handlers
-def test_the_program_of_a_secret_ends_with_ccm(
-    ccm: Ccm, command: list[str], ending: str
-) -> None:
+def test_the_program_of_a_secret_ends_with_ccm(ccm: Ccm, command: list[str], ending: str) -> None:
     """No process of it is left after a signal, whether the command handles it or not."""
     noted = project(ccm.scratch)
     process = ccm.start(*command, "site.yaml")
