@@ -229,8 +229,14 @@ def _value(field: Field, text: str, old: Any, schema: Mapping[str, Any]) -> Any:
         values = {scalar(one): one for one in _choices(schema)}
         return values.get(text, text)
     if field.kind == "long":
-        return text if text.endswith("\n") or _is_one_line(old) else text + "\n"
+        keeps = text.endswith("\n") or _is_one_line(old) or _is_expression(text)
+        return text if keeps else text + "\n"
     return _number(text, kinds)
+
+
+def _is_expression(text: str) -> bool:
+    """Whether a text is one expression, whose value has a last newline of its own."""
+    return text.startswith("{{") and text.endswith("}}") and "\n" not in text
 
 
 def _is_one_line(old: Any) -> bool:
@@ -239,8 +245,9 @@ def _is_one_line(old: Any) -> bool:
 
 def _lines(text: str, old: Any, kinds: list[str]) -> Any:
     items = [line.strip() for line in text.split("\n") if line.strip()]
-    is_template = len(items) == 1 and items[0].startswith("{{") and items[0].endswith("}}")
-    if len(items) == 1 and (is_template or ("string" in kinds and not isinstance(old, list))):
+    if len(items) == 1 and (
+        _is_expression(items[0]) or ("string" in kinds and not isinstance(old, list))
+    ):
         return items[0]
     return items
 

@@ -69,6 +69,17 @@ def test_a_manifest_is_made_from_nothing(browser: DesignerBrowser, tmp_path: Pat
     )
 
 
+def test_a_content_of_one_expression_gets_no_newline(browser: DesignerBrowser) -> None:
+    """The value of ``template()`` ends with one already; other texts get theirs."""
+    browser.edit("site.yaml", 1)
+    browser.set("site.yaml", 1, content="")
+    browser.set("site.yaml", 1, content="{{ template('a.j2') }}")
+    assert "content: \"{{ template('a.j2') }}\"\n" in browser.yaml
+    browser.set("site.yaml", 1, content="")
+    browser.set("site.yaml", 1, content="hello")
+    assert "content: |\n              hello\n" in browser.yaml
+
+
 def test_what_is_not_touched_stays(browser: DesignerBrowser, file: Path) -> None:
     """A form that comes back as it was sent changes nothing; another one a single line."""
     browser.edit("site.yaml", 0)
