@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,13 +125,17 @@ def moved_again(scenario: Scenario, again: Sequence[Event]) -> list[str]:
     ]
 
 
-def told_in_vain(scenario: Scenario, said: str) -> list[str]:
-    """The resources that a preview says undo each other, though a second push lets them be."""
-    pairs = re.findall(r"(\S+#\S+) and (\S+#\S+) undo each other", " ".join(said.split()))
+def told_to_undo(said: str) -> list[tuple[str, str]]:
+    """The pairs of resources that the output of a preview says undo each other."""
+    return re.findall(r"(\S+#\S+) and (\S+#\S+) undo each other", " ".join(said.split()))
+
+
+def told_in_vain(pairs: Sequence[tuple[str, str]], again: Collection[str]) -> list[str]:
+    """Of the pairs that a preview says undo each other, those that a second push lets be."""
     return [
         f"{one} and {other} do not undo each other"
         for one, other in pairs
-        if not {one, other} & set(scenario.again)
+        if not {one, other} & set(again)
     ]
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from .judging import CLASSES
+from .judging import CLASSES, told_in_vain
 from .running import Corpus, Result
 from .scenario import Scenario
 
@@ -249,13 +249,18 @@ MAKERS: tuple[Callable[[Pick], Drawn], ...] = (
 
 
 def faults(result: Result, push_failed: bool) -> list[str]:
-    """What must not be; that resources fail is no fault of a random site."""
+    """What must not be. Resources may fail, and may undo each other where the preview says so."""
     found = [f"{v.resource}: certain and wrong\n{v.told()}" for v in result.wrong()]
     found += [f"the preview changed {line}" for line in result.touched]
-    found += [f"the preview says {line}" for line in result.in_vain]
+    found += [f"the preview says {line}" for line in told_in_vain(result.undone, result.again)]
     if not push_failed:
+        expected = [f" {one}: " for pair in result.undone for one in pair]
         again = [line for line in result.unstable if "exec#" not in line]
-        found += [f"the second push: {line}" for line in again]
+        found += [
+            f"the second push: {line}"
+            for line in again
+            if not any(words in line for words in expected)
+        ]
     return found
 
 

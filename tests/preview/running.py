@@ -15,7 +15,16 @@ from tests.lab import Host, Lab, LabError
 from tests.push.command import Ccm, Run
 
 from . import fingerprint
-from .judging import WRONG, Event, Verdict, judge, moved_again, not_as_meant, told_in_vain
+from .judging import (
+    WRONG,
+    Event,
+    Verdict,
+    judge,
+    moved_again,
+    not_as_meant,
+    told_in_vain,
+    told_to_undo,
+)
 from .scenario import Scenario
 from .template import PRELUDE, Template, put_npm
 
@@ -35,6 +44,10 @@ class Result:
     """What the second push did."""
     in_vain: list[str] = field(default_factory=list)
     """Contradictions that are told and are none."""
+    undone: list[tuple[str, str]] = field(default_factory=list)
+    """Pairs of resources that the preview says undo each other."""
+    again: set[str] = field(default_factory=set)
+    """Resources that the second push changed or that failed in it."""
     broken: list[str] = field(default_factory=list)
     """Why the scenario is not what it is meant to be."""
 
@@ -148,7 +161,13 @@ class Corpus:
         result.verdicts = judge(scenario, _judged(preview.events), _judged(push.events))
         result.unstable = moved_again(scenario, again.events)
         result.broken += not_as_meant(scenario, push.events)
-        result.in_vain = told_in_vain(scenario, preview.output)
+        result.undone = told_to_undo(preview.output)
+        result.in_vain = told_in_vain(result.undone, scenario.again)
+        result.again = {
+            f"{event['type']}#{event['name']}"
+            for event in again.events
+            if event["status"] in ("changed", "failed")
+        }
         return result
 
 

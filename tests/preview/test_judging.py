@@ -2,7 +2,7 @@
 
 import pytest
 
-from .judging import Event, judge, moved_again, not_as_meant, told_in_vain
+from .judging import Event, judge, moved_again, not_as_meant, told_in_vain, told_to_undo
 from .scenario import Scenario
 
 NAME = "file#/etc/a"
@@ -58,8 +58,9 @@ def test_a_second_push_is_to_be_stable() -> None:
 def test_a_contradiction_is_to_be_one() -> None:
     """Resources that are told to undo each other move in a second push."""
     said = f"warning: package#a and {NAME} undo each\n  other on every run: /etc/a"
-    assert len(told_in_vain(Scenario("area", "name"), said)) == 1
-    assert told_in_vain(Scenario("area", "name", again=(NAME,)), said) == []
+    pairs = told_to_undo(said)
+    assert len(told_in_vain(pairs, ())) == 1
+    assert told_in_vain(pairs, (NAME,)) == []
 
 
 def test_a_scenario_comes_to_what_it_is_about() -> None:
