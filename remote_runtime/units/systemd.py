@@ -1,7 +1,7 @@
 """The units of systemd: what systemctl tells of them, and does to them (target)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, List, Sequence, Set
+from typing import TYPE_CHECKING, Dict, Sequence, Set
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
@@ -282,8 +282,6 @@ class Systemd(object):
     def _rehearse_stop(self, full: str, units: "ForeseenUnits") -> None:
         if units.goes(full):
             raise UnsettledError("the unit %s disappears once it is stopped" % full)
-        for other in self._upholding(full, units):
-            raise Unknowable("%s upholds %s and may start it immediately" % (other, full))
         for other in unit.words(units.shown(full).get("TriggeredBy", "")):
             if other.endswith(_SOCKET) and units.status(other).running:
                 self._warn_of(other, full)
@@ -291,19 +289,6 @@ class Systemd(object):
     def _warn_of(self, socket: str, full: str) -> None:
         text = "%s listens and starts %s again on the next connection; stop it first"
         self.context.notice("warning", text % (socket, full))
-
-    def _upholding(self, full: str, units: "ForeseenUnits") -> List[str]:
-        """The running units that have systemd start one again whenever it stops."""
-        result = self._ran("show", "--no-pager", "--property=UpheldBy", "--", full)
-        lines = [line for line in result.stdout.splitlines() if line.startswith("UpheldBy=")]
-        named = [other for line in lines for other in line.partition("=")[2].split()]
-        named += units.by("Upholds", full)
-        return [
-            other
-            for other in dict.fromkeys(named)
-            if full in units.definition(other).text.words("Unit", "Upholds")
-            and units.status(other).running
-        ]
 
     def _rehearse_reload(self, full: str, units: "ForeseenUnits") -> None:
         from remote_runtime.units.preview.run_checks import Rehearsal

@@ -17,9 +17,11 @@ PROPERTIES = (
     "RemainAfterExit",
     "Result",
     "RequiredBy",
+    "RequisiteOf",
     "BoundBy",
     "ConsistsOf",
     "ConflictedBy",
+    "UpheldBy",
     "TriggeredBy",
     "CanReload",
 )

@@ -1,8 +1,9 @@
 """Units as they will be at a resource's turn (target; in previews only)."""
 
 import os
+import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import UnitEffect
@@ -26,11 +27,14 @@ Shown = Callable[[str], Dict[str, str]]
 _TABLE = "/etc/fstab"
 _OF_TABLE = (".mount", ".automount", ".swap")
 _WATCHED = ("PathExists", "PathExistsGlob", "PathChanged", "PathModified", "DirectoryNotEmpty")
+UPHELD = "%s upholds %s and may start it immediately"
 _REVERSE = {
     "Requires": "RequiredBy",
+    "Requisite": "RequisiteOf",
     "BindsTo": "BoundBy",
     "PartOf": "ConsistsOf",
     "Conflicts": "ConflictedBy",
+    "Upholds": "UpheldBy",
 }
 
 
@@ -106,6 +110,7 @@ class ForeseenUnits(object):
         effect = self._effect(name, shown)
         shown = shown if effect is None else dict(shown, **_affected(effect, shown))
         self._require_unwatched(name, shown)
+        self._require_not_upheld(name, shown)
         return shown
 
     def _require_written(self, name: str, shown: Mapping[str, str]) -> None:
@@ -148,6 +153,36 @@ class ForeseenUnits(object):
             for path in world.layer.nodes:
                 if any(w and (fnmatchcase(path, w) or w == os.path.dirname(path)) for w in watched):
                     raise Unknowable("%s watches %s and may start it" % (other, path))
+
+    def _require_not_upheld(self, name: str, shown: Mapping[str, str]) -> None:
+        """``Unknowable`` for a unit that a planned text of a running unit upholds."""
+        world = self._context.world
+        if world is None or shown.get("ActiveState") in units.RUNNING:
+            return
+        for other in self._planned_units(world.layer.nodes):
+            upheld = self.definition(other).text.words("Unit", "Upholds")
+            if name in upheld and self._runs(other):
+                raise Unknowable(UPHELD % (other, name))
+
+    def _planned_units(self, paths: Iterable[str]) -> Set[str]:
+        """The units of which something planned is a file, a drop-in or a link."""
+        found = set()
+        for path in paths:
+            for directory in self.places.searched:
+                if path.startswith(directory + "/"):
+                    first = path[len(directory) + 1 :].partition("/")[0]
+                    found.add(re.sub(r"\.(d|wants|requires|upholds)\Z", "", first))
+        instances = {name for name in self._names if units.template(name) in found}
+        return instances | {name for name in found if "@." not in name}
+
+    def upholding(self, name: str) -> List[str]:
+        """The running units that have systemd start one again whenever it stops."""
+        return [other for other in self.by("Upholds", name) if self.status(other).running]
+
+    def rivals(self, name: str) -> List[str]:
+        """The units that stop when one starts, if they run."""
+        named = self.definition(name).text.words("Unit", "Conflicts")
+        return named + self.by("Conflicts", name)
 
     def _watched(self, name: str) -> List[str]:
         text = self.definition(name).text

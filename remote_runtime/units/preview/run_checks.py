@@ -96,13 +96,25 @@ class Rehearsal(object):
             elif status.running:
                 continue
             elif key == "Requisite":
-                yield "requires %s to be started already (Requisite)" % other
+                if self._looks_first(unit, other):
+                    yield "requires %s to be started already (Requisite)" % other
             elif status.masked:
                 yield "requires %s (%s), which is masked" % (other, key)
             elif status.failure:
                 yield "requires %s (%s): %s" % (other, key, status.failure)
             else:
                 yield from self._pulled(unit, key, other, depth)
+
+    def _looks_first(self, unit: Definition, name: str) -> bool:
+        """Whether systemd looks at a unit that is required to run before it starts this one.
+        ``Unknowable`` where neither has to wait for the other."""
+        other = self._units.definition(name).text
+        if name in unit.text.words("Unit", "After") or unit.name in other.words("Unit", "Before"):
+            return True
+        if name in unit.text.words("Unit", "Before") or unit.name in other.words("Unit", "After"):
+            return False
+        why = "%s requires %s to be started already (Requisite) and does not wait for it (After)"
+        raise Unknowable(why % (unit.name, name))
 
     def _needed(self, unit: Definition) -> Iterator[Tuple[str, str]]:
         for key in ("Requires", "BindsTo", "Requisite"):

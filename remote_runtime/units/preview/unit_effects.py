@@ -1,8 +1,9 @@
 """What starting, stopping and enabling a unit leaves on the target (target; in previews only)."""
 
 import os
-from typing import TYPE_CHECKING, Dict, List, Sequence
+from typing import TYPE_CHECKING, Dict, List, Mapping, Sequence
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
     UNKNOWN,
     Effect,
@@ -18,7 +19,7 @@ from remote_runtime.units.directories import own_directories, runtime_directorie
 from remote_runtime.units.files import CONFIGURED, MASKED_BY, Definition, install_links
 from remote_runtime.units.named_paths import sockets
 from remote_runtime.units.preview import mounts, user_units
-from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.preview.planned_units import UPHELD, ForeseenUnits
 from remote_runtime.units.preview.run_checks import Rehearsal
 from remote_runtime.units.status import (
     DISABLE,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _PULLED = ("Requires", "BindsTo", "Wants", "Upholds")
-BOUND = ("Requires", "BindsTo", "PartOf")
+BOUND = ("Requires", "BindsTo", "PartOf", "Requisite")
 """What names the units that one stops with."""
 _STOPS, _STOPPED_FROM = "PropagatesStopTo", "StopPropagatedFrom"
 _SOON = ("OnActiveSec", "OnBootSec", "OnStartupSec")
@@ -70,9 +71,30 @@ class Consequences(object):
             self._stop(name, running)
         else:
             self._start(name, running)
-        if verb == RESTART:
-            gone += runtime_directories(self._units.definition(name), restart=True)
-        return once(gone + self._effects(running, name if verb == RESTART else ""))
+        restarted = self._restarted(name) if verb == RESTART else []
+        for other in restarted:
+            running.setdefault(other, True)
+            gone += runtime_directories(self._units.definition(other), restart=True)
+        return once(gone + self._effects(running, restarted))
+
+    def _restarted(self, name: str) -> List[str]:
+        """A unit that is restarted, and those that run and are restarted with it.
+        ``Unknowable`` for one of those that would not run then."""
+        found, bound = [name], self._bound(name)
+        while bound and len(found) < _LIMIT:
+            other = bound.pop()
+            if other in found or not self._units.status(other).running:
+                continue
+            why = self._rehearsal.obstacle(other)
+            why = why or ("ends by itself" if self._rehearsal.ends(other) else "")
+            if why:
+                raise Unknowable("%s is restarted with %s and %s" % (other, name, why))
+            found.append(other)
+            bound += self._bound(other)
+        return found
+
+    def _bound(self, name: str) -> List[str]:
+        return [other for key in BOUND for other in self._units.by(key, name)]
 
     def _start(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = True
@@ -82,9 +104,18 @@ class Consequences(object):
         for other in [*self._rehearsal.mounts_for(unit), *pulled]:
             if len(running) < _LIMIT and other not in running and self._comes_up(other):
                 self._start(other, running)
-        rivals = unit.text.words("Unit", "Conflicts") + self._units.by("Conflicts", name)
-        for other in rivals:
+        for other in self._units.rivals(name):
             self._stop_running(other, running)
+        self._require_undisputed(unit, running)
+
+    def _require_undisputed(self, unit: Definition, running: Mapping[str, bool]) -> None:
+        """``Unknowable`` where what this one upholds conflicts with what runs: systemd may start
+        and stop them in turn."""
+        for upheld in unit.text.words("Unit", "Upholds"):
+            for rival in self._units.rivals(upheld):
+                if running.get(rival) or self._units.status(rival).running:
+                    why = "%s upholds %s, which conflicts with %s"
+                    raise Unknowable(why % (unit.name, upheld, rival))
 
     def _comes_up(self, name: str) -> bool:
         """Whether a unit that does not run would run if something pulled it in."""
@@ -93,10 +124,12 @@ class Consequences(object):
         return usable and not (self._rehearsal.ends(name) or self._rehearsal.obstacle(name))
 
     def _stop(self, name: str, running: Dict[str, bool]) -> None:
+        for other in self._units.upholding(name):
+            raise Unknowable(UPHELD % (other, name))
         running[name] = False
         told = self._units.definition(name).text.words("Unit", _STOPS)
         told += self._units.by(_STOPPED_FROM, name)
-        for other in told + [o for key in BOUND for o in self._units.by(key, name)]:
+        for other in told + self._bound(name):
             self._stop_running(other, running)
 
     def _stop_running(self, name: str, running: Dict[str, bool]) -> None:
@@ -104,13 +137,13 @@ class Consequences(object):
         if followed and self._units.status(name).running:
             self._stop(name, running)
 
-    def _effects(self, running: Dict[str, bool], restarted: str) -> List[Effect]:
+    def _effects(self, running: Dict[str, bool], restarted: Sequence[str]) -> List[Effect]:
         """Of mounts first, the outer ones before: all else stands on them."""
         effects: List[Effect] = []
         units = [(self._units.definition(name), runs) for name, runs in running.items()]
         units.sort(key=lambda each: (not _is_mount(each[0]), len(mounts.place(each[0]))))
         for unit, runs in units:
-            ended = not runs or unit.name == restarted
+            ended = not runs or unit.name in restarted
             effects.append(UnitEffect(unit.name, active=runs, ended=ended))
             if _is_mount(unit):
                 mounting = mounts.Mounting(self._context)

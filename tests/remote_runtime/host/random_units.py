@@ -105,7 +105,9 @@ def _step(pick: random.Random) -> Step:
 
 
 def _relation(pick: random.Random, own: str) -> str:
-    kind = pick.choice(("Requires", "Wants", "BindsTo", "PartOf", "Conflicts", "Requisite"))
+    kind = pick.choice(
+        ("Requires", "Wants", "BindsTo", "PartOf", "Conflicts", "Requisite", "Upholds")
+    )
     order = pick.choice(("", "", "After", "Before"))
     other = pick.choice([name for name in FULL if name != own])
     return f"{kind}={other}\n" + (f"{order}={other}\n" if order else "")

@@ -2,6 +2,7 @@
 
 import unittest
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, PathEffect, UnitEffect, UnknownEffect, once
 from remote_runtime.units.preview.unit_effects import Consequences, unfinished
 
@@ -49,11 +50,49 @@ class ConsequencesTest(unittest.TestCase):
             "c": "[Unit]\nPartOf=x.service\n" + RUN,
             "d": "[Unit]\nWants=x.service\n" + RUN,
             "e": "[Unit]\nRequires=x.service\n" + RUN,
+            "f": "[Unit]\nRequisite=x.service\n" + RUN,
         }
         self.assertEqual(
-            self.active("stop", "x", texts, "xabcd"),
-            {"x": False, "a": False, "b": False, "c": False},
+            self.active("stop", "x", texts, "xabcdf"),
+            {"x": False, "a": False, "b": False, "c": False, "f": False},
         )
+
+    def test_a_restart_takes_others_along(self):
+        """What runs and depends on a unit is restarted, too, by its text as it is then."""
+        texts = {
+            "x": RUN,
+            "a": "[Unit]\nRequires=x.service\n" + RUN,
+            "b": "[Unit]\nBindsTo=a.service\n" + RUN,
+            "asleep": "[Unit]\nPartOf=x.service\n" + RUN,
+        }
+        self.assertEqual(
+            self.active("restart", "x", texts, "xab"), {"x": True, "a": True, "b": True}
+        )
+        effects = self.of("restart", "x", texts, "xab")
+        ended = {e.name for e in effects if isinstance(e, UnitEffect) and e.ended}
+        self.assertEqual(ended, {"x.service", "a.service", "b.service"})
+        texts["b"] = "[Unit]\nBindsTo=a.service\n[Service]\nExecStart=/nowhere\n"
+        with self.assertRaisesRegex(Unknowable, "b.service is restarted with x.service and runs"):
+            self.active("restart", "x", texts, "xab")
+
+    def test_what_a_running_unit_upholds(self):
+        """It starts again whenever it stops, so nobody can tell of what stops or starts it."""
+        texts = {
+            "x": "[Unit]\nUpholds=y.service\n" + RUN,
+            "y": RUN,
+            "rival": "[Unit]\nConflicts=y.service\n" + RUN,
+            "both": "[Unit]\nUpholds=y.service\nConflicts=y.service\n" + RUN,
+        }
+        for verb, name, running, why in (
+            ("stop", "y", "xy", "x.service upholds y.service and may start it immediately"),
+            ("start", "rival", "xy", "x.service upholds y.service"),
+            ("start", "both", "", "both.service upholds y.service, which conflicts with both"),
+            ("start", "x", ["rival"], "x.service upholds y.service, which conflicts with rival"),
+        ):
+            with self.assertRaisesRegex(Unknowable, why):
+                self.active(verb, name, texts, running)
+        self.assertEqual(self.active("start", "x", texts), {"x": True, "y": True})
+        self.assertEqual(self.active("stop", "y", texts, "y"), {"y": False})
 
     def test_slices_come_along(self):
         """Those that a unit runs in, with those around them; the processes in one stop with it."""
@@ -134,11 +173,6 @@ class ConsequencesTest(unittest.TestCase):
         units.from_elsewhere = ["x.service"]
         effects = Consequences(self.context, units).of("disable", "x.service")
         self.assertIn(PathEffect("/lib/x.service", "absent"), effects)
-
-    def test_a_restart_leaves_others_running(self):
-        """What stops with the unit is started with it again."""
-        texts = {"x": RUN, "c": "[Unit]\nPartOf=x.service\n" + RUN}
-        self.assertEqual(self.active("restart", "x", texts, "xc"), {"x": True})
 
     def test_directories(self):
         """The directories of the unit come with its start, that in /run goes with its stop."""

@@ -211,6 +211,17 @@ class ForeseenTest(unittest.TestCase):
         with self.assertRaisesRegex(Unknowable, "x.service upholds y.service"):
             self.previewed(plan)
 
+    def test_units_that_a_planned_text_upholds(self):
+        """What a running unit will uphold may start by the reload alone."""
+        for text, running in (("[Unit]\nUpholds=y.service\n" + RUN, True), (RUN, False)):
+            plan = self.plan(("y", {}), x=text, y=RUN)
+            plan.context.expect([UnitEffect("x.service", active=True)], Uncertainty(), "service#x")
+            if running:
+                with self.assertRaisesRegex(Unknowable, "x.service upholds y.service"):
+                    self.previewed(plan)
+            else:
+                self.assertEqual(self.previewed(plan), ["Would have started"])
+
     def test_names_that_systemctl_quotes(self):
         """What is bound to a unit goes with it, whether or not there is a backslash in its name."""
         name = "b\\x2d1.service"

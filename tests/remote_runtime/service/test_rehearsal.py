@@ -3,6 +3,7 @@
 import os
 import unittest
 
+from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.rights import other_formats
 from remote_runtime.units.preview.run_checks import Rehearsal
 
@@ -246,10 +247,11 @@ class RehearsalTest(DirectoryTest):
             ("Requires=y.service", {}, "requires y.service (Requires), which does not exist"),
             ("BindsTo=y.service", {}, "requires y.service (BindsTo), which does not exist"),
             (
-                "Requisite=y.service",
+                "Requisite=y.service\nAfter=y.service",
                 {"y": RUN % "sh"},
                 "requires y.service to be started already (Requisite)",
             ),
+            ("Requisite=y.service\nBefore=y.service", {"y": RUN % "sh"}, ""),
             ("Requires=y.service", {"y": RUN % "/nowhere"}, ""),
             (
                 "BindsTo=y.service",
@@ -272,6 +274,11 @@ class RehearsalTest(DirectoryTest):
         for setting, others, expected in rows:
             text = "[Unit]\n%s\n" % setting + RUN % "sh"
             self.assertEqual(self.why(text, **others), expected, setting)
+
+    def test_a_required_unit_that_is_not_waited_for(self):
+        """Whether systemd looks first whether it runs is a race."""
+        with self.assertRaisesRegex(Unknowable, r"x.service requires y.service .*\(After\)"):
+            self.why("[Unit]\nRequisite=y.service\n" + RUN % "sh", y=RUN % "sh")
 
     def test_a_masked_unit_that_is_needed(self):
         """It keeps the other from running, unless it runs already."""
