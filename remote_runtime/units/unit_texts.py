@@ -78,10 +78,19 @@ def _above(place: Place, path: str) -> List[str]:
     return [path[:at] for at in ends]
 
 
+def split(name: str, properties: Properties) -> Tuple[str, str]:
+    """The user whose unit a resource is, "" for one of the system, and the name of the unit.
+
+    ``USER/UNIT`` is such a name, too, so that units of several users can have the same one.
+    """
+    user, _, unit = name.rpartition("/")
+    return user or str(properties.get("user") or ""), unit
+
+
 def full_of(name: str, properties: Properties) -> str:
     """The name of a unit among those of all managers: ``USER/UNIT`` for one of a user."""
-    user = properties.get("user")
-    return "%s/%s" % (user, name) if user else name
+    user, unit = split(name, properties)
+    return "%s/%s" % (user, unit) if user else unit
 
 
 def place_of(host: HostReader, user: str) -> Place:
@@ -103,7 +112,7 @@ def paths(name: str) -> Dict[str, str]:
 
 def desired(name: str, properties: Properties) -> Dict[str, Text]:
     """The files that are to be managed, by property."""
-    found, at = {}, paths(name)
+    found, at = {}, paths(split(name, properties)[1])
     if properties.get("unit") is not None:
         found["unit"] = Text(at["unit"], properties["unit"])
     if properties.get("settings") is not None:

@@ -28,7 +28,8 @@ _OF_USERS = ("/etc/systemd/user", "/run/systemd/user", "/usr/lib/systemd/user")
 
 def expectations(subject: Subject) -> list[Expectation]:
     """Runs or not; starts at boot or not where the resource says so."""
-    given, enable, user = subject.name, subject.get("enable"), str(subject.get("user") or "")
+    owner, _, given = subject.name.rpartition("/")
+    enable, user = subject.get("enable"), owner or str(subject.get("user") or "")
     running = subject.get("ensure", "running") == "running"
     found = [
         Expectation(

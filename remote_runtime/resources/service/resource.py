@@ -32,7 +32,7 @@ class Resource(StepStateType):
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
         self._full = unit_texts.full_of(name, properties)
-        self._user = str(properties.get("user") or "")
+        self._user, self._unit = unit_texts.split(name, properties)
         self._texts = unit_texts.desired(name, properties)
         self._place = unit_texts.Place("")  # as it was last read
 
@@ -40,7 +40,8 @@ class Resource(StepStateType):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         from remote_runtime.resources.service import rules
 
-        return rules.problems(name) + rules.contradictions(properties) + rules.texts(properties)
+        problems = rules.problems(name, properties)
+        return problems + rules.contradictions(properties) + rules.texts(properties)
 
     @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
@@ -52,9 +53,10 @@ class Resource(StepStateType):
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """Its files; the values may be wrong or templates yet. Where those of a user are, only the
         host tells."""
-        if properties.get("user"):
+        user, unit = unit_texts.split(name, properties)
+        if user:
             return []
-        at = unit_texts.paths(name)
+        at = unit_texts.paths(unit)
         return [
             ("%s/%s" % (unit_texts.DIRECTORY, at[key]), properties[key] != {})
             for key in TEXTS
@@ -80,7 +82,7 @@ class Resource(StepStateType):
         if "unit" not in self._texts or self.properties.get("enable") is not False:
             return False
         text = self._texts["unit"].text
-        return unit_texts.has_links(host, self._place, self.name, text)
+        return unit_texts.has_links(host, self._place, self._unit, text)
 
     def desired(self) -> Mapping[str, Any]:
         """In the order of the steps: a mask goes first and comes last."""
@@ -114,8 +116,8 @@ class Resource(StepStateType):
         """A text that comes says anew whether and how the unit can be enabled."""
         enable = bool(self.properties["enable"])
         if enable and "unit" in self._texts and self.differs(found, "unit"):
-            links = unit_texts.install(self.name, self._texts["unit"].text)
-            before = unit_texts.install(self.name, found["unit"])
+            links = unit_texts.install(self._unit, self._texts["unit"].text)
+            before = unit_texts.install(self._unit, found["unit"])
             return not links or (links == before and status.enable_satisfied(True))
         return status.enable_satisfied(enable)
 
@@ -181,7 +183,7 @@ class Resource(StepStateType):
     def require(self, found: Optional[Mapping[str, Any]]) -> None:
         if found is None:
             raise Missing(
-                "service not found: the unit %s does not exist" % self.name,
+                "service not found: the unit %s does not exist" % self._unit,
                 hint="check the spelling, or add an earlier package or file resource that "
                 "installs it",
             )
@@ -194,10 +196,10 @@ class Resource(StepStateType):
             message, hint = self._masked(status)
             raise Missing(message, hint=hint)
         if status.failure and not written and (must_start or enable is not None):
-            message = "%s cannot be used: %s" % (self.name, status.failure)
+            message = "%s cannot be used: %s" % (self._unit, status.failure)
             raise Missing(message, hint="correct its unit file")
         if enable is not None and status.enabled is None and not written:
-            message = "%s cannot be enabled or disabled: it has no unit file" % self.name
+            message = "%s cannot be enabled or disabled: it has no unit file" % self._unit
             raise Missing(message, hint="omit `enable`")
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
@@ -212,9 +214,9 @@ class Resource(StepStateType):
             command, by = "systemctl --user unmask", " as %s" % self._user
         run = "set `masked: false`, or run `%s %s` on the host" + by
         if status.until_reboot:  # the other command leaves such a mask where it is
-            hint = run % (command + " --runtime", self.name)
-            return "%s is masked until the next boot" % self.name, hint
-        return "%s is masked" % self.name, run % (command, self.name)
+            hint = run % (command + " --runtime", self._unit)
+            return "%s is masked until the next boot" % self._unit, hint
+        return "%s is masked" % self._unit, run % (command, self._unit)
 
     def unachieved(self, found: Mapping[str, Any]) -> str:
         """In the init system's words."""
@@ -222,7 +224,7 @@ class Resource(StepStateType):
         if self.ensure == STOPPED or status.running:
             return ""
         why = ": %s" % ENDS if status.ends_by_itself else ""
-        return "%s is %s, not running%s" % (self.name, status.words, why)
+        return "%s is %s, not running%s" % (self._unit, status.words, why)
 
     def shown(self, found: Mapping[str, Any]) -> Properties:
         shown = {key: found[key] for key in ("ensure", "enable")}

@@ -6,16 +6,29 @@ from typing import Dict, List, Sequence, Tuple
 from remote_runtime.base import Properties
 from remote_runtime.units import unit_settings
 from remote_runtime.units.unit import full_name
+from remote_runtime.units.unit_texts import split
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
+_USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
 _ROOTS = ("-.mount", "-.slice")
 _SWITCHES = ("enable", "masked")
 _LONGEST = 255  # as in systemd, with the suffix
 
 
-def problems(name: str) -> List[Tuple[str, str]]:
-    """What is wrong, as (property, message)."""
+def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
+    """What is wrong with the name, as (property, message)."""
+    user, unit = split(name, {})
+    if "/" in name and not _USER.match(user):
+        return [("name", "%r is neither a service nor USER/UNIT" % name)]
+    found = _unit_problems(unit)
+    given = properties.get("user")
+    if user and given and given != user:
+        found.append(("user", "the name says that the unit is one of %s: omit `user`" % user))
+    return found
+
+
+def _unit_problems(name: str) -> List[Tuple[str, str]]:
     if not _NAME.match(name):
         return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - \\ only" % name)]
     if len(full_name(name)) > _LONGEST:
@@ -24,6 +37,16 @@ def problems(name: str) -> List[Tuple[str, str]]:
         return [("name", "%r starts with %r, which service names do not" % (name, name[0]))]
     if _TEMPLATE.match(name):
         return [("name", "%r is a template; use an instance such as app@1" % name)]
+    return []
+
+
+def user_problems(name: str, user: str, properties: Properties) -> List[Tuple[str, str]]:
+    """A user in the name has the form of one, and is the only one, as (property, message)."""
+    if "/" in name and not _USER.match(user):
+        return [("name", "%r is not a user: USER/UNIT is a unit of a user" % user)]
+    given = properties.get("user")
+    if given and given != user:
+        return [("user", "the name says that it is a unit of %s: omit `user`" % user)]
     return []
 
 
@@ -47,8 +70,9 @@ def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, in
     first: Dict[Tuple[str, str], int] = {}
     found = []
     for at, (name, properties) in enumerate(resources):
-        unit = full_name(name)
-        other = first.setdefault((unit, str(properties.get("user") or "")), at)
+        user, own = split(name, properties)
+        unit = full_name(own)
+        other = first.setdefault((unit, user), at)
         if other != at and _differ(resources[other][1], properties):
             found.append((other, at, unit))
     return found

@@ -296,10 +296,11 @@ class Check(unittest.TestCase):
         for name in (
             "httpd", "nginx.service", "my-app_v2", "app@1", "app@1.service", "a:b~c+d",
             "srv-my\\x2ddata.mount", "app@a\\x2db.service", "-.mount", "-.slice", "a" * 247,
+            "alice/app@1.service",
         ):  # fmt: skip
             self.assertEqual(Resource.check(name, {}), [], name)
-        for name in ("a; rm -rf /", "a b", "../x", "a/b", "-H", "@x", "", "x\n", "app@", "é",
-                     "-a.mount", "a" * 248):  # fmt: skip
+        for name in ("a; rm -rf /", "a b", "../x", "a/b/c", "/b", "a/", "-H", "@x", "", "x\n",
+                     "app@", "é", "-a.mount", "a" * 248):  # fmt: skip
             self.assertEqual([key for key, _ in Resource.check(name, {})], ["name"], name)
 
     def test_a_template_is_no_service(self):

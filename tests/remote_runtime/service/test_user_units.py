@@ -125,6 +125,27 @@ class UserUnitsTest(DirectoryTest):
         self.assertEqual(self.host.count("systemctl show --user"), 1)
         self.assertEqual(self.host.count("systemctl show --system"), 1)
 
+    def test_a_user_in_the_name(self) -> None:
+        """Units of one name are told apart by their users, also where nothing else names these."""
+        plan = Plan(
+            self.host,
+            ("alice/nosuch", {"unit": WANTED}),
+            ("nosuch", {"unit": RUN}),
+            ("alice/ccm-daemon", {}),
+        )
+        paths = [Resource.managed_paths(r.item.name, r.item.properties) for r in plan.resources]
+        self.assertEqual(paths, [[], [("/etc/systemd/system/nosuch.service", True)], []])
+        self.assertEqual(
+            plan.messages(),
+            ["Would have written the unit file, would have started"] * 2 + [""],
+        )
+        self.assertEqual(self.host.count("systemctl show --user"), 1)
+        self.assertEqual(
+            Resource.check("alice/app", {"user": "bob"}),
+            [("user", "the name says that the unit is one of alice: omit `user`")],
+        )
+        self.assertEqual(Resource.check("alice/app", {"user": "alice"}), [])
+
     def test_commands_run_as_the_user(self) -> None:
         """Root becomes the user for each; looks end after a while."""
         self.uid = UID + 1

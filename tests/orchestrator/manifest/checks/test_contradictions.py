@@ -88,6 +88,18 @@ def test_two_names_of_one_unit(tmp_path: Path) -> None:
             assert "both manage app.service: on every run they undo each other" in warnings[0]
 
 
+def test_units_of_one_name_of_two_users(tmp_path: Path) -> None:
+    """They are told apart, whether the name or a property says the user."""
+    for one, other, expected in (
+        ("ann/app", "bob/app: {ensure: stopped}", 0),
+        ("ann/app", "app: {ensure: stopped}", 0),
+        ("ann/app", "app: {ensure: stopped, user: bob}", 0),
+        ("ann/app", "app: {ensure: stopped, user: ann}", 1),
+        ("ann/app", "ann/app.service: {ensure: stopped}", 1),
+    ):
+        assert len(told(tmp_path, f"service: [{one}: {{}}, {other}]")) == expected, other
+
+
 def test_a_part_of_a_whole(tmp_path: Path) -> None:
     """An edit of a file whose content another resource sets is told; that of a bare file is not."""
     edit = "edit: [{/etc/app: {line: x}}]"
