@@ -145,6 +145,9 @@ class EnsureType:
             if word in options and str(problem.where) == f"argument --{word}":
                 hint = f"this is a condition on facts; for the property, use {options[word]}"
                 return problem._replace(message=message, hint=hint)
+        for flag in flags_of(self._type):
+            if str(problem.where) == f"argument {flag.options[0]}":
+                message = message.removeprefix(f"{flag.name}: ")
         return problem._replace(message=message)
 
 

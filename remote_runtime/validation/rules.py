@@ -13,7 +13,7 @@ def of_path(path: str) -> List[str]:
         return ["the path holds a control character"]
     clean = posixpath.normpath("/" + path.lstrip("/"))
     if clean != path:
-        return ["the path must be clean, without . or .. or doubled slashes: %s" % clean]
+        return ["the path must be clean, without . or .. or doubled slashes: write %s" % clean]
     return []
 
 

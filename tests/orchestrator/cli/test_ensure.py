@@ -127,6 +127,10 @@ def test_a_secret_in_a_mistaken_flag_is_not_told(capsys: pytest.CaptureFixture[s
             ["exec", "x", "--onlyif", "{comand: a}"],
             "onlyif has no key 'comand' (did you mean command?)",
         ),
+        (
+            ["cron", "x", "--schedule", "* *", "--command", "y"],
+            "argument --schedule: expected 5 fields",
+        ),
         (["exec", "x", "--if", "1 +"], "argument --if: "),
         (["exec", "x", "--if-exists", "a"], "argument --if-exists: control.exists must be"),
         (["exec", "x", "--unless", "test -e x"], "for the property, use --exec-unless"),
