@@ -4,7 +4,7 @@ import argparse
 
 from orchestrator.cli import push
 
-HELP = "Bring this host to the state described in a manifest, or preview that with --noop."
+HELP = "Bring this host to the state described in a manifest, or preview the changes with --noop."
 EXAMPLE = """
 ccm apply --noop site.yaml
 sudo ccm apply site.yaml

@@ -15,7 +15,7 @@ ccm completion fish > ~/.config/fish/completions/ccm.fish
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the shell."""
-    parser.add_argument("shell", choices=tuple(SCRIPTS))
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell")
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:

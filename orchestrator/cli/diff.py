@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("second", metavar="RUN2", help="the run to compare with")
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")
-    add_history(parser, "compare runs of the project's history, which others share")
+    add_history(parser, "compare shared runs in the project's history")
     parser.add_argument(
         "--detailed-exitcode",
         action="store_true",
@@ -99,12 +99,12 @@ def _lines(
 
 def _line(one: "Difference", style: "Style") -> str:
     from orchestrator.report.differences import FIRST, HASH, OUTCOME, SECOND
-    from orchestrator.report.wording import shorten
+    from orchestrator.report.wording import shorten, shown_status
     from orchestrator.support.plain_text import one_line
 
     who = one_line(one.resource) or "the host"
     if one.what in (FIRST, SECOND):
-        status = one.before or one.after
+        status = shown_status(one.before or one.after)
         return f"{who}  {one.what}{f', {status}' if status else ''}"
     if HASH.search(one.before) or HASH.search(one.after):
         return f"{who}  {one.what} differs"
@@ -114,7 +114,7 @@ def _line(one: "Difference", style: "Style") -> str:
             f"{who}  {one.what}: {before or after}; only in the {'first' if before else 'second'}"
         )
     if one.what == OUTCOME:
-        return f"{who}  {before} → {style(_role(after), after)}"
+        return f"{who}  {shown_status(before)} → {style(_role(after), shown_status(after))}"
     return f"{who}  {one.what}: {before} | {after}"
 
 

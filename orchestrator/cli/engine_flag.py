@@ -10,10 +10,9 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine",
         metavar="ENGINE",
-        help="engine that runs the hosts: threads of one process; processes[:N], N processes that "
-        f"share --forks (default: one per core, at most {MAX_PROCESSES}); dask://HOST:PORT, the "
-        f"workers of that scheduler; or auto, which uses processes from {MIN_HOSTS} hosts on "
-        "(default: auto)",
+        help="how to run the work for hosts: threads, processes[:N] (default: one per core, at "
+        f"most {MAX_PROCESSES}), dask://HOST:PORT, or auto, which uses processes for "
+        f"{MIN_HOSTS} or more hosts (default: auto)",
     )
 
 

@@ -11,7 +11,9 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from orchestrator.manifest.types import Type, Types
 
-HELP = "Bring one resource to the state that the flags describe, or preview that with --noop."
+HELP = (
+    "Bring one resource to the state that the flags describe, or preview the changes with --noop."
+)
 EXAMPLE = """
 ccm ensure file /etc/motd --content Hi --owner root --group root --mode 0644
 ccm ensure package nginx latest -i hosts.yaml -l web --noop

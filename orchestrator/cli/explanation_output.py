@@ -20,7 +20,7 @@ def lines(host: str, told: Explanation) -> Iterator[str]:
     """The explanation for people: the value, the searched sources, and the origin of each part."""
     key = ".".join(told.keys)
     yield f"{key} on {host}: {_shown(told.value) if told.found else _missing(told)}"
-    yield f"  merge {told.merge}, in this order:"
+    yield f"  merge {told.merge}, sources in this order:"
     for name, group in groupby(told.sources, lambda one: one.source):
         of = list(group)
         if name and of[0].merge:  # --data has no entries
@@ -71,7 +71,7 @@ def document(told: Explanation) -> dict[str, Any]:
 
 def _missing(told: Explanation) -> str:
     counts = any(one.found and not one.note for one in told.sources)
-    return "removed by a later source" if counts else "no data has it"
+    return "removed by a later source" if counts else "not set in any data"
 
 
 def _found(one: Source) -> str:

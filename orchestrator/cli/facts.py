@@ -14,7 +14,7 @@ from orchestrator.cli.options import (
     read_inventory,
 )
 
-HELP = "Show the facts of hosts, or one value of them."
+HELP = "Show the facts of hosts, or a single value."
 EXAMPLE = """
 ccm facts network.default_ipv4                 # of this host
 ccm facts -i hosts.yaml -l web1

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from orchestrator.formatter.files import Formatted
     from remote_runtime.errors import Problem
 
-HELP = "Format manifests, inventories and data files; comments and meaning stay."
+HELP = "Format manifests, inventories and data files without changing their meaning or comments."
 EXAMPLE = """
 ccm fmt                        # all files of ccm in this directory and below
 ccm fmt site.yaml data/        # a file, and the files in a directory
@@ -137,7 +137,7 @@ def _summary(changed: int, *, unchanged: int, others: int, refused: int, dry: bo
     if refused:
         text += f", {refused:,} refused"
     if others:
-        text += f"; {_files(others)} left alone: not recognized as ccm's"
+        text += f"; {_files(others)} skipped: not recognized as files of ccm"
     return text
 
 

@@ -11,7 +11,7 @@ from orchestrator.cli.import_proof import Converted, add_proof, check_proof, rea
 if TYPE_CHECKING:
     from orchestrator.ansible.importer import ImportResult
 
-HELP = "Convert a playbook, a role or a project of Ansible."
+HELP = "Convert an Ansible playbook, role or project."
 EXAMPLE = """
 ccm import ansible site.yml -o site
 ccm import ansible roles/nginx -o nginx
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     ansible = actions.add_parser(
         "ansible",
-        help="a playbook, a role or a project of Ansible",
+        help="convert an Ansible playbook, role or project",
         description="Write manifests, data files, templates and an inventory. Contacts no host "
         "without --prove.",
     )

@@ -55,14 +55,14 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--prove",
         action="store_true",
-        help="apply the original and the conversion to the hosts of -l, and list what differs;"
-        " this changes these hosts",
+        help="apply the original and the conversion to the hosts of -l, and list the"
+        " differences; this changes the hosts",
     )
     group.add_argument(
         "--first",
         choices=FIRST,
         default=FIRST[0],
-        help="the tool that makes the hosts; the other one must find nothing to do"
+        help="the tool that configures the hosts; the other one must then find nothing to do"
         " (default: ansible)",
     )
     group.add_argument(
@@ -70,7 +70,7 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
         "--limit",
         metavar="PATTERN",
         action="append",
-        help="the hosts of the proof, of the converted inventory; required with --prove",
+        help="the hosts to use, from the converted inventory; required with --prove",
     )
     group.add_argument(
         "--yes", action="store_true", help="do not prompt before the proof changes hosts"
@@ -88,8 +88,8 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=900.0,
-        help="time limit for each task of Ansible and each resource of ccm, if it has none of its"
-        " own; 0 for no limit (default: 15m)",
+        help="time limit for each Ansible task and each ccm resource without its own timeout; 0 for"
+        " no limit (default: 15m)",
     )
 
 
@@ -140,7 +140,7 @@ def run_proof(wanted: WantedProof, converted: Converted) -> int:
 
     playbook = Playbook.of(converted.playbooks, converted.inventory)
     if not converted.hosts:
-        raise UsageError("--prove needs an inventory", hint="put one beside the playbook")
+        raise UsageError("--prove needs an inventory", hint="put one next to the playbook")
     choice = HostChoice([converted.hosts], wanted.limit)
     hosts = [host.name for host in select_targets(choice, warn, converted.site).hosts]
     if not (wanted.agreed or _confirmed(hosts)):
@@ -208,7 +208,7 @@ class _Pushes:
         if failed or result.interrupted or result.faults:
             raise ProofError(
                 f"ccm push{' --noop' if may_fail else ''} of the converted site failed",
-                hint="the lines above say why",
+                hint="see the errors above",
             )
         return output.events
 
@@ -261,7 +261,7 @@ def proof_text(proof: Proof) -> str:
 
     other = "ccm push --noop" if proof.first == "ansible" else "ansible-playbook --check"
     subject = "resources" if proof.first == "ansible" else "tasks"
-    lines = [f"{other} looked at {proof.checked} {subject} on {', '.join(proof.hosts)}"]
+    lines = [f"{other} checked {proof.checked} {subject} on {', '.join(proof.hosts)}"]
     titles = (
         ("Differences", proof.differences),
         (

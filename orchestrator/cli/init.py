@@ -99,7 +99,7 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
     known = next((name for name in _INVENTORIES if name in present), "")
     given = bool(args.host or args.ssh_config or args.local or args.ansible)
     if args.host and args.ansible:
-        raise UsageError("--host and --ansible exclude each other", hint="give one of them")
+        raise UsageError("--host and --ansible are mutually exclusive", hint="give one of them")
     if given and known:
         hint = "add the hosts there, and omit --host, --ssh-config, --ansible and --local"
         raise UsageError(f"{known} already lists the hosts", hint=hint)

@@ -102,5 +102,5 @@ def _asked_for_forge(found: str) -> str:
     word = _asked(f"CI file for github, gitlab, both or none? [{found}]: ") or found
     if word not in _FORGES:
         hint = f"one of {', '.join(_FORGES)}; or use --ci"
-        raise UsageError(f"{word[:40]!r} is no forge that ccm init knows", hint=hint)
+        raise UsageError(f"{word[:40]!r} is not a forge that ccm init supports", hint=hint)
     return word

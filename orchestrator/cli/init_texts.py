@@ -89,7 +89,7 @@ base_packages: []  # such as [less, rsync]
 """
 
 IGNORED = """\
-# Plans and what CI makes of them
+# Plans, and the files that CI makes from them
 *.plan
 *.plan.*
 comment.md

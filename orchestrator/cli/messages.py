@@ -5,7 +5,7 @@ import sys
 from orchestrator.runs.request import HostChoice
 from orchestrator.support.plain_text import plain
 
-ON_THIS_MACHINE = "on this machine only; -i or -l names other hosts"
+ON_THIS_MACHINE = "on this machine only; use -i or -l for other hosts"
 """The first line of a command that has this machine as its default, for people only."""
 
 

@@ -54,8 +54,8 @@ def add_inventory(
         "--inventory",
         metavar="FILE",
         action="append",
-        help="inventory: a YAML file, a program that prints one, or host,host; repeatable"
-        f" (default: {default})",
+        help="inventory: a YAML file, a program that prints one, or names such as web1,web2;"
+        f" repeatable (default: {default})",
     )
     parser.add_argument(
         "-l",
@@ -63,10 +63,12 @@ def add_inventory(
         metavar="PATTERN",
         action="append",
         help="select hosts: web:&prod:!web3, globs, @file, failed, remaining, run:ID:failed;"
-        " repeatable, selects the hosts of each"
-        + ("; required, all selects every host" if limited else ""),
+        " repeatable" + ("; required; write all for every host" if limited else ""),
     )
-    add_history(parser, "failed, remaining and run:ID mean the runs of the project's history")
+    add_history(
+        parser,
+        "let -l failed, remaining and run:ID refer to the shared runs in the project's history",
+    )
     parser.set_defaults(
         inventory_required=required, limit_required=limited, here=not (required or fleet)
     )
@@ -172,8 +174,8 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refresh-lists",
         action="store_true",
-        help="refresh a host's package lists before its first package that needs them, in a preview"
-        " too",
+        help="refresh a host's package lists before its first package that needs them, also in a "
+        "preview",
     )
     add_bounds(parser)
 
@@ -197,8 +199,8 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=RunOptions().stall_timeout,
-        help="time limit for one host without an event of a resource; extended to the timeouts of "
-        "its resources; 0 for no limit (default: 6h)",
+        help="time limit for one host between two events; longer if the timeouts of its resources "
+        "require it; 0 for no limit (default: 6h)",
     )
 
 
@@ -218,8 +220,8 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--signers",
         metavar="FILE",
-        help="allowed_signers file of ssh-keygen with the approvers of plans, outside the "
-        "checkout (default: $CCM_SIGNERS)",
+        help="file with the people who may approve plans, in the allowed_signers format of "
+        "ssh-keygen; must be outside the checkout (default: $CCM_SIGNERS)",
     )
     group.add_argument(
         "--approvals",
@@ -298,7 +300,8 @@ def add_data(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="one value of the data; a.b=1 sets a nested key; overrides everything; repeatable",
+        help="set a value of the data; overrides all other sources; a.b=1 sets a nested key;"
+        " repeatable",
     )
     parser.set_defaults(data_dir=None, source_hosts=None, facts_max_age=None, nats=None)
     parser.set_defaults(secret_keys=None)
@@ -343,7 +346,7 @@ def add_facts(group: argparse._ActionsContainer) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="one fact; a.b=1 sets a nested key; overrides everything; repeatable",
+        help="set a fact; overrides all other sources; a.b=1 sets a nested key; repeatable",
     )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from orchestrator.plan_files.plan_file import PlanFile
     from orchestrator.report.dangers import Dangers
 
-HELP = "Deny a plan for what it would do, such as removals or reboots."
+HELP = "Exit with 1 if a plan would do more than is allowed, such as removals or reboots."
 EXAMPLE = """
 ccm plan check change.plan --deny 'removes>0,reboots>3'
 ccm plan check change.plan --deny 'unknown>0' --deny 'hosts>20' --json
@@ -17,8 +17,8 @@ ccm plan check change.plan --deny 'unknown>0' --deny 'hosts>20' --json
 DENIED = 1
 _UNCOUNTED = {
     "unknown": "cannot be predicted in full and may do more than is counted",
-    "commands": "would run, and what they do is not counted",
-    "left_out": "omitted by the plan, and nothing of them is counted",
+    "commands": "would run, with effects that are not counted",
+    "left_out": "omitted by the plan",
 }
 _NOUNS = {"unknown": "resource", "commands": "command", "left_out": "host"}
 

@@ -10,7 +10,7 @@ from orchestrator.cli.report import add_forms, read_forms, write_forms
 if TYPE_CHECKING:
     from orchestrator.plan_files.plan_file import PlanFile
 
-HELP = "Show what is dangerous in a plan, then all of its changes; also of an expired plan."
+HELP = "Show the dangerous changes of a plan, then all changes. The plan may have expired."
 EXAMPLE = """
 ccm plan show change.plan
 ccm plan show change.plan --markdown - > comment.md    # for a merge request

@@ -17,7 +17,7 @@ from orchestrator.cli.run_request import read_request
 from orchestrator.cli.stage_flags import add_stage_choice
 from orchestrator.project.settings import ConfigScope
 
-HELP = "Bring hosts to the state described in a manifest, or preview that with --noop."
+HELP = "Bring hosts to the state described in a manifest, or preview the changes with --noop."
 EXAMPLE = """
 ccm push -i hosts.yaml --noop site.yaml
 ccm push change.plan                       # exactly the saved plan

@@ -90,7 +90,12 @@ def _add_query(parser: argparse.ArgumentParser) -> None:
             part, metavar=part.upper(), nargs="?", help=f"only this {part}; * matches any"
         )
     for part in _PARTS:
-        parser.add_argument(f"--{part}", dest=f"{_FLAG}{part}", help=f"the same as {part.upper()}")
+        parser.add_argument(
+            f"--{part}",
+            dest=f"{_FLAG}{part}",
+            metavar=part.upper(),
+            help=f"the same as the argument {part.upper()}",
+        )
     parser.add_argument("--port", metavar="N", type=count, help="only this port")
     add_registration(parser)
 

@@ -66,7 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--events", action="store_true", help="write the transaction events, one per line"
     )
     add_forms(parser)
-    add_history(parser, "show a run of the project's history, which others share")
+    add_history(parser, "show a shared run in the project's history")
     parser.add_argument("-v", "--verbose", action="store_true", help="show everything")
     parser.add_argument("-q", "--quiet", action="store_true", help="show failures only")
 

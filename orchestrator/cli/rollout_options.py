@@ -37,8 +37,8 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
         "--max-fail",
         metavar="N|N%",
         type=_argument(_amount),
-        help="start no more hosts once more than this number have failed (default: 0 with --waves,"
-        " else no limit)",
+        help="start no further hosts when more than this number have failed (default: 0 with"
+        " --waves, else no limit)",
     )
     group.add_argument(
         "--per",
@@ -63,7 +63,7 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
     group.add_argument(
         "--canary",
         choices=[AUTO],
-        help="preview first, group hosts with equal changes, and start with one host of each "
+        help="preview first, group hosts with the same changes, and start with one host of each "
         "group; a group continues once its canary is healthy",
     )
     group.add_argument(
@@ -106,7 +106,7 @@ def _add_gates(group: "argparse._ActionsContainer") -> None:
         "--after-host",
         metavar="COMMAND",
         type=_argument(_command),
-        help="run this on the controller after each host, also if --before-host failed",
+        help="run this on the controller after each host, even if --before-host failed",
     )
 
 

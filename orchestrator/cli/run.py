@@ -41,7 +41,7 @@ def configure(parser: Parser) -> None:
         help="the program and its arguments, after --",
     )
     add_inventory(parser, limited=True)
-    parser.add_argument("--shell", action="store_true", help="run the command as a line of /bin/sh")
+    parser.add_argument("--shell", action="store_true", help="run COMMAND with /bin/sh")
     parser.add_argument(
         "--script",
         metavar="FILE",
@@ -53,7 +53,7 @@ def configure(parser: Parser) -> None:
         metavar="SECONDS",
         type=seconds,
         default=0.0,
-        help="time limit of the command on a host; then it is killed (default: no limit)",
+        help="kill the command on a host after this time (default: no limit)",
     )
     parser.add_argument(
         "--fold",

@@ -82,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-n", metavar="N", type=count, default=20, help="number of runs (default: 20)"
     )
     parser.add_argument("--json", action="store_true", help="write one JSON object per line")
-    add_history(parser, "show the runs of the project's history, which others share")
+    add_history(parser, "show the shared runs in the project's history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "id",
         metavar="ID",
         nargs="*",
-        help="an ID from ccm runs (default: the runs that were meant for this history)",
+        help="an ID from ccm runs (default: all runs made with this history)",
     )
     parser.set_defaults(history=None, history_token=None)
 

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-HELP = "Print the JSON Schema of a manifest or another document of ccm."
+HELP = "Print the JSON Schema of manifests or other ccm documents."
 EXAMPLE = """
 ccm schema > manifest.schema.json
 ccm schema inventory
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=NAMES,
         default=NAMES[0],
-        help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]} (default: %(default)s)",
+        help=f"the document: {', '.join(NAMES[:-1])} or {NAMES[-1]} (default: %(default)s)",
     )
 
 

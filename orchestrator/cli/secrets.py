@@ -37,31 +37,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
         made.set_defaults(secret_keys=None, forks=None)
         return made
 
-    edit = add("edit", "edit the plain text of a file, and encrypt it again")
-    edit.add_argument("file", metavar="FILE")
-    show = add("show", "print the plain text of a file, or a value in it")
-    show.add_argument("file", metavar=_FILE_KEY)
+    edit = add("edit", "edit the decrypted text of a file, and encrypt it again")
+    edit.add_argument("file", metavar="FILE", help="an existing file")
+    show = add("show", "print the decrypted text of a file, or a value in it")
+    show.add_argument("file", metavar=_FILE_KEY, help="the file, or one value of it")
     set_value = add("set", "set one value, from a prompt or standard input")
-    set_value.add_argument("file", metavar="FILE#KEY")
+    set_value.add_argument(
+        "file", metavar="FILE#KEY", help="the file, created if missing, and the key"
+    )
     _add_lock(set_value)
     check = add(
-        "check", "find secrets in clear, broken and unused ones, and show who can read which"
+        "check", "find plaintext, damaged and unused secrets, and show who can read each file"
     )
     check.add_argument(
         "files", metavar="FILE", nargs="*", help="check these (default: all files that git tracks)"
     )
-    check.add_argument("--clear", action="store_true", help="only find secrets in clear")
-    rekey = add("rekey", "encrypt files again for the keys of the project")
-    rekey.add_argument("files", metavar="FILE", nargs="+")
+    check.add_argument("--clear", action="store_true", help="only find plaintext secrets")
+    rekey = add("rekey", "re-encrypt files with the current keys of the project")
+    rekey.add_argument("files", metavar="FILE", nargs="+", help="the files to encrypt again")
     rekey.add_argument("--new-vault-id", metavar="ID", help="use the password of this vault ID")
     rekey.add_argument(
         "--new-password-file", metavar="PATH", help="use the vault password in this file"
     )
-    recipients = add("recipients", "show who can read files")
-    recipients.add_argument("files", metavar="FILE", nargs="+")
+    recipients = add("recipients", "show who can decrypt files")
+    recipients.add_argument("files", metavar="FILE", nargs="+", help="the files to show")
     used = add("used", "show the hosts and resources that a secret reaches; contacts no host")
     used.add_argument("name", metavar="FILE#KEY", help="as in secret(), or a key of the data")
-    used.add_argument("manifest", metavar="MANIFEST")
+    used.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")
     add_inventory(used)
     add_data(used)
 
@@ -71,7 +73,7 @@ def _add_lock(parser: argparse.ArgumentParser) -> None:
         "--with",
         dest="lock",
         choices=("vault", "age"),
-        help="encrypt a new value so (default: age if ccm.yaml has recipients, else vault)",
+        help="encryption of a new value (default: age if ccm.yaml has recipients, else vault)",
     )
     parser.add_argument("--vault-id", metavar="ID", default="", help="vault ID of a new value")
 
@@ -209,7 +211,7 @@ def _check(args: argparse.Namespace) -> int:
     for problem in [*found.clear, *(() if args.clear else found.broken)]:
         print(problem, file=sys.stderr)
     if found.clear:
-        advice = f"encrypt them with ccm secrets set; a line that has none gets # {ALLOW}"
+        advice = f"encrypt them with ccm secrets set; if a line contains no secret, add # {ALLOW}"
         print(f"hint: {advice}", file=sys.stderr)
     bad = len(found.clear) + (0 if args.clear else len(found.broken))
     checked = f"{found.checked} file{'' if found.checked == 1 else 's'} checked"

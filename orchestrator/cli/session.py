@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from orchestrator.fleet.store.event_store import EventStore
 
-HELP = "Start or report a session of ccm ensure commands."
+HELP = "Start a session of ccm ensure commands, or show its results."
 EXAMPLE = """
 ccm session new              # in a script: eval "$(ccm session new)"
 ccm ensure package nginx

@@ -41,8 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a property that says where the resource is, such as environment=/srv/venv of a "
-        "package of pip; repeatable",
+        help="a property that identifies the resource, such as environment=/srv/venv for a pip "
+        "package; repeatable",
     )
     parser.add_argument(
         "--json", action="store_true", help="write one JSON object per host and line"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.studio.plans.plan_shelf import PlanPolicy
     from orchestrator.studio.sharing.webhook import WebhookTarget
 
-HELP = "Serve the stored runs of a fleet as pages for a browser."
+HELP = "Show the stored runs of a fleet in a browser, and edit manifests there."
 EXAMPLE = """
 ccm studio -i hosts.yaml
 ccm studio user add alice --auth studio.users
@@ -47,13 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--inventory",
         metavar="FILE",
         action="append",
-        help="inventory: groups, hosts without a run and stored facts; repeatable"
+        help="inventory with the groups and all hosts, including those without a run; repeatable"
         " (default: the project's, else the hosts of the runs)",
     )
     parser.add_argument(
         "--state",
         metavar="DIR",
-        help="directory with the stored runs in DIR/runs (default: that of this user)",
+        help="state directory, with the stored runs in DIR/runs (default: that of this user)",
     )
     parser.add_argument(
         "--project",
@@ -64,27 +64,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--listen",
         metavar="ADDRESS:PORT",
         default=_LISTEN,
-        help=f"where to listen (default: {_LISTEN}); an address that others reach requires"
-        " --auth and TLS",
+        help=f"address and port to listen on (default: {_LISTEN}); an address that other machines"
+        " can reach requires --auth and TLS",
     )
     parser.add_argument(
-        "--auth", metavar="FILE", help="users who may log in, a file of ccm studio user"
+        "--auth", metavar="FILE", help="file of the users who may log in, made by ccm studio user"
     )
-    parser.add_argument("--tls-cert", metavar="FILE", help="certificate in PEM, with its chain")
-    parser.add_argument("--tls-key", metavar="FILE", help="key of the certificate in PEM")
+    parser.add_argument(
+        "--tls-cert", metavar="FILE", help="TLS certificate and chain in PEM format"
+    )
+    parser.add_argument(
+        "--tls-key", metavar="FILE", help="private key of the certificate in PEM format"
+    )
     parser.add_argument(
         "--name",
         metavar="NAME",
         action="append",
         default=[],
-        help="a further name by which browsers reach this server; repeatable",
+        help="additional host name of this server; repeatable",
     )
     parser.add_argument(
         "--keep-received",
         metavar="N",
         type=count,
         default=1_000,
-        help="number of runs that are kept of those that others post (default: 1000)",
+        help="maximum number of posted runs to store (default: 1000)",
     )
     _add_policy(parser)
     _add_news(parser)
@@ -98,12 +102,12 @@ def _add_news(parser: argparse.ArgumentParser) -> None:
         help="serve /badge.svg and /badge.json without a login",
     )
     parser.add_argument(
-        "--webhook", metavar="URL", help="an https address that gets each run that ends, signed"
+        "--webhook", metavar="URL", help="post each completed run to this https address, signed"
     )
     parser.add_argument(
         "--webhook-secret",
         metavar="FILE",
-        help="file of mode 0600 with the secret of the signatures",
+        help="file with mode 0600 that contains the signing secret",
     )
 
 
@@ -112,8 +116,8 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--signers",
         metavar="FILE",
-        help="allowed_signers file of ssh-keygen with the approvers of plans, outside the "
-        "checkout (default: $CCM_SIGNERS)",
+        help="file with the people who may approve plans, in the allowed_signers format of "
+        "ssh-keygen; must be outside the checkout (default: $CCM_SIGNERS)",
     )
     parser.add_argument(
         "--approvals",
@@ -126,7 +130,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
         metavar="CONDITION,...",
         action="append",
         default=[],
-        help="a plan is denied if one of these conditions is true, as for ccm plan check;"
+        help="deny plans for which one of these conditions is true, as in ccm plan check;"
         " repeatable",
     )
 
@@ -152,7 +156,7 @@ def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
     if not url and not secret:
         return None
     if not url or not secret:
-        raise UsageError("--webhook and --webhook-secret belong together", hint="give both")
+        raise UsageError("--webhook and --webhook-secret require each other", hint="give both")
     from orchestrator.studio.sharing.webhook import webhook_target
 
     return webhook_target(url, read_private(secret, 4_096))
@@ -190,7 +194,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(
-            f"--state {args.state}: there is no directory runs in it",
+            f"--state {args.state}: it contains no directory named runs",
             hint="name the directory that contains runs, such as ~/.local/state/ccm",
         )
     try:
@@ -256,5 +260,5 @@ def _tls(certificate: str | None, key: str | None) -> tuple[str, str] | None:
     if certificate and key:
         return certificate, key
     if certificate or key:
-        raise UsageError("--tls-cert and --tls-key belong together", hint="give both")
+        raise UsageError("--tls-cert and --tls-key require each other", hint="give both")
     return None

@@ -13,7 +13,7 @@ from orchestrator.cli.studio_extra import require_studio
 if TYPE_CHECKING:
     from orchestrator.studio.sharing.tokens import Token, TokenFile
 
-HELP = "Add, list and remove the tokens with which people and pipelines share runs."
+HELP = "Add, list and remove the tokens that people and pipelines use to share runs."
 EXAMPLE = """
 ccm studio token add alice --state /srv/studio
 ccm studio token add ci-web --group web --expires 90d --state /srv/studio
@@ -26,8 +26,10 @@ _DAY = 86_400.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the actions."""
-    parser.add_argument("action", choices=("add", "list", "remove"), help="what to do")
-    parser.add_argument("name", metavar="NAME", nargs="?", help="whose token, for add and remove")
+    parser.add_argument("action", choices=("add", "list", "remove"), help="the action")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="name of the token, for add and remove"
+    )
     parser.add_argument(
         "--state", metavar="DIR", required=True, help="the directory of ccm studio --state"
     )
@@ -36,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="GROUP",
         action="append",
         default=[],
-        help="only runs whose hosts are all in this group of the studio's inventory; repeatable"
+        help="only allow runs with all hosts in this group of the studio's inventory; repeatable"
         " (default: all runs)",
     )
     parser.add_argument(
@@ -45,7 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=lifetime,
         help="how long the token is valid, such as 90d or 12h (default: until it is removed)",
     )
-    parser.add_argument("--read-only", action="store_true", help="read runs, but post none")
+    parser.add_argument(
+        "--read-only", action="store_true", help="allow reading runs, but not posting them"
+    )
 
 
 def lifetime(text: str) -> float:
@@ -86,7 +90,7 @@ def _add(file: TokenFile, args: argparse.Namespace) -> int:
 
     make_private(file.path.parent.parent / "runs")
     text = file.add(args.name, tuple(args.group), args.expires, reads_only=args.read_only)
-    print(f"this is the only time that the token of {args.name} is shown:", file=sys.stderr)
+    print(f"token of {args.name}, shown only once:", file=sys.stderr)
     print(text)
     return 0
 

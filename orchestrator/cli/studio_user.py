@@ -24,7 +24,7 @@ _ROLES = ("look", "design", "push")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the actions."""
-    parser.add_argument("action", choices=("add", "rm", "list"), help="what to do")
+    parser.add_argument("action", choices=("add", "rm", "list"), help="the action")
     parser.add_argument("name", metavar="NAME", nargs="?", help="the user, for add and rm")
     parser.add_argument(
         "--auth", metavar="FILE", required=True, help="the file of users, created with mode 0600"
@@ -33,14 +33,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--role",
         choices=_ROLES,
         default="look",
-        help="what the user may do, each including those before it (default: look)",
+        help="rights of the user; each role includes those before it (default: look)",
     )
     parser.add_argument(
         "--group",
         metavar="GROUP",
         action="append",
         default=[],
-        help="only the hosts of this group of the studio's inventory; repeatable"
+        help="show only hosts in this group of the studio's inventory; repeatable"
         " (default: all hosts)",
     )
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-HELP = "Run hosts for pushes that use the same Dask scheduler."
+HELP = "Do the work for hosts in pushes that use the same Dask scheduler."
 EXAMPLE = """
 ccm worker --scheduler scheduler.example.net:8786
 ccm worker --scheduler scheduler.example.net:8786 --site paris --site lyon

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from orchestrator.report.grouping import Row, alike_entry, applied_by, told_of_manifest
-from orchestrator.report.host_names import named
+from orchestrator.report.host_names import named, on_all
 from orchestrator.report.run_collector import Entry, RunCollector
 from orchestrator.report.terminal.rows import Choice, Rows
 from orchestrator.report.terminal.style import Style
@@ -139,7 +139,7 @@ class ChangeList:
 
     def _where(self, hosts: list[str]) -> str:
         if len(hosts) == len(self._hosts) > 1:
-            return f"on all {len(hosts):,} hosts"
+            return on_all(len(hosts))
         return f"on {named(hosts, self._style.width // 3)}"
 
     def _left_out(self, rows: list[Row]) -> str:
@@ -147,7 +147,7 @@ class ChangeList:
         least = min(len(hosts_of(row)) for row in rows)
         number = f"{len(rows):,} more change{'s' if len(rows) > 1 else ''}"
         if least == len(self._hosts):
-            where = f"on all {least:,} hosts"
+            where = on_all(least)
         else:
             where = f"on {least:,} or more hosts{' each' if len(rows) > 1 else ''}"
         return self._style("faint", f"    … {number}, {where}: -v shows all")

@@ -22,14 +22,14 @@ from orchestrator.plan_files.danger import (
 )
 from orchestrator.report.action_text import DOUBTS
 from orchestrator.report.equal_texts import alike_but_for
-from orchestrator.report.host_names import named
+from orchestrator.report.host_names import named, on_all
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line, visible
 
 MAX_GROUPS = 5_000  # that are told apart; the counters have all
 MAX_LINES = 14  # of the list
-NOTHING_KNOWN = "nothing that is known"
+NOTHING_KNOWN = "nothing known"
 MAX_WHAT = 300  # characters
 _COLUMN = 20  # where the text of a line begins
 VERBS = {
@@ -155,7 +155,7 @@ class Dangers(Subscriber):
     def where(self, hosts: list[str], limit: int) -> str:
         """The hosts of a group, by name in about so many characters."""
         if len(hosts) == self._hosts > 1 and len(set(hosts)) == len(hosts):
-            return f"on all {self._hosts:,} hosts"
+            return on_all(self._hosts)
         return f"on {named(list(dict.fromkeys(hosts)), limit)}"
 
     def lines(

@@ -65,3 +65,8 @@ def named(names: list[str], limit: int) -> str:
         used += len(part) + 2
     text = ", ".join(parts)
     return text if len(names) == 1 else f"{text} ({len(names)} hosts)"
+
+
+def on_all(count: int) -> str:
+    """The words for every host of several."""
+    return "on both hosts" if count == 2 else f"on all {count:,} hosts"

@@ -230,8 +230,8 @@ def require_id(kept: PlanFile, expected: str | None) -> None:
     """PlanError where another plan was expected."""
     if expected is not None and kept.id != expected:
         raise PlanError(
-            f"the plan is {kept.id} now, not {one_line(expected, 80)}: nothing was changed",
-            hint="ccm plan shows what it would do now",
+            f"the plan now has the ID {kept.id}, not {one_line(expected, 80)}: nothing was changed",
+            hint="ccm plan shows what the new plan would do",
         )
 
 

@@ -32,7 +32,7 @@ def max_age(text: str) -> float:
         seconds = duration.parse(text)
     except ValueError as error:
         raise UsageError(
-            f"facts_max_age is {text[:40]!r}, which is no duration", hint="write 1h, 10m or 0s"
+            f"facts_max_age is {text[:40]!r}, which is not a duration", hint="write 1h, 10m or 0s"
         ) from error
     return seconds
 
@@ -83,7 +83,7 @@ def show_hosts(
         if kept is None or (oldest is not None and kept.age(now) > oldest):
             stale.append(host)
             if kept is not None:
-                why = f"those that are kept are of {kept.moment}, which is too long ago"
+                why = f"the stored ones are from {kept.moment} and too old"
                 view.facts.reasons[host.name] = f"{why}; 'ccm facts -l {host.name}' gathers them"
         else:
             view.facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
@@ -95,7 +95,7 @@ def take_answers(
 ) -> None:
     """Store the new facts of hosts, and show them to templates.
 
-    If a host could not be asked, the hosts that read its facts are refused. ``warn`` receives the
+    If a host could not be queried, the hosts that read its facts are refused. ``warn`` receives the
     reason why facts cannot be stored.
     """
     from orchestrator.fleet.store.fact_cache import MAX_BYTES
@@ -104,7 +104,7 @@ def take_answers(
     for host in read.stale:
         answer = answers[host.name]
         if isinstance(answer, CcmError):
-            facts.reasons[host.name] = f"{host.name} could not be asked: {answer.message}"
+            facts.reasons[host.name] = f"{host.name} could not be queried: {answer.message}"
             continue
         kept = keep_facts(host, answer, failed)
         if kept is None:

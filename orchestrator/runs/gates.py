@@ -105,7 +105,7 @@ class Confirmation:
         question = f"wave {wave}: {outcome_of_wave(results)}. Continue?"
         confirmed = self._reporter.confirm(question, lambda: time_left.left)
         if confirmed is None:
-            return GateAnswer("no confirmation in time")
+            return GateAnswer("no confirmation within the time limit")
         return GateAnswer("" if confirmed else "not confirmed")
 
 

@@ -54,7 +54,7 @@ class AdhocLife(Lifecycle):
                 wrong.append(str(error))
         outcome.ended = Ended(None, "\n".join(told) + "\n", "")
         if wrong:
-            text = "%d of %d paths were not fetched whole" % (len(wrong), len(told))
+            text = "%d of %d paths could not be fetched" % (len(wrong), len(told))
             raise ResourceError(text, kind="resource.fetch", output="\n".join(wrong))
 
     def _run(self, given: Properties, outcome: Outcome) -> None:

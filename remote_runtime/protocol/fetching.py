@@ -39,7 +39,7 @@ class Fetch(object):
         self._lacking = []
         found = self._context.files.status(path)
         if found is None:
-            raise ResourceError("there is nothing at %s" % path)
+            raise ResourceError("%s does not exist" % path)
         if found.kind == "directory":
             if not self._recursive:
                 hint = "give --recursive to fetch what is in it"

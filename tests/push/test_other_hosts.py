@@ -181,7 +181,7 @@ def test_a_host_that_does_not_answer_refuses_who_reads_it(reads: Ccm, tmp_path: 
     (tmp_path / "site.yaml").write_text(site.replace(" | default('none')", ""))
     found = reads.run("push", "-i", "hosts.yaml", "-l", "web", "site.yaml")
     assert found.code == 1, found.output
-    assert "the facts of gone are not known: gone could not be asked" in found.output
+    assert "the facts of gone are not known: gone could not be queried" in found.output
     assert not (tmp_path / "web1").exists()
 
 

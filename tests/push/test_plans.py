@@ -310,7 +310,7 @@ def test_a_push_that_expects_a_plan(local: Target) -> None:
     words = ["-i", str(local.inventory), "-l", NAME, "--expect"]
     refused = push(local.ccm, *words, "0" * 64, name="site.yaml")
     assert (refused.code, local.names()) == (1, []), refused.output
-    assert f"the plan is {identity} now" in refused.stderr
+    assert f"the plan now has the ID {identity}" in refused.stderr
     done = push(local.ccm, *words, identity, name="site.yaml")
     assert done.code == 0, done.output
     assert local.names() == ["a", "b", "fired"]
@@ -336,7 +336,7 @@ def test_a_plan_is_shown_in_every_form(local: Target) -> None:
     assert "hunter2secret" not in shown.stdout + page
     differ = ccm.run("plan", "diff", "change.plan", "later.plan")
     assert differ.code == 0, differ.output
-    assert f"file#{local.directory}/a  changed → stable" in differ.stdout
+    assert f"file#{local.directory}/a  changed → unchanged" in differ.stdout
     same = ccm.run("plan", "diff", "change.plan", "change.plan", "--json")
     assert json.loads(same.stdout)["hosts"] == {NAME: []}
 

@@ -309,6 +309,6 @@ def test_a_push_verifies_the_hosts_that_it_reached(
     inventory.write_text(yaml.safe_dump({key: tree[key] for key in tree if key != "groups"}))
     done = ccm.push(inventory, SITE, "--verify")
     assert done.code == 3, done.output
-    _, _, second = done.stdout.partition("verify of site.yaml on 1 host\n")
+    _, _, second = done.stdout.partition("verify: site.yaml on 1 host\n")
     assert "web1  9 passed" in second
     assert "gone" not in second

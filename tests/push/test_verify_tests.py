@@ -346,7 +346,7 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
     done = local.push(SITE, "--verify")
     assert done.code == 0, done.output
     assert "2 changed" in done.stdout
-    assert "verify of site.yaml on 1 host" in done.stdout
+    assert "verify: site.yaml on 1 host" in done.stdout
     assert "1 host: 2 passed" in done.stdout
     assert local.push(SITE, "--verify", "-q").stdout == ""
     site = SITE + "    - exec:\n        - make: {command: 'true', creates: DIR/never}\n"
@@ -354,7 +354,7 @@ def test_a_push_verifies_what_it_did(local: Target) -> None:
     assert failed.code == 1, failed.output
     report = local.ccm.run("report").stdout
     assert "1 changed" in report
-    assert "verify of site.yaml on 1 host" in report
+    assert "verify: site.yaml on 1 host" in report
     assert "  failed   exec#make" in report
     where = ("inventory", "-i", str(local.inventory), "-l", "failed")
     assert local.ccm.run(*where).stdout.startswith("web1 ")

@@ -112,7 +112,10 @@ def test_bad_input(ccm: Ccm) -> None:
     )
     done = ccm.run("validate", str(site))
     assert done.code == 2, done.output
-    assert "site.yaml:4:34: wait#both: file: what to wait for: got port and file" in done.output
-    assert "site.yaml:5:11: wait#none: what to wait for: one of port, url" in done.output
-    assert "site.yaml:7:11: wait#of {{ item }}: what to wait for: one of port" in done.output
+    assert (
+        "site.yaml:4:34: wait#both: file: set exactly one of port, url, file, command, not port"
+        in done.output
+    )
+    assert "site.yaml:5:11: wait#none: set exactly one of port, url" in done.output
+    assert "site.yaml:7:11: wait#of {{ item }}: set exactly one of port" in done.output
     assert "site.yaml:6:23: wait#far: port must be at most 65535" in done.output

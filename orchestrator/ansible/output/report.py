@@ -61,7 +61,7 @@ def report_text(records: list[Record], notes: list[str], files: list[str]) -> st
     figures = coverage(records)
     found = [
         f"{figures['tasks']} tasks: {figures['converted']} converted, {figures['check']} to check, "
-        f"{figures['not_converted']} not converted ({figures['percent']} % converted or to check)",
+        f"{figures['not_converted']} not converted ({figures['percent']}% converted or to check)",
         f"{len(files)} files written",
     ]
     if records:

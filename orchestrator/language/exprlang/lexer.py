@@ -45,7 +45,7 @@ def tokenize(source: str) -> list[Token]:
         if kind != "blank":
             tokens.append(_token(kind, text, at, source))
         at += len(text)
-    tokens.append(Token("end", "end", "the end", len(source)))
+    tokens.append(Token("end", "end", "the end of the expression", len(source)))
     return tokens
 
 

@@ -116,7 +116,7 @@ def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
 
 def unrendered(declared: Declared, key: str, text: str, where: Position) -> Problem:
     """A reference that needs a template: references are checked before any host is contacted."""
-    message = f"{declared.id}: {key} is never rendered, so {text} matches no resource"
+    message = f"{declared.id}: {key} is not rendered as a template, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
     return Problem(message, where, hint, "input.reference")
 

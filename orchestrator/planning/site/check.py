@@ -240,7 +240,7 @@ def unknown_reads(
             continue
         likely = nearest(keys[0], known)
         hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
-        message = f"data.{keys[0]} is read here, but no data has it"
+        message = f"data.{keys[0]} is read here, but no data sets it"
         found[Problem(message, where, hint, UNKNOWN_READ)] = None
     return list(found)
 
@@ -260,7 +260,7 @@ def unknown_merges(
             if key not in known:
                 likely = nearest(key, known)
                 hint = f"did you mean {likely}?" if likely else "nothing sets it"
-                message = f"hierarchy.keys names {key!r}, but no data has it"
+                message = f"hierarchy.keys names {key!r}, but no data sets it"
                 found.append(Problem(message, where, hint, UNKNOWN_READ))
     return found
 

@@ -96,7 +96,7 @@ def unknown_overrides(
     for where, key in left.items():
         if not words.issuperset(_WORD.findall(key.text)):
             likely = nearest(key.text, known)
-            hint = f"{_LIKE} {likely}?" if likely else "no data has it and no template names it"
+            hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
             message = f"the key {key.text!r} of an override changes nothing"
             found.append(Problem(message, where, hint, "data.override"))
     return found

@@ -169,7 +169,7 @@ class RolloutProgress:
         for answer in self.answers:
             if not answer.passed or answer.hosts:
                 yield "Gate", _answer(answer)
-        far = "; ".join(filter(None, [self._waves_done(), self._failures()]))
+        far = ": ".join(filter(None, [self._waves_done(), self._failures()]))
         if far:
             yield "Rollout", far
         if self.held is not None:

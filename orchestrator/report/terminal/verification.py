@@ -69,7 +69,7 @@ class Verification:
     def begin(self, name: str, hosts: int) -> None:
         """Say what is being done: the first answer may take a while."""
         if not self._quiet:
-            self._write([self._style("title", f"verify of {name} on {_count(hosts, 'host')}"), ""])
+            self._write([self._style("title", f"verify: {name} on {_count(hosts, 'host')}"), ""])
 
     def take(self, outcome: Outcome) -> None:
         """Keep one outcome."""

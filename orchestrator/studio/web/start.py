@@ -66,15 +66,13 @@ def check_options(options: StudioOptions) -> None:
     """UsageError for pages that others could reach without a password or without encryption."""
     if is_loopback(options.host):
         return
-    missing = [
-        flag
-        for flag, value in (("--auth", options.auth), ("--tls-cert and --tls-key", options.tls))
-        if value is None
-    ]
+    missing = ["--auth"] if options.auth is None else []
+    missing += [] if options.tls else ["--tls-cert", "--tls-key"]
     if missing:
         raise UsageError(
-            f"--listen {options.host} is not a loopback address: {' and '.join(missing)} missing",
-            hint="or listen on 127.0.0.1 and forward the port: ssh -L 8700:127.0.0.1:8700 HOST",
+            f"--listen {options.host} is not a loopback address: {', '.join(missing)} required",
+            hint="set them, or listen on 127.0.0.1 and forward the port:"
+            " ssh -L 8700:127.0.0.1:8700 HOST",
         )
 
 

@@ -26,10 +26,10 @@ def problems(properties: Dict[str, Any]) -> Found:
     given = [key for key in CONDITIONS if properties.get(key) is not None]
     found: Found = []
     if len(given) != 1:
-        several = " and ".join(given)
-        expected = "one of %s" % ", ".join(CONDITIONS)
-        said = "got %s; expected %s" % (several, expected) if several else expected
-        found.append((given[1] if given else "", "what to wait for: " + said))
+        problem = "set exactly one of %s" % ", ".join(CONDITIONS)
+        if given:
+            problem += ", not %s" % " and ".join(given)
+        found.append((given[1] if given else "", problem))
     for key, condition in _BELONGS.items():
         if properties.get(key) is not None and given and condition not in given:
             found.append((key, "it requires %s" % condition))

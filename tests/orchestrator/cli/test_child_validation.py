@@ -129,7 +129,7 @@ def test_data_that_the_parent_hands_over_is_known(
     for name, warned in (("port", False), ("prot", True)):
         (project / "roles/web.yaml").write_text(text % name)
         assert app.main(["validate", "roles/web.yaml"]) == 0
-        assert ("no data has it" in capsys.readouterr().err) is warned
+        assert ("no data sets it" in capsys.readouterr().err) is warned
 
 
 def test_notes_of_every_file_that_validate_reads(

@@ -208,7 +208,7 @@ def test_each_part_of_a_value_has_its_origin(ccm: Ccm) -> None:
         explain(ccm, "users")
         == """\
 users on web1: ["ann", "carl", "dora"]
-  merge unique, in this order:
+  merge unique, sources in this order:
     data       site.yaml:3:10   ["ann", "bob"]
     role:web   site.yaml:15:36  ["carl", "--bob"]
     site:no    -                no override and no data file
@@ -260,7 +260,7 @@ def test_later_sources_are_shown_with_their_own_merge(ccm: Ccm) -> None:
     told = explain(ccm, "users", "--hiera", "more.yaml")
     assert told.splitlines()[:2] == [
         'users on web1: ["carl", "dora", "zoe"]',
-        "  merge unique, in this order:",
+        "  merge unique, sources in this order:",
     ]
     assert (
         """\
@@ -303,7 +303,7 @@ def test_a_value_that_nothing_has(ccm: Ccm) -> None:
     ccm.site(EXPLAINED)
     words = ("-i", "hosts.yaml", "-l", "web1", "--offline")
     done = ccm.run("hiera", "explain", "nope.x", *words)
-    assert (done.code, "nope.x on web1: no data has it" in done.stdout) == (1, True)
+    assert (done.code, "nope.x on web1: not set in any data" in done.stdout) == (1, True)
     assert ccm.run("hiera", "explain", "a..b", *words).code == 2
     ccm.site(EXPLAINED.replace("app: {port: 81}", 'app: {port: "--"}'))
     done = ccm.run("hiera", "explain", "app.port", *words)

@@ -197,7 +197,7 @@ def test_findings_are_listed_by_task() -> None:
     other = Finding("web1", "", "exec#date", "changes on every push")
     text = proof_text(Proof("ansible", ("web1",), 4, [one], [other], []))
     assert text == (
-        "ccm push --noop looked at 4 resources on web1\n"
+        "ccm push --noop checked 4 resources on web1\n"
         "\n"
         "Differences:\n"
         "  web1  t.yml:1 (Make)\n"

@@ -247,7 +247,7 @@ def test_without_an_inventory_it_is_this_host(site: Path) -> None:
     """facts and render ask this host then, as apply does."""
     done = ccm(site, "facts", "host.info.os")
     assert done.stdout == '{\n  "localhost": "linux"\n}\n'
-    assert done.stderr == "ccm: on this machine only; -i or -l names other hosts\n"
+    assert done.stderr == "ccm: on this machine only; use -i or -l for other hosts\n"
     (site / "here.yaml").write_text(
         "ccm: {resources: [{exec: [{x: {command: 'echo {{ Facts.host.info.os }}'}}]}]}"
     )
@@ -268,7 +268,7 @@ def test_the_first_line_says_that_it_is_this_machine(site: Path, words: tuple[st
     """Commands about this machine say so first, unless hosts are named or a program reads them."""
     (site / "here.yaml").write_text("ccm: {resources: [{exec: [{x: {command: 'true'}}]}]}")
     (site / "local.yaml").write_text("hosts: {here: {connection: local}}")
-    line = "on this machine only; -i or -l names other hosts"
+    line = "on this machine only; use -i or -l for other hosts"
     done = ccm(site, *words)
     first = (done.stderr or done.stdout).splitlines()[0]
     assert first.removeprefix("ccm: ") == line, done.stderr

@@ -164,7 +164,7 @@ def test_check(ccm: Ccm) -> None:
     assert "7 files checked, 3 problems" in done.stdout
     assert "l.yml:1: a literal value of a password, token or key" in done.stderr
     assert "pw:1: a key of the project, which must not be in the repository" in done.stderr
-    assert "a line that has none gets # ccm: allow-secret" in done.stderr
+    assert "if a line contains no secret, add # ccm: allow-secret" in done.stderr
     assert "torn.yml has unresolved merge conflicts" in done.stderr
     assert "hunter2" not in done.output
     assert "untracked" not in done.output

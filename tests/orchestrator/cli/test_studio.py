@@ -50,14 +50,17 @@ def test_it_serves_until_it_is_told_to_end(state: Path) -> None:
     [
         (
             ["--listen", "0.0.0.0:0"],
-            "loopback address: --auth and --tls-cert and --tls-key",
+            "loopback address: --auth, --tls-cert, --tls-key required",
         ),
         (["--listen", "8700"], "expected ADDRESS:PORT"),
         (["--listen", "127.0.0.1:99999"], "expected ADDRESS:PORT"),
-        (["--listen", "192.0.2.1:0", "--auth", "/none"], "--tls-cert and --tls-key missing"),
-        (["--tls-cert", "x"], "--tls-cert and --tls-key belong together"),
+        (
+            ["--listen", "192.0.2.1:0", "--auth", "/none"],
+            "loopback address: --tls-cert, --tls-key required",
+        ),
+        (["--tls-cert", "x"], "--tls-cert and --tls-key require each other"),
         (["--auth", "/none"], "--auth /none: cannot be read"),
-        (["--state", "/none"], "there is no directory runs in it"),
+        (["--state", "/none"], "it contains no directory named runs"),
         (["user", "add", "--auth", "u"], "NAME is missing"),
         (["user", "list", "--auth", "/none"], "cannot be read"),
     ],

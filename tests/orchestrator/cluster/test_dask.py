@@ -208,7 +208,7 @@ def test_workers_gather_the_facts_of_other_hosts(scene: Scene) -> None:
         refused = scene.ccm.run(*scene.words(cluster, READS.replace("REST", MISSING), *words))
         assert refused.code == 1, refused.output
         assert "gathering the facts of 2 hosts for templates" in refused.stderr
-        assert "the facts of h2 are not known: h2 could not be asked: no worker" in refused.output
+        assert "the facts of h2 are not known: h2 could not be queried: no worker" in refused.output
         assert list(scene.directory.iterdir()) == []
         site = READS.replace("REST", f"{MISSING} | default('none')")
         done = scene.ccm.run(*scene.words(cluster, site, *words))

@@ -63,7 +63,7 @@ def test_nothing_dangerous() -> None:
     assert lines(dangers({"web1": [harmless, command]})) == []
     unknown = told("file", "/x", prediction="unknown")
     assert lines(dangers({"web1": [unknown, command]}), 100) == [
-        "Dangerous: nothing that is known",
+        "Dangerous: nothing known",
         "    not counted     1 resource on 1 host cannot be predicted in full; 1 command would run",
     ]
 

@@ -56,7 +56,7 @@ def written(*outcomes: Outcome, verbose: bool = False, quiet: bool = False) -> s
 def test_the_report_goes_host_by_host() -> None:
     """A host's failures stand below its counts, what passed only with -v."""
     assert written(GOOD, BAD, OTHER) == (
-        "verify of site.yaml on 2 hosts\n\n"
+        "verify: site.yaml on 2 hosts\n\n"
         "web1  1 passed, 1 failed\n"
         "  failed   file#/b\n"
         "           mode: expected 0644, found 0600\n"

@@ -59,7 +59,7 @@ def test_a_template_in_a_reference_is_refused(
     (problem,) = refused_resource(tmp_path, f"- exec:\n    - a: {{}}\n{lines}")
     assert problem.where is not None
     assert problem.where[1:] == (line + 1, column)
-    assert "is never rendered" in problem.message
+    assert "is not rendered as a template" in problem.message
     assert "alias" in problem.hint
 
 

@@ -32,7 +32,7 @@ def test_a_misspelt_key_of_an_override(tmp_path: Path) -> None:
     assert found.startswith(f"{tmp_path}/site.yaml:4:16: the key 'prot' of an override changes")
     assert "did you mean port?" in found
     (other,) = warnings(tmp_path, HEAD.replace("KEY", "zzz"))
-    assert "no data has it and no template names it" in other
+    assert "no data sets it and no template reads it" in other
 
 
 @pytest.mark.parametrize(

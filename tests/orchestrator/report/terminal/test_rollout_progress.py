@@ -60,7 +60,7 @@ def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
     held = happening.RolloutHeld("budget", "", ("b", "c"), 1.0)
     found = rollout(PLANNED, happening.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
     assert list(found.summary(80)) == [
-        ("Rollout", "wave 1 of 2; 1 failed (limit 0)"),
+        ("Rollout", "wave 1 of 2: 1 failed (limit 0)"),
         ("", "stopped: 1 host failed (limit 0); 2 hosts not started"),
         ("", "resume with: ccm push -l run:x:remaining s"),
     ]

@@ -41,7 +41,7 @@ def test_failures_come_first_with_reason_and_tail() -> None:
     assert lines[7:9] == ["web2  1 failed, 1 changed, 1 skipped", "web1  1 changed"]
     assert lines[10:12] == [
         "    skipped  file#/etc/y  requires file#/etc/x, on web2",
-        "    changed  file#/etc/motd  content, on all 2 hosts",
+        "    changed  file#/etc/motd  content, on both hosts",
     ]
 
 

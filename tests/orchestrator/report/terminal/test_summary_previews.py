@@ -14,7 +14,7 @@ def test_a_preview_tells_what_is_dangerous_above_its_totals() -> None:
         told.end(host)
     text = told.summary()
     where = text.index(
-        "\nDangerous: 2 removals\n    remove          file#/etc/old  on all 2 hosts\n"
+        "\nDangerous: 2 removals\n    remove          file#/etc/old  on both hosts\n"
     )
     assert text.index("would    file#/etc/old") < where < text.index("\nHosts ")
     assert "Dangerous" not in told.summary(quiet=True)
