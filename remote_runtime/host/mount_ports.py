@@ -37,13 +37,18 @@ class MountReader(object):
 class Mounts(MountReader):
     """Mounts and unmounts file systems. Only root may; the table is not changed."""
 
+    def refresh(self) -> None:
+        """Read what is mounted, and the table, again: others change them, too."""
+        raise NotImplementedError
+
     def require_mountable(self, entry: "Entry") -> None:
         """``ResourceError`` for what keeps an entry from being mounted, as far as that can be seen
         before its mount point is made."""
         raise NotImplementedError
 
     def mount(self, entry: "Entry") -> None:
-        """Mount what an entry has, on its mount point, which must exist."""
+        """Mount what an entry has, on its mount point, which must exist. Undone if somebody else
+        mounts something there at the same time."""
         raise NotImplementedError
 
     def remount(self, now: "Mounted", entry: "Entry") -> None:

@@ -29,6 +29,10 @@ class Mounts(mount_ports.Mounts):
         """Run a program of the host."""
         raise NotImplementedError
 
+    def _beneath(self, point: str) -> Optional[Mounted]:
+        """What lies below what has just been mounted at a path."""
+        raise NotImplementedError
+
     def _mounts(self, entry: Entry) -> None:
         """What ``mount`` leaves, on the overlay."""
 
@@ -66,7 +70,11 @@ class Mounts(mount_ports.Mounts):
         options = ",".join(fstab.for_kernel(entry.options))
         kind = entry.type if entry.type not in ("", "none") else ""
         words = ["mount", *(["-t", kind] if kind else []), *(["-o", options] if options else [])]
+        before = self.at(entry.point)
         self._perform([*words, entry.device, entry.point])
+        if self._beneath(entry.point) != before:
+            self._perform(["umount", entry.point])
+            raise changed("what is mounted at %s" % entry.point)
         self._mounts(entry)
 
     def remount(self, now: Mounted, entry: Entry) -> None:
@@ -172,6 +180,14 @@ def _require_root() -> None:
             kind=_KIND,
             hint="use become for the host, or connect as root",
         )
+
+
+def changed(what: str) -> ResourceError:
+    return ResourceError(
+        "%s was changed by another process at the same time" % what,
+        kind=_KIND + ".changed",
+        hint="find out who manages it, too, and push again",
+    )
 
 
 def busy(point: str, users: Sequence[str]) -> ResourceError:

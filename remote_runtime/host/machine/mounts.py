@@ -72,6 +72,14 @@ class Mounts(MountReader, mounts.Mounts):
         finally:
             self._door.forget()
 
+    def refresh(self) -> None:
+        """See the base class."""
+        self._door.forget()
+
+    def _beneath(self, point: str) -> Optional[Mounted]:
+        stack = self._door.stack(point)
+        return stack[-2] if len(stack) > 1 else None
+
     def _inside(self, point: str) -> List[str]:
         points = [one.point for one in self._door.all()]
         return [one for one in points if one != point and is_within(one, point)]

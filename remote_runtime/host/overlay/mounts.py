@@ -45,6 +45,12 @@ class Mounts(MountReader, mounts.Mounts):
     def _perform(self, argv: Sequence[str]) -> None:
         self._commands.require(argv[0])
 
+    def refresh(self) -> None:
+        """See the base class: a preview stands on what it has read."""
+
+    def _beneath(self, point: str) -> Optional[Mounted]:
+        return self.at(point)  # nothing has been mounted there yet
+
     def reload(self) -> None:
         """See the base class."""
         self._commands.require("systemctl")

@@ -5,6 +5,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.mounts import changed
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.kernel import fstab, mounts
@@ -200,6 +201,7 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
+        self._require_unchanged(host)
         entry = self._wanted
         if self._is_swap:
             self._swap(host, diff, entry)
@@ -212,6 +214,15 @@ class Resource(StateType):
             self._rewrite(host, fstab.with_entry(host.mounts.table(), entry, self._key))
         if self._managed and host.mounts.is_stale():
             host.mounts.reload()
+
+    def _require_unchanged(self, host: Host) -> None:
+        """``ResourceError`` where somebody else has changed what was read: what is to be done no
+        longer fits."""
+        host.mounts.refresh()
+        if fstab.find(host.mounts.table(), self._key) != self._old:
+            raise changed("the entry of %s in the table of file systems" % self._key)
+        if not self._is_swap and host.mounts.at(self._point) != self._now:
+            raise changed("what is mounted at %s" % self._point)
 
     def _swap(self, host: Host, diff: Diff, entry: Entry) -> None:
         if "mounted" in diff and self.ensure == "mounted":
@@ -295,6 +306,7 @@ class Resource(StateType):
         host.mounts.unmount(now)
 
     def remove(self, host: Host) -> None:
+        self._require_unchanged(host)
         if self._is_swap and host.mounts.is_swap(self._key):
             host.mounts.swap_off(self._key)
         elif not self._is_swap:

@@ -158,6 +158,54 @@ class MountTest(DirectoryTest):
             self.assertIn(told, self.event(**wanted)["error"][0])
         self.assertEqual([words[0] for words in self.ran], ["umount", "mount"])
 
+    def test_what_others_change_meanwhile(self) -> None:
+        """What somebody mounted or wrote since it was read is left as it is, with an error."""
+        apply, remove = Resource.apply, Resource.remove
+        wanted: Dict[str, Any] = {"device": "tmpfs", "type": "tmpfs", "options": "nodev"}
+        entry = b"theirs %s tmpfs ro 0 0\n" % self.point.encode()
+
+        def mounts_theirs() -> None:
+            self.mounted(self.line("theirs"))
+
+        def writes_theirs() -> None:
+            self.write("etc/fstab", entry)
+
+        for before in ("", self.line("tmpfs", "ro"), self.line("other")):
+            for meddle in (mounts_theirs, writes_theirs):
+                for given in (wanted, {"ensure": "absent"}, {"ensure": "unmounted"}):
+                    self.write("etc/fstab", b"old %s tmpfs nosuid 0 0\n" % self.point.encode())
+                    self.mounted(before)
+                    self.ran.clear()
+                    with mock.patch.multiple(
+                        Resource,
+                        apply=lambda r, *at, step=meddle: (step(), apply(r, *at))[1],
+                        remove=lambda r, *at, step=meddle: (step(), remove(r, *at))[1],
+                    ):
+                        event = self.event(**given)
+                    if event["status"] == "stable":
+                        self.assertEqual((before, given), ("", {"ensure": "unmounted"}))
+                        continue
+                    told = "was changed by another process at the same time"
+                    self.assertIn(told, event["error"][0])
+                    self.assertEqual(self.ran, [])
+
+    def test_what_others_mount_at_the_same_time(self) -> None:
+        """What was mounted over it is unmounted again, and the table stays as it was."""
+        table = self.read("etc/fstab")
+
+        def performed(argv: Any) -> None:
+            self.performed(argv)
+            over = self.line().replace("2 1 0:9", "3 2 0:10")
+            self.mounted(self.line("theirs") + (over if argv[0] == "mount" else ""))
+
+        with mock.patch(RUNS, side_effect=performed):
+            event = self.event(device="tmpfs", type="tmpfs", options="nodev")
+        told = "what is mounted at %s was changed by another process" % self.point
+        self.assertIn(told, event["error"][0])
+        self.assertEqual([words[0] for words in self.ran], ["mount", "umount"])
+        self.assertEqual(self.read("etc/fstab"), table)
+        self.assertIn("theirs", self.read("self/mountinfo").decode())
+
     def test_the_table_only(self) -> None:
         """``present`` mounts nothing, and leaves what is mounted."""
         self.both(ensure="present", device="LABEL=x", type="ext4")
