@@ -77,9 +77,24 @@ class Against:
         if self._validator is None:
             from jsonschema import Draft202012Validator
 
-            self._validator = Draft202012Validator(self._schema)
+            self._validator = Draft202012Validator(_located(self._schema))
         errors = self._validator.iter_errors(value)
         return [entry for error in errors for entry in complaints(error, name)]
+
+
+def _located(schema: Any) -> Any:
+    """The schema with a longer form of properties that are ``false``: jsonschema has no path for
+    what ``false`` refuses."""
+    if isinstance(schema, list):
+        return [_located(entry) for entry in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    found = {key: _located(value) for key, value in schema.items()}
+    if isinstance(properties := found.get("properties"), dict):
+        found["properties"] = {
+            name: {"not": {}} if one is False else one for name, one in properties.items()
+        }
+    return found
 
 
 def complaints(error: Any, name: str) -> list[Complaint]:
