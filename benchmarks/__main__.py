@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tests.lab import DelayProxy, Lab, available
 
-from . import at_work, contestants, disk, inventories, verifying
+from . import active_hosts, competitors, disk, inventories, verify_cost
 from .contestants import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
@@ -91,19 +91,19 @@ class Bench:
         """
         self.hosts[name] = len(fleet.hosts)
         entries: dict[str, Entry] = {
-            "ssh true": lambda: contestants.floor(fleet),
-            "ccm": lambda: contestants.ccm(fleet, work),
+            "ssh true": lambda: competitors.floor(fleet),
+            "ccm": lambda: competitors.ccm(fleet, work),
         }
         if not first:
-            entries[PREVIEW] = lambda: contestants.ccm(fleet, work, "--noop")
+            entries[PREVIEW] = lambda: competitors.ccm(fleet, work, "--noop")
         if self.other is not None:
             other = self.other
-            entries[OTHER] = lambda: contestants.ccm(fleet, work, program=other)
+            entries[OTHER] = lambda: competitors.ccm(fleet, work, program=other)
         self._take_turns(name, entries, fleet, first, rounds)
         if self.pyinfra is not None:
             program = self.pyinfra
             slow: dict[str, Entry] = {
-                "pyinfra": lambda: contestants.pyinfra(fleet, work, program),
+                "pyinfra": lambda: competitors.pyinfra(fleet, work, program),
             }
             # An order of magnitude slower than the others: fewer turns.
             self._take_turns(name, slow, fleet, first, max(1, rounds // 2))
@@ -123,21 +123,21 @@ class Bench:
 
     def verify_phase(self, fleet: Fleet, work: Work, rounds: int) -> None:
         """Both verifies of what was pushed before; the slow one takes a single counted turn."""
-        self.hosts[verifying.PHASE] = len(fleet.hosts)
+        self.hosts[verify_cost.PHASE] = len(fleet.hosts)
         entries: dict[str, Entry] = {
-            "ssh true": lambda: contestants.floor(fleet),
-            verifying.OURS: lambda: verifying.ccm(fleet, work),
-            verifying.THEIRS: lambda: verifying.testinfra(fleet, work),
+            "ssh true": lambda: competitors.floor(fleet),
+            verify_cost.OURS: lambda: verify_cost.ccm(fleet, work),
+            verify_cost.THEIRS: lambda: verify_cost.testinfra(fleet, work),
         }
         for turn in range(rounds + 1):
             for contestant, commands in entries.items():
-                if contestant == verifying.THEIRS and turn != 1:
+                if contestant == verify_cost.THEIRS and turn != 1:
                     continue
                 sample = self.sample(commands())
                 if turn:
-                    series = self.results.setdefault((verifying.PHASE, contestant), Series())
+                    series = self.results.setdefault((verify_cost.PHASE, contestant), Series())
                     series.samples.append(sample)
-        print(f"{time.strftime('%H:%M:%S')} {verifying.PHASE} done", file=sys.stderr, flush=True)
+        print(f"{time.strftime('%H:%M:%S')} {verify_cost.PHASE} done", file=sys.stderr, flush=True)
 
     def extra(self, hosts: int, work: Work) -> list[str]:
         """What is no phase: CPU per additional host, 200 logical hosts, start-up."""
@@ -147,21 +147,21 @@ class Bench:
             both = {number: Series() for number in (few, hosts)}
             for _ in range(4 * self.runs):  # in turns, as what they differ by is small
                 for number, series in both.items():
-                    series.samples.append(self.sample(contestants.ccm(self.fleet(number), work)))
+                    series.samples.append(self.sample(competitors.ccm(self.fleet(number), work)))
             more = both[hosts].median("cpu") - both[few].median("cpu")
             lines.append(
                 f"- controller CPU per additional host ({few} → {hosts} hosts): "
                 f"{more / (hosts - few) * 1000:.1f} ms"
             )
         many = self.sample(
-            contestants.ccm(self.fleet(hosts), work, "--noop", "--forks", "64", logical=200)
+            competitors.ccm(self.fleet(hosts), work, "--noop", "--forks", "64", logical=200)
         )
         lines.append(
             f"- 200 logical hosts, each with {work.files} files that differ, "  # by its name
             f"`--forks 64`, `--noop`: {many.wall:.1f} s, "
             f"peak {many.peak_mib:.0f} MiB, {many.cpu / 200 * 1000:.1f} ms of CPU per host"
         )
-        lines += at_work.rows(self.directory, self.runs)
+        lines += active_hosts.rows(self.directory, self.runs)
         lines += inventories.rows(self.directory, self.runs)
         return [*lines, *self.started(), self.plan_shown(), *self.on_the_target()]
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from tests.lab import DelayProxy
 
-from . import wide_ssh
+from . import ssh_scaling
 from .measure import prepare
 from .report import machine, put
 from .stand_in import address_of
@@ -172,8 +172,8 @@ def runs_of(found: Measured, model: Model) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     runs = [(resources, row) for resources, row in found.by_resources.items()]
-    runs += [(wide_ssh.RESOURCES, row) for row in found.by_hosts.values()]
-    runs.append((wide_ssh.RESOURCES, found.by_forks[WIDE]))
+    runs += [(ssh_scaling.RESOURCES, row) for row in found.by_hosts.values()]
+    runs.append((ssh_scaling.RESOURCES, found.by_forks[WIDE]))
     for resources, row in runs:
         hosts, watched = row.hosts, row.watched
         lines.append(
@@ -193,8 +193,8 @@ def constants(model: Model, found: Measured) -> list[str]:
         f"each host of the run, {model.memory_place * KIB:.0f} KiB for each of `--forks`",
         f"- a host: {model.turns} round trips behind the one of TCP, "
         f"{model.bytes_host / KIB:.1f} KiB, {model.bytes_resource:.0f} bytes for each resource "
-        f"(with {wide_ssh.RESOURCES}: {found.traffic[wide_ssh.RESOURCES].sent / KIB:.0f} KiB to "
-        f"the host, {found.traffic[wide_ssh.RESOURCES].received / KIB:.0f} KiB back)",
+        f"(with {ssh_scaling.RESOURCES}: {found.traffic[ssh_scaling.RESOURCES].sent / KIB:.0f} KiB to "
+        f"the host, {found.traffic[ssh_scaling.RESOURCES].received / KIB:.0f} KiB back)",
         f"- while there is work, a process is on a processor {model.busy:.0%} of the time",
     ]
 
@@ -226,15 +226,15 @@ def page(directory: Path, counts: Sequence[int], engines: Sequence[str], ill: in
     """All figures, those that were measured apart from those that were not."""
     found = measure(directory)
     ground = Ground(directory / "wide")
-    wide = wide_ssh.rows(ground, counts, engines)
+    wide = ssh_scaling.rows(ground, counts, engines)
     model = fitted(found, wide)
     parts = ["## Measured", machine(), "\n".join(runs_of(found, model))]
     if wide:
-        parts.append(f"{wide_ssh.RESOURCES} resources, `--forks {wide_ssh.FORKS}`:")
-        parts.append("\n".join(wide_ssh.table(wide)))
+        parts.append(f"{ssh_scaling.RESOURCES} resources, `--forks {ssh_scaling.FORKS}`:")
+        parts.append("\n".join(ssh_scaling.table(wide)))
     if ill:
         parts.append(f"{ill:,} hosts, a tenth of them down, slow or hanging:")
-        parts.append("\n".join(wide_ssh.faulty(ground, ill, engines)))
+        parts.append("\n".join(ssh_scaling.faulty(ground, ill, engines)))
     parts += ["Fitted to these runs, CPU to the first table:", "\n".join(constants(model, found))]
     parts += ["## Calculated", "\n".join(calculated(model))]
     return "\n\n".join(parts)
@@ -243,9 +243,9 @@ def page(directory: Path, counts: Sequence[int], engines: Sequence[str], ill: in
 def main() -> int:
     """Measure, print; optionally write the figures into a page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cost_model", description=__doc__)
-    parser.add_argument("--hosts", type=int, nargs="*", default=list(wide_ssh.COUNTS))
-    parser.add_argument("--engines", nargs="+", default=list(wide_ssh.ENGINES))
-    parser.add_argument("--faulty", type=int, default=wide_ssh.FAULTY)
+    parser.add_argument("--hosts", type=int, nargs="*", default=list(ssh_scaling.COUNTS))
+    parser.add_argument("--engines", nargs="+", default=list(ssh_scaling.ENGINES))
+    parser.add_argument("--faulty", type=int, default=ssh_scaling.FAULTY)
     parser.add_argument("--write", type=Path, help="a Markdown page with figure markers")
     options = parser.parse_args()
     allow_files()

@@ -14,8 +14,8 @@ from benchmarks.cost_model import (
     fitted,
     line,
 )
-from benchmarks.watching import Share, Watched
-from benchmarks.wide_ssh import Row
+from benchmarks.process_costs import Share, Watched
+from benchmarks.ssh_scaling import Row
 
 MODEL = Model(
     start=0.2,

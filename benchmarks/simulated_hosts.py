@@ -92,7 +92,7 @@ class StandIns:
     def _start(self, listener: socket.socket) -> subprocess.Popen[bytes]:
         words = [str(self._settings), str(listener.fileno())]
         return subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.stand_in_server", *words],
+            [sys.executable, "-m", "benchmarks.simulated_ssh_server", *words],
             pass_fds=[listener.fileno()],
             cwd=Path(__file__).parent.parent,
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 """One process of the SSH server behind which the stand-in hosts are; ``stand_ins`` starts it.
 
-    python -m benchmarks.stand_in_server SETTINGS DESCRIPTOR
+    python -m benchmarks.simulated_ssh_server SETTINGS DESCRIPTOR
 
 It accepts from a listening socket that it inherits. Which host is meant is said by the address that
 was called.

@@ -1,9 +1,9 @@
 """Measures a push to thousands of hosts over SSH, with stand-ins for them.
 
-    python -m benchmarks.wide_ssh                                1,000, 5,000 and 10,000 hosts
-    python -m benchmarks.wide_ssh --hosts 1000 --engines threads processes:2
-    python -m benchmarks.wide_ssh --engines dask:1 dask:2 dask:4
-    python -m benchmarks.wide_ssh --engines dask://127.0.0.1:8786 --also scheduler=4711
+    python -m benchmarks.ssh_scaling                                1,000, 5,000 and 10,000 hosts
+    python -m benchmarks.ssh_scaling --hosts 1000 --engines threads processes:2
+    python -m benchmarks.ssh_scaling --engines dask:1 dask:2 dask:4
+    python -m benchmarks.ssh_scaling --engines dask://127.0.0.1:8786 --also scheduler=4711
 
 Whole commands, as a user gives them: 100 files that are as desired, the run kept. An engine is a
 word for ``--engine``, or ``dask:N``, which starts a scheduler and N workers; processes that are
@@ -181,7 +181,7 @@ def _also(word: str) -> tuple[str, list[int]]:
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.wide_ssh", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ssh_scaling", description=__doc__)
     parser.add_argument("--hosts", type=int, nargs="*", default=list(COUNTS))
     parser.add_argument("--engines", nargs="+", default=list(ENGINES))
     parser.add_argument("--faulty", type=int, default=FAULTY, help="hosts, 0 leaves it out")

@@ -1,6 +1,6 @@
 """What hosts at work hold in the controller, and what differences and a single host cost; no lab.
 
-python -m benchmarks.at_work
+python -m benchmarks.active_hosts
 """
 
 import json
@@ -68,7 +68,7 @@ def different(directory: Path, runs: int) -> str:
     command = [
         sys.executable,
         "-m",
-        "benchmarks.at_work",
+        "benchmarks.active_hosts",
         "--one",
         *map(str, (site, inventory, kept)),
     ]

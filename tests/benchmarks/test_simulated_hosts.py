@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.contestants import OWN
-from benchmarks.recorded import Recording, record, write_site
-from benchmarks.stand_in import LOGIN, RUN, SLOW, START, Part, address_of, name_of, number_at
-from benchmarks.stand_ins import DOWN, MUTE, REFUSES, StandIns, spread
+from benchmarks.competitors import OWN
+from benchmarks.replay import Recording, record, write_site
+from benchmarks.simulated_host import LOGIN, RUN, SLOW, START, Part, address_of, name_of, number_at
+from benchmarks.simulated_hosts import DOWN, MUTE, REFUSES, StandIns, spread
 from remote_runtime.protocol import wire
 from tests.orchestrator.transport.sshd import Sshd
 

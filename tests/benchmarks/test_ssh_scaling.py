@@ -1,7 +1,7 @@
 import pytest
 
-from benchmarks.stand_ins import REFUSES, StandIns
-from benchmarks.wide_ssh import Ground, table
+from benchmarks.simulated_hosts import REFUSES, StandIns
+from benchmarks.ssh_scaling import Ground, table
 
 pytest.importorskip("asyncssh", reason="asyncssh is not installed: scripts/test installs it")
 

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-from benchmarks.watching import watch
+from benchmarks.process_costs import watch
 
 BURN = """
 import os, time

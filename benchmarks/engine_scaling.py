@@ -1,8 +1,8 @@
 """Measures what hosts cost each engine: one recorded conversation, played to very many of them.
 
-    python -m benchmarks.wide                            2,000 hosts, 5 runs of each
-    python -m benchmarks.wide --hosts 500 --runs 3
-    python -m benchmarks.wide --engines threads processes:4
+    python -m benchmarks.engine_scaling                            2,000 hosts, 5 runs of each
+    python -m benchmarks.engine_scaling --hosts 500 --runs 3
+    python -m benchmarks.engine_scaling --engines threads processes:4
 
 A push of ccm's own, with the run's directory and the lines of progress, of 100 small files with the
 host's name in them; what is left out is the network, and so the login. The engines take turns, each
@@ -109,7 +109,7 @@ def in_turns(directory: Path, engines: list[str], hosts: int, runs: int) -> dict
         for engine in engines:
             words = ["--one", engine, str(site), str(inventory), str(kept)]
             done = subprocess.run(
-                [sys.executable, "-m", "benchmarks.wide", *words],
+                [sys.executable, "-m", "benchmarks.engine_scaling", *words],
                 capture_output=True,
                 text=True,
                 env={**os.environ, "XDG_STATE_HOME": str(directory / "state")},
@@ -148,7 +148,9 @@ def rows(found: dict[str, list[Cost]]) -> list[str]:
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.wide", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.engine_scaling", description=__doc__
+    )
     parser.add_argument("--hosts", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--engines", nargs="+", default=list(ENGINES))
