@@ -11,8 +11,8 @@ from orchestrator.cli.options import (
     add_keeping,
 )
 from orchestrator.cli.output import Output, add_output, read_output
-from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.run_request import read_request
+from orchestrator.cli.selection_flags import add_selection
 
 HELP = "Show how hosts differ from the last push of a manifest, and who changed them."
 EXAMPLE = """

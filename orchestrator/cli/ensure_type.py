@@ -35,7 +35,7 @@ class EnsureType:
     """The command of one type; see ``commands.load_command`` for what a command has."""
 
     def __init__(self, type_: Type, types: Types) -> None:
-        from orchestrator.cli.spelling import example_of
+        from orchestrator.cli.resource_commands import example_of
 
         self._type = type_
         self._types = types

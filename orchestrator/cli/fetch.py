@@ -74,7 +74,7 @@ def size(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
-    from orchestrator.cli.answers_output import AnswersOutput
+    from orchestrator.cli.grouped_output import AnswersOutput
     from orchestrator.fleet.host.fetch_target import FetchTarget
     from orchestrator.planning.commands.fetch_command import FetchCommand
     from orchestrator.runs.fleet_command import run_on_hosts

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """The files that are to be made: the project's own, and all others where there is no project
     yet. UsageError."""
-    from orchestrator.cli import init_texts
+    from orchestrator.cli import init_templates
     from orchestrator.cli.init_answers import read_answers
     from remote_runtime.errors import UsageError
 
@@ -106,19 +106,19 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
     new = not any(name.endswith(_OWN_FILES) for name in present)
     answers = read_answers(args, directory) if given or new else None
     inventory = f"inventory: {known or 'hosts.yaml'}"
-    text = init_texts.PROJECT.format(
+    text = init_templates.PROJECT.format(
         inventory=inventory if known or answers else f"# {inventory}",
         data="data: data" if new else "# data: data",
     )
-    yield "ccm.yaml", (init_texts.PROJECT_SCHEMA if new else "") + text
+    yield "ccm.yaml", (init_templates.PROJECT_SCHEMA if new else "") + text
     if answers:
         yield "hosts.yaml", _inventory(answers, new)
     converted = answers.converted if answers else None
     data = dict(converted.data) if converted else {}
     if new:
-        order = converted.order if converted else init_texts.ORDER
-        yield "site.yaml", init_texts.SITE.replace("ORDER", _order_text(order))
-        yield "data/default.yaml", init_texts.DATA + data.pop("data/default.yaml", "")
+        order = converted.order if converted else init_templates.ORDER
+        yield "site.yaml", init_templates.SITE.replace("ORDER", _order_text(order))
+        yield "data/default.yaml", init_templates.DATA + data.pop("data/default.yaml", "")
     yield from data.items()
     if new:
         yield from _tools()
@@ -140,15 +140,15 @@ def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, 
 
 def _tools() -> Iterator[tuple[str, str]]:
     """The files of git, pre-commit and editors."""
-    from orchestrator.cli import init_texts
+    from orchestrator.cli import init_templates
 
-    yield ".gitignore", init_texts.IGNORED
-    yield ".pre-commit-config.yaml", init_texts.HOOKS
+    yield ".gitignore", init_templates.IGNORED
+    yield ".pre-commit-config.yaml", init_templates.HOOKS
     yield from _schemas()
 
 
 def _inventory(answers: "Answers", new: bool) -> str:
-    from orchestrator.cli import init_texts
+    from orchestrator.cli import init_templates
 
     defaults = []
     if answers.become:
@@ -157,8 +157,8 @@ def _inventory(answers: "Answers", new: bool) -> str:
         defaults.append("known_hosts: known_hosts")
     lines = "".join(f"  {line}\n" for line in defaults)
     if answers.converted:
-        return (init_texts.HOSTS_SCHEMA if new else "") + answers.converted.hosts
-    return (init_texts.HOSTS_SCHEMA if new else "") + init_texts.HOSTS.format(
+        return (init_templates.HOSTS_SCHEMA if new else "") + answers.converted.hosts
+    return (init_templates.HOSTS_SCHEMA if new else "") + init_templates.HOSTS.format(
         defaults=f"defaults:\n{lines}" if defaults else "",
         hosts="\n".join(f"  {line}" for line in answers.hosts),
     )
@@ -171,12 +171,12 @@ def _order_text(order: list[str]) -> str:
 
 
 def _ci_files(forge: str) -> Iterator[tuple[str, str]]:
-    from orchestrator.cli import init_texts
+    from orchestrator.cli import init_templates
 
     if forge in ("github", "both"):
-        yield ".github/workflows/ccm.yaml", init_texts.GITHUB
+        yield ".github/workflows/ccm.yaml", init_templates.GITHUB
     if forge in ("gitlab", "both"):
-        yield ".gitlab-ci.yml", init_texts.GITLAB
+        yield ".gitlab-ci.yml", init_templates.GITLAB
 
 
 def _schemas() -> Iterator[tuple[str, str]]:

@@ -14,8 +14,8 @@ from orchestrator.cli.options import (
     seconds,
 )
 from orchestrator.cli.output import Output, add_output, read_output
-from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.run_request import read_request
+from orchestrator.cli.selection_flags import add_selection
 from orchestrator.cli.stage_flags import add_stage_choice
 
 HELP = "Preview a push and save it as a plan, which ccm push then applies exactly."

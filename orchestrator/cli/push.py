@@ -11,9 +11,9 @@ from orchestrator.cli.options import (
     add_run,
 )
 from orchestrator.cli.output import Output, add_output, read_output
-from orchestrator.cli.part_flags import add_selection
 from orchestrator.cli.rollout_options import add_rollout
 from orchestrator.cli.run_request import read_request
+from orchestrator.cli.selection_flags import add_selection
 from orchestrator.cli.stage_flags import add_stage_choice
 from orchestrator.project.settings import ConfigScope
 

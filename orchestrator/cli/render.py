@@ -12,7 +12,7 @@ from orchestrator.cli.options import (
     read_connection,
     read_inventory,
 )
-from orchestrator.cli.part_flags import add_selection, read_selection
+from orchestrator.cli.selection_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
     from orchestrator.planning import Planner

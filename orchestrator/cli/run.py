@@ -72,7 +72,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, then run it on all hosts."""
-    from orchestrator.cli.answers_output import AnswersOutput
+    from orchestrator.cli.grouped_output import AnswersOutput
     from orchestrator.runs.fleet_command import run_on_hosts
 
     command = _command(args)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli.messages import warn
 from orchestrator.cli.options import add_data, add_inventory, read_inventory
-from orchestrator.cli.part_flags import add_selection, read_selection
+from orchestrator.cli.selection_flags import add_selection, read_selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,7 @@ from orchestrator.cli.options import (
     seconds,
 )
 from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.cli.part_flags import add_selection, read_selection
+from orchestrator.cli.selection_flags import add_selection, read_selection
 from orchestrator.cli.verify_output import VerifyOutput
 from remote_runtime.options import RunOptions
 

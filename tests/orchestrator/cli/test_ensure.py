@@ -11,7 +11,7 @@ import pytest
 from orchestrator.cli.app import main
 from orchestrator.cli.commands import build_parser, find_command
 from orchestrator.cli.property_flags import flags_of
-from orchestrator.cli.spelling import command_line
+from orchestrator.cli.resource_commands import command_line
 from orchestrator.manifest.types import Type, load_type, type_names
 from orchestrator.project.settings import KEPT
 from remote_runtime.errors import CcmError, InputError
@@ -240,7 +240,7 @@ HEAVY = {
 # What a push loads with the option, the file or the outcome that asks for it.
 OPTIONAL = {
     "inventory.explanation",
-    "orchestrator.cli.answers_output",
+    "orchestrator.cli.grouped_output",
     "orchestrator.runs.gates", "orchestrator.runs.apply_plan", "orchestrator.runs.save_plan",
     "orchestrator.fleet.host.fact_run", "orchestrator.fleet.store.saved_runs",
     "orchestrator.fleet.host.fetch_target",
