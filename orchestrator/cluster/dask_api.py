@@ -11,7 +11,7 @@ import distributed
 from distributed.comm import tcp
 from distributed.protocol import core, pickle
 
-from orchestrator.cluster import data_only
+from orchestrator.cluster import pickle_guard
 
 CONNECT = 10.0  # seconds that a scheduler has to answer
 CONNECTING = {"distributed.comm.timeouts.connect": f"{CONNECT:.0f}s"}
@@ -73,5 +73,5 @@ def tell_only(level: int) -> None:
 
 
 def refuse_pickles() -> None:
-    """From now on nothing that others send is unpickled in this process; see ``data_only``."""
-    data_only.refuse_pickles(core, pickle, tcp)
+    """From now on nothing that others send is unpickled in this process; see ``pickle_guard``."""
+    pickle_guard.refuse_pickles(core, pickle, tcp)

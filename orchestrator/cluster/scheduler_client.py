@@ -20,7 +20,7 @@ from orchestrator.cluster.dask_api import (
     refuse_pickles,
     tell_only,
 )
-from orchestrator.cluster.data_only import MessageTooLargeError
+from orchestrator.cluster.pickle_guard import MessageTooLargeError
 from orchestrator.cluster.relay import JoinRequest, work
 from orchestrator.cluster.trust import no_answer
 
