@@ -9,8 +9,8 @@ import pytest
 
 from orchestrator.expressions import RENDERERS, EvaluationError, Expression, Scope
 from orchestrator.expressions.environ import Environ
-from orchestrator.expressions.plain import plain_program
 from orchestrator.expressions.program import Program
+from orchestrator.expressions.simple_paths import plain_program
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
 from remote_runtime.errors import CcmError
