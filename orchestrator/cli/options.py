@@ -18,7 +18,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.fleet.store.run_folder import RunFolder
+    from orchestrator.fleet.store.run_source import RunFolder
     from orchestrator.history.choice import HistoryChoice
     from orchestrator.planning import PlanOptions
 
@@ -112,7 +112,7 @@ def read_folder(args: argparse.Namespace) -> RunFolder:
     """Where the runs are that a command shows. UsageError."""
     past = read_past(args)
     if past is None:
-        from orchestrator.fleet.store.run_folder import OWN_RUNS
+        from orchestrator.fleet.store.run_source import OWN_RUNS
 
         return OWN_RUNS
     from orchestrator.history.histories import folder_of

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Copy, and write one line per run; 1 if a run could not be copied. UsageError."""
-    from orchestrator.fleet.store.run_folder import OWN_RUNS
+    from orchestrator.fleet.store.run_source import OWN_RUNS
     from orchestrator.fleet.store.saved_runs import saved_run
     from orchestrator.history.histories import check_history
     from orchestrator.history.run_copy import is_pending

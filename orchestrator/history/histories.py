@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.fleet.store.run_folder import RunFolder
+from orchestrator.fleet.store.run_source import RunFolder
 from orchestrator.history.choice import HistoryChoice
 from orchestrator.history.run_copy import CopyOfRun, RunCopy
 from orchestrator.history.shared_directory import SharedDirectory

@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet.host.conversation import gather
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.inspection import look_at
+from orchestrator.fleet.host.protocol import gather
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.shell import Shell, image
 from orchestrator.verify.user_commands import bounded

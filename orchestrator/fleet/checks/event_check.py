@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from orchestrator.fleet.checks.masked_names import MaskedNames
-from orchestrator.fleet.store.due_refreshes import MissingReports
+from orchestrator.fleet.store.missing_reports import MissingReports
 from orchestrator.support.plain_text import MAX_DEPTH, is_plain_json, is_shallow, plain_value
 from remote_runtime.errors import ProtocolError
 from remote_runtime.item import SELECTION

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from orchestrator.fleet.host.conversation import gather
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_task import LinkTask
+from orchestrator.fleet.host.protocol import gather
 from orchestrator.fleet.ports import Connector, Target
 from orchestrator.fleet.window import Window, run_all
 from remote_runtime.errors import CcmError

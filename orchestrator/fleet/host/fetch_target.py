@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.host.part_files import PartFile, sweep
+from orchestrator.fleet.host.partial_files import PartFile, sweep
 from orchestrator.support.plain_text import plain
 from orchestrator.support.shared_count import LocalCount, SharedCount
 from remote_runtime.errors import PlanError, ProtocolError

@@ -19,9 +19,9 @@ from remote_runtime.errors import CcmError, ProtocolError
 from remote_runtime.reporting.masking import Mask
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.host.conversation import Conversation
     from orchestrator.fleet.host.framed_link import FramedLink
     from orchestrator.fleet.host.host_facts import HostFacts
+    from orchestrator.fleet.host.protocol import Conversation
     from orchestrator.fleet.host.reboot_wait import Reboot
     from orchestrator.fleet.package_cache import PackageMetadataCache
     from orchestrator.fleet.ports import Connector, Plan, Planner, Publisher, Target
@@ -76,7 +76,7 @@ class HostRun(LinkTask[HostResult]):
         self._began = time.monotonic()
         self._enter(Phase.CONNECTING)
         link = self._open(self._enter, self._until)
-        from orchestrator.fleet.host.conversation import Conversation, greet_and
+        from orchestrator.fleet.host.protocol import Conversation, greet_and
 
         plan, boot = greet_and(link, self._enter, self._plan)
         self._secrets = tuple(plan.secrets)
@@ -130,7 +130,7 @@ class HostRun(LinkTask[HostResult]):
                 self.abandon()  # the next attempt has a link of its own
                 raise
 
-        from orchestrator.fleet.host.conversation import greet
+        from orchestrator.fleet.host.protocol import greet
         from orchestrator.fleet.host.reboot_wait import RebootWait
 
         return RebootWait(boot, call=call, pause=self._pause, until=self._until).wait(

@@ -6,8 +6,8 @@ from typing import Any
 
 from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.events import Event, ResourceEvent
-from orchestrator.fleet.host.conversation import Conversation, greet
 from orchestrator.fleet.host.framed_link import FramedLink
+from orchestrator.fleet.host.protocol import Conversation, greet
 from orchestrator.fleet.notices import Notices
 from orchestrator.fleet.ports import Plan
 from orchestrator.fleet.settings import RunSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.store.run_folder import OWN_RUNS, RunFolder
+from orchestrator.fleet.store.run_source import OWN_RUNS, RunFolder
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import SavedRun

@@ -20,7 +20,7 @@ from orchestrator.fleet.store.event_lines import (
 )
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.later_reports import LaterReports, read_later
-from orchestrator.fleet.store.run_folder import OWN_RUNS, RunFolder
+from orchestrator.fleet.store.run_source import OWN_RUNS, RunFolder
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
 

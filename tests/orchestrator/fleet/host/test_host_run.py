@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.host import conversation as conversation_module
 from orchestrator.fleet.host import framed_link
+from orchestrator.fleet.host import protocol as conversation_module
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet.host.conversation import gather, greet_and
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_facts import HostFacts, NeedAnswersError
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.fleet.host.protocol import gather, greet_and
 from remote_runtime.errors import CcmError, PlanError, ProtocolError
 from tests.orchestrator.fleet.fakes import FakeLink, FarEnd
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fleet.host.part_files import PartFile, sweep
+from orchestrator.fleet.host.partial_files import PartFile, sweep
 
 LEFT = ".ccm-0123456789ab.part"
 

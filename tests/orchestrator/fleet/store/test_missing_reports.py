@@ -1,4 +1,4 @@
-from orchestrator.fleet.store.due_refreshes import MissingReports
+from orchestrator.fleet.store.missing_reports import MissingReports
 
 
 def test_a_name_is_due_as_often_as_it_is_planned() -> None:
