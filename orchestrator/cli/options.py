@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.fleet.store.run_source import RunFolder
-    from orchestrator.history.choice import HistoryChoice
+    from orchestrator.history.location import HistoryChoice
     from orchestrator.planning import PlanOptions
 
 Options = TypeVar("Options", bound=tuple[Any, ...])
@@ -115,7 +115,7 @@ def read_folder(args: argparse.Namespace) -> RunFolder:
         from orchestrator.fleet.store.run_source import OWN_RUNS
 
         return OWN_RUNS
-    from orchestrator.history.histories import folder_of
+    from orchestrator.history.factory import folder_of
 
     return folder_of(past)
 
@@ -124,7 +124,7 @@ def read_history(args: argparse.Namespace) -> HistoryChoice | None:
     """The history that environment and project file set; None without one. UsageError."""
     if not args.history:
         return None
-    from orchestrator.history.choice import history_choice
+    from orchestrator.history.location import history_choice
 
     return history_choice(args.history, args.history_token or {})
 

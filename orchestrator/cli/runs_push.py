@@ -11,7 +11,7 @@ from orchestrator.cli.options import read_history
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.history.choice import HistoryChoice
+    from orchestrator.history.location import HistoryChoice
 
 HELP = "Copy runs of this user to the history: the missing ones, or those with these IDs."
 EXAMPLE = """
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     """Copy, and write one line per run; 1 if a run could not be copied. UsageError."""
     from orchestrator.fleet.store.run_source import OWN_RUNS
     from orchestrator.fleet.store.saved_runs import saved_run
-    from orchestrator.history.histories import check_history
+    from orchestrator.history.factory import check_history
     from orchestrator.history.run_copy import is_pending
     from remote_runtime.errors import UsageError
 
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _push(choice: HistoryChoice, path: Path) -> bool:
     """Copy one run; whether all of it is in the history."""
-    from orchestrator.history.histories import copy_of
+    from orchestrator.history.factory import copy_of
     from orchestrator.support.line_file import is_held
     from remote_runtime.errors import CcmError
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from orchestrator.history.choice import HistoryChoice
-from orchestrator.history.histories import copy_of, prune_history
+from orchestrator.history.factory import copy_of, prune_history
+from orchestrator.history.location import HistoryChoice
 from remote_runtime.errors import CcmError
 
 PAUSE = 1.0  # seconds between two copies

@@ -13,8 +13,8 @@ import threading
 from typing import Any
 from urllib.parse import urlsplit
 
-from orchestrator.history.choice import HistoryChoice
 from orchestrator.history.errors import AwayError, HistoryError
+from orchestrator.history.location import HistoryChoice
 from orchestrator.history.token import token_of
 from orchestrator.support.plain_text import one_line
 from remote_runtime.version import VERSION

@@ -6,8 +6,8 @@ import os
 import re
 import subprocess
 
-from orchestrator.history.choice import TOKEN_VARIABLE, HistoryChoice
 from orchestrator.history.errors import HistoryError
+from orchestrator.history.location import TOKEN_VARIABLE, HistoryChoice
 from orchestrator.support.private_file import read_private
 from remote_runtime.errors import UsageError
 

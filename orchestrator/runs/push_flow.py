@@ -47,7 +47,7 @@ def check_request(request: RunRequest) -> None:
     make_room(request.connection.forks)
     if request.history:
         from orchestrator.history.errors import HistoryError
-        from orchestrator.history.histories import check_history
+        from orchestrator.history.factory import check_history
 
         # One that is away costs a warning at the end of the run.
         with contextlib.suppress(HistoryError):

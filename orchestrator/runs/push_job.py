@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
-    from orchestrator.history.choice import HistoryChoice
+    from orchestrator.history.location import HistoryChoice
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.reporter import Reporter

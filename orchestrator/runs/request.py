@@ -12,7 +12,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.history.choice import HistoryChoice
+    from orchestrator.history.location import HistoryChoice
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.engine_choice import EngineChoice
 

@@ -63,7 +63,7 @@ def past_runs(
 
     if options.past is None:
         return PastRuns(manifest, among)
-    from orchestrator.history.histories import folder_of
+    from orchestrator.history.factory import folder_of
 
     return PastRuns(manifest, among, folder_of(options.past))
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from orchestrator.history.choice import check_address
+from orchestrator.history.location import check_address
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import UsageError
 

@@ -10,9 +10,9 @@ import pytest
 
 from orchestrator.fleet.store.past_runs import PastRuns
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
-from orchestrator.history.choice import HistoryChoice
 from orchestrator.history.errors import AwayError, HistoryError
-from orchestrator.history.histories import copy_of, folder_of
+from orchestrator.history.factory import copy_of, folder_of
+from orchestrator.history.location import HistoryChoice
 from orchestrator.history.run_copy import MARK, is_pending
 from orchestrator.history.shared_directory import SharedDirectory
 from remote_runtime.errors import InputError, UsageError

@@ -16,10 +16,10 @@ import pytest
 
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
 from orchestrator.history import studio_client
-from orchestrator.history.choice import HistoryChoice
 from orchestrator.history.copier import RunCopier
 from orchestrator.history.errors import AwayError, HistoryError
-from orchestrator.history.histories import folder_of
+from orchestrator.history.factory import folder_of
+from orchestrator.history.location import HistoryChoice
 from orchestrator.history.run_copy import is_pending
 from orchestrator.history.studio_client import StudioClient
 from orchestrator.history.token import token_of

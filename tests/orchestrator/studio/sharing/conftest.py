@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.history.choice import HistoryChoice
-from orchestrator.history.histories import copy_of
+from orchestrator.history.factory import copy_of
+from orchestrator.history.location import HistoryChoice
 from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.web.server import listen, serve
 from orchestrator.studio.web.start import StudioOptions, assemble

@@ -15,8 +15,8 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.history.choice import HistoryChoice
 from orchestrator.history.errors import HistoryError
+from orchestrator.history.location import HistoryChoice
 from orchestrator.history.run_names import ABOUT, LINES, is_run_id
 from orchestrator.history.studio_client import StudioClient
 from orchestrator.support.atomic_file import replacing

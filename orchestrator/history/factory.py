@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.fleet.store.run_source import RunFolder
-from orchestrator.history.choice import HistoryChoice
+from orchestrator.history.location import HistoryChoice
 from orchestrator.history.run_copy import CopyOfRun, RunCopy
 from orchestrator.history.shared_directory import SharedDirectory
 
@@ -14,7 +14,7 @@ from orchestrator.history.shared_directory import SharedDirectory
 def folder_of(choice: HistoryChoice) -> RunFolder:
     """Reads the runs of a history."""
     if choice.is_studio:
-        from orchestrator.history.studio_folder import StudioFolder
+        from orchestrator.history.studio_runs import StudioFolder
 
         return StudioFolder(choice)
     return SharedDirectory(choice.address)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.history.choice import history_choice
+from orchestrator.history.location import history_choice
 from remote_runtime.errors import UsageError
 
 
