@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.expressions.environ import OWN, Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
-from orchestrator.language.asked import NOTHING_ASKED, Answers
 from orchestrator.language.errors import EvaluationError, NeedFileError, NeedSecretsError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
+from orchestrator.language.lookup_answers import NOTHING_ASKED, Answers
 from orchestrator.language.paths import MISSING, BadPathError, find, likely, split_path
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import SHORTEST, strings_of

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any
 
-from orchestrator.language import kinds
+from orchestrator.language import value_types
 
 MAX_ITEMS = 10_000
 MAX_SUM = 1_000_000
@@ -109,17 +109,17 @@ def multiply(left: Any, right: Any) -> Any:
 
 def repeat(text: Any, count: Any) -> str:
     """The text so many times; ValueError."""
-    kinds.texts("repeat", text)
-    if kinds.whole("repeat", count) < 0:
+    value_types.texts("repeat", text)
+    if value_types.whole("repeat", count) < 0:
         raise ValueError("repeat takes a count of 0 or more")
     return str(multiply(text, count))
 
 
 def replace(text: Any, old: Any, new: Any, count: Any = -1) -> str:
     """The text with so many of the old parts, or all, as new ones; ValueError."""
-    kinds.texts("replace", text, old, new)
+    value_types.texts("replace", text, old, new)
     check_replace(text, (old, new))
-    return str(text.replace(old, new, kinds.whole("replace", count)))
+    return str(text.replace(old, new, value_types.whole("replace", count)))
 
 
 def power(left: Any, right: Any) -> Any:

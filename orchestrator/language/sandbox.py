@@ -22,8 +22,8 @@ from orchestrator.language import bounds
 from orchestrator.language.errors import OtherFactsError
 from orchestrator.language.filters import FILTERS as OWN_FILTERS
 from orchestrator.language.filters import TESTS as OWN_TESTS
-from orchestrator.language.kinds import as_text, kind
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
+from orchestrator.language.value_types import as_text, kind
 from remote_runtime.text.nearest import nearest
 
 # These make markup, pad without bounds, or are for whole templates.

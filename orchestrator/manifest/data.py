@@ -419,7 +419,7 @@ def _render_entry(entry: Any, scope: Scope) -> str | None:
         (piece.evaluate(scope) if isinstance(piece, Expression) else None, piece)
         for piece in entry.pieces
     ]
-    from orchestrator.language.kinds import as_text
+    from orchestrator.language.value_types import as_text
 
     if all(value in (None, "") for value, piece in parts if isinstance(piece, Expression)):
         return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.expressions import Scope
 from orchestrator.expressions.template import Template
-from orchestrator.language.kinds import as_text
+from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_complaints
 from orchestrator.manifest.declared import Declared

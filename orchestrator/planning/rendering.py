@@ -14,7 +14,7 @@ from orchestrator.expressions import (
     render_value,
 )
 from orchestrator.expressions.template import Template
-from orchestrator.language.kinds import as_text
+from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.control import complaints, fitting
 from orchestrator.manifest.declared import Declared
 from orchestrator.planning.compiled import Compiled, compile_resource

@@ -7,12 +7,12 @@ from typing import Any
 
 from jinja2 import StrictUndefined, Undefined
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.exprlang import PREFIX, values
 from orchestrator.language.exprlang.library import FUNCTIONS, Function
 from orchestrator.language.exprlang.parser import Body, Parsed
 from orchestrator.language.exprlang.regex import RegexError, compile_regex
-from orchestrator.language.exprlang.texts import ends_with, starts_with
+from orchestrator.language.exprlang.string_functions import ends_with, starts_with
 from orchestrator.language.sandbox import Sandbox, Trusted
 
 RUN_COST = 10
@@ -107,7 +107,7 @@ class Evaluation(Trusted):
         found = self.settled(value)
         if isinstance(found, bool):
             return found
-        raise ValueError(f"{sign} takes true or false, not {kinds.kind(found)}")
+        raise ValueError(f"{sign} takes true or false, not {value_types.kind(found)}")
 
     def hold(self, value: Any) -> _Value | None:
         """The left side of ``??``."""
@@ -135,7 +135,7 @@ class Evaluation(Trusted):
 
     def range(self, first: Any, last: Any) -> list[int]:
         """``first..last``."""
-        low, high = (kinds.whole("..", self.settled(end)) for end in (first, last))
+        low, high = (value_types.whole("..", self.settled(end)) for end in (first, last))
         return list(bounds.bounded_range(low, high + 1))
 
     def concat(self, left: Any, right: Any) -> str:
@@ -146,7 +146,7 @@ class Evaluation(Trusted):
 
     def power(self, left: Any, right: Any) -> float:
         """``left ^ right``, which is never a whole number's type."""
-        sides = (kinds.number("^", self.settled(side)) for side in (left, right))
+        sides = (value_types.number("^", self.settled(side)) for side in (left, right))
         base, exponent = map(float, sides)
         if base < 0 and not exponent.is_integer():
             raise ValueError("^ of a number below 0 takes a whole number")
@@ -161,7 +161,7 @@ class Evaluation(Trusted):
         text, part = self.settled(text), self.settled(part)
         if isinstance(text, list | tuple | Mapping):
             raise ValueError("contains takes text; write part in list")
-        kinds.texts("contains", text, part)
+        value_types.texts("contains", text, part)
         return part in text
 
     def starts_with(self, text: Any, part: Any) -> bool:
@@ -175,7 +175,7 @@ class Evaluation(Trusted):
     def matches(self, text: Any, pattern: Any) -> bool:
         """``text matches pattern``."""
         text, pattern = self.settled(text), self.settled(pattern)
-        kinds.texts("matches", text, pattern)
+        value_types.texts("matches", text, pattern)
         try:
             regex = compile_regex(str(pattern))
         except RegexError as error:

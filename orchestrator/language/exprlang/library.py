@@ -1,11 +1,11 @@
-"""The functions of expr-lang (controller). What each does is in ``texts`` and ``lists``."""
+"""The functions of expr-lang (controller). What each does is in ``string_functions`` and ``list_functions``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from orchestrator.language.exprlang import lists, texts
+from orchestrator.language.exprlang import list_functions, string_functions
 from orchestrator.language.exprlang.values import Table
 
 ANY = 1_000
@@ -46,9 +46,9 @@ def _add(group: Table, predicate: int = -1) -> None:
         )
 
 
-_add(texts.FUNCTIONS)
-_add(lists.FUNCTIONS)
-_add(lists.PREDICATES, 1)
+_add(string_functions.FUNCTIONS)
+_add(list_functions.FUNCTIONS)
+_add(list_functions.PREDICATES, 1)
 
 _BITS = "bit operations are not supported"
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 
 MAX_ENTRIES = 1_000_000
 
@@ -49,7 +49,7 @@ def breadth(value: Any) -> int:
 def json_text(value: Any, indent: int | None = None) -> str:
     """A value as JSON, of bounded size."""
     size(value)
-    return json.dumps(kinds.plain(value), ensure_ascii=False, indent=indent)
+    return json.dumps(value_types.plain(value), ensure_ascii=False, indent=indent)
 
 
 def text(value: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Undefined, pass_environment
 from jinja2.filters import FILTERS as JINJA
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Data"
@@ -25,7 +25,7 @@ def key_of(value: Any) -> str:
     """A text that two values share where they are equal."""
     if value.__class__ is str:
         return f"s{value}"
-    return json.dumps(kinds.plain(value), sort_keys=True)
+    return json.dumps(value_types.plain(value), sort_keys=True)
 
 
 @documented(
@@ -106,7 +106,7 @@ def combine(
     given = [*(first if isinstance(first, list) else [first]), *more]
     found: dict[str, Any] = {}
     for one in given:
-        merged = kinds.mapping("combine", one)
+        merged = value_types.mapping("combine", one)
         found = _merged(found, merged, recursive=recursive is True, lists=list_merge)
     return found
 
@@ -153,8 +153,10 @@ def dict2items(
     value: Any, key_name: Any = "key", value_name: Any = "value"
 ) -> list[dict[str, Any]]:
     """A map as a list."""
-    kinds.texts("dict2items", key_name, value_name)
-    return [{key_name: k, value_name: v} for k, v in kinds.mapping("dict2items", value).items()]
+    value_types.texts("dict2items", key_name, value_name)
+    return [
+        {key_name: k, value_name: v} for k, v in value_types.mapping("dict2items", value).items()
+    ]
 
 
 @documented(
@@ -167,7 +169,7 @@ def dict2items(
 def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> dict[str, Any]:
     """A list as a map."""
     found = {}
-    for entry in kinds.entries("items2dict", value):
+    for entry in value_types.entries("items2dict", value):
         if not isinstance(entry, Mapping) or key_name not in entry or value_name not in entry:
             raise ValueError(f"items2dict takes maps with {key_name!r} and {value_name!r}")
         found[str(entry[key_name])] = entry[value_name]
@@ -183,7 +185,7 @@ def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> 
 )
 def zip_(first: Any, *more: Any) -> list[list[Any]]:
     """Lists side by side, as long as the shortest."""
-    lists = [kinds.entries("zip", one) for one in (first, *more)]
+    lists = [value_types.entries("zip", one) for one in (first, *more)]
     return [list(entry) for entry in zip(*lists, strict=False)]
 
 
@@ -196,7 +198,7 @@ def zip_(first: Any, *more: Any) -> list[list[Any]]:
 )
 def product(first: Any, *more: Any) -> list[list[Any]]:
     """Each entry of a list with each of others."""
-    lists = [kinds.entries("product", one) for one in (first, *more)]
+    lists = [value_types.entries("product", one) for one in (first, *more)]
     count = prod(map(len, lists))
     bounds.check_size(count, bounds.MAX_ITEMS, "the product")
     per_list = (count // len(one) * bounds.weight(one) for one in lists if one)
@@ -214,8 +216,8 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
 )
 def flatten(value: Any, levels: Any = None, skip_nulls: Any = True) -> list[Any]:
     """A list without lists in it."""
-    left = _MAX_DEPTH if levels is None else kinds.whole("flatten", levels)
-    return list(_flat(kinds.entries("flatten", value), left, skip_nulls is True))
+    left = _MAX_DEPTH if levels is None else value_types.whole("flatten", levels)
+    return list(_flat(value_types.entries("flatten", value), left, skip_nulls is True))
 
 
 def _flat(entries: list[Any], left: int, skip: bool) -> Any:
@@ -235,7 +237,7 @@ def _flat(entries: list[Any], left: int, skip: bool) -> Any:
 )
 def union(one: Any, other: Any) -> list[Any]:
     """What is in one of two lists."""
-    found = [*kinds.entries("union", one), *kinds.entries("union", other)]
+    found = [*value_types.entries("union", one), *value_types.entries("union", other)]
     return list({key_of(entry): entry for entry in found}.values())
 
 
@@ -248,8 +250,8 @@ def union(one: Any, other: Any) -> list[Any]:
 )
 def intersect(one: Any, other: Any) -> list[Any]:
     """What is in both of two lists."""
-    wanted = {key_of(entry) for entry in kinds.entries("intersect", other)}
-    return _once(kinds.entries("intersect", one), wanted, True)
+    wanted = {key_of(entry) for entry in value_types.entries("intersect", other)}
+    return _once(value_types.entries("intersect", one), wanted, True)
 
 
 @documented(
@@ -261,8 +263,8 @@ def intersect(one: Any, other: Any) -> list[Any]:
 )
 def difference(one: Any, other: Any) -> list[Any]:
     """What is in the first of two lists only."""
-    unwanted = {key_of(entry) for entry in kinds.entries("difference", other)}
-    return _once(kinds.entries("difference", one), unwanted, False)
+    unwanted = {key_of(entry) for entry in value_types.entries("difference", other)}
+    return _once(value_types.entries("difference", one), unwanted, False)
 
 
 def _once(entries: list[Any], keys: set[str], wanted: bool) -> list[Any]:
@@ -316,7 +318,7 @@ def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
         if not value or (start, step) != (0, 1):
             raise ValueError("random takes a list with entries, without start and step")
         return made.choice(value)
-    first, last, width = (kinds.whole("random", one) for one in (start, value, step))
+    first, last, width = (value_types.whole("random", one) for one in (start, value, step))
     if width == 0 or not range(first, last, width):
         raise ValueError(f"there is no number from {first} to {last} in steps of {width}")
     return made.randrange(first, last, width)

@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import pass_context
 
-from orchestrator.language import hash_record, kinds
+from orchestrator.language import hash_record, value_types
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Encoding"
@@ -28,7 +28,7 @@ _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
 )
 def b64encode(text: Any) -> str:
     """A text in Base64."""
-    kinds.texts("b64encode", text)
+    value_types.texts("b64encode", text)
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
@@ -41,7 +41,7 @@ def b64encode(text: Any) -> str:
 )
 def b64decode(text: Any) -> str:
     """A text of Base64; ValueError where it is none, or no UTF-8."""
-    kinds.texts("b64decode", text)
+    value_types.texts("b64decode", text)
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError) as error:
@@ -58,7 +58,7 @@ def b64decode(text: Any) -> str:
 @pass_context
 def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
     """The hash of a text."""
-    kinds.texts("hash", text)
+    value_types.texts("hash", text)
     if hashtype not in _HASHES:
         raise ValueError(f"hash takes one of {', '.join(_HASHES)}, not {hashtype!r}")
     new = hashlib.new(hashtype, usedforsecurity=False)

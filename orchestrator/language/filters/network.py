@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.language import kinds
+from orchestrator.language import value_types
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Network"
@@ -97,7 +97,7 @@ def ipaddr(value: Any, query: Any = "") -> Any:
     read = _read(value)
     if isinstance(query, int) and not isinstance(query, bool):
         return False if read is None else _at(*read, query)
-    kinds.texts("ipaddr", query)
+    value_types.texts("ipaddr", query)
     known = _QUERIES.get(query) if query else _shown
     network = None if known else _read(query)
     if known is None and network is None:
@@ -152,7 +152,7 @@ def urlsplit(url: Any, part: Any = "") -> Any:
     """The parts of a URL, or one of them."""
     from urllib.parse import urlsplit as split
 
-    kinds.texts("urlsplit", url, part)
+    value_types.texts("urlsplit", url, part)
     if part and part not in _PARTS:
         raise ValueError(f"urlsplit takes one of {', '.join(_PARTS)}, not {part!r}")
     try:

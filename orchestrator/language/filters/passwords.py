@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import pass_context
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.filters.encoding import secrets_of
 from orchestrator.language.filters.registry import documented
 
@@ -46,7 +46,7 @@ def password_hash(
 ) -> str:
     """The hash of a password, which is masked as the password is."""
     rounds, name = options.pop("rounds", None), options.pop("name", "")
-    kinds.texts("password_hash", password, hashtype, salt, name)
+    value_types.texts("password_hash", password, hashtype, salt, name)
     if options:
         raise ValueError(
             f"password_hash has no option {min(options)!r}, only salt, rounds and name"
@@ -66,7 +66,7 @@ def password_hash(
 
 
 def _sha512(password: str, salt: str, seed: bytes, rounds: Any) -> str:
-    count = _ROUNDS if rounds is None else kinds.whole("password_hash", rounds)
+    count = _ROUNDS if rounds is None else value_types.whole("password_hash", rounds)
     if not 1000 <= count <= _MAX_ROUNDS:
         raise ValueError(f"sha512 takes 1000 to {_MAX_ROUNDS} rounds, not {count}")
     chosen = salt or "".join(_ALPHABET[byte & 63] for byte in seed[:16])
@@ -81,7 +81,7 @@ def _bcrypt(password: str, salt: str, seed: bytes, rounds: Any) -> str:
         import bcrypt
     except ImportError as error:
         raise ValueError("bcrypt is not available here, use sha512") from error
-    cost = _BCRYPT_ROUNDS if rounds is None else kinds.whole("password_hash", rounds)
+    cost = _BCRYPT_ROUNDS if rounds is None else value_types.whole("password_hash", rounds)
     if not 4 <= cost <= _MAX_BCRYPT_ROUNDS:
         raise ValueError(f"bcrypt takes 4 to {_MAX_BCRYPT_ROUNDS} rounds, not {cost}")
     # the last sign has two bits only

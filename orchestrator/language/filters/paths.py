@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from orchestrator.language import kinds
+from orchestrator.language import value_types
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Paths"
@@ -20,7 +20,7 @@ _FAMILY = "Paths"
 )
 def basename(path: Any) -> str:
     """The last part of a path."""
-    kinds.texts("basename", path)
+    value_types.texts("basename", path)
     return str(posixpath.basename(path))
 
 
@@ -33,7 +33,7 @@ def basename(path: Any) -> str:
 )
 def dirname(path: Any) -> str:
     """The directory of a path."""
-    kinds.texts("dirname", path)
+    value_types.texts("dirname", path)
     return str(posixpath.dirname(path))
 
 
@@ -46,5 +46,5 @@ def dirname(path: Any) -> str:
 )
 def splitext(path: Any) -> list[str]:
     """A path as two parts."""
-    kinds.texts("splitext", path)
+    value_types.texts("splitext", path)
     return list(posixpath.splitext(path))

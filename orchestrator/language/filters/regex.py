@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.filters.registry import documented
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Search:
     def __init__(
         self, text: Any, pattern: Any, *, ignorecase: Any = False, multiline: Any = False
     ) -> None:
-        kinds.texts("a regular expression", text, pattern)
+        value_types.texts("a regular expression", text, pattern)
         self._regex = _compiled(pattern, ignorecase is True, multiline is True)
         self.text = _encoded(text)
         bounds.spend(len(self.text) * int(self._regex.programsize) // _PER_STEP)
@@ -93,8 +93,8 @@ class Search:
 )
 def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) -> str:
     """The text with what matches as the replacement says."""
-    kinds.texts("regex_replace", replacement)
-    most = kinds.whole("regex_replace", flags.pop("count", 0))
+    value_types.texts("regex_replace", replacement)
+    most = value_types.whole("regex_replace", flags.pop("count", 0))
     search = Search(text, pattern, **flags)
     parts = _replacement(replacement)
     pieces: list[bytes] = []
@@ -151,7 +151,7 @@ def regex_search(
     text: Any, pattern: Any, *groups: Any, ignorecase: Any = False, multiline: Any = False
 ) -> str | list[str] | None:
     """What matches first."""
-    kinds.texts("regex_search", *groups)
+    value_types.texts("regex_search", *groups)
     match = Search(text, pattern, ignorecase=ignorecase, multiline=multiline).first()
     if match is None:
         return None
@@ -192,7 +192,7 @@ def regex_findall(
 )
 def regex_escape(text: Any) -> str:
     """The text with a backslash before each sign that means something."""
-    kinds.texts("regex_escape", text)
+    value_types.texts("regex_escape", text)
     return (
         re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII) if text.isascii() else re.escape(text)
     )

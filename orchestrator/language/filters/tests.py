@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
-from orchestrator.language import kinds
+from orchestrator.language import value_types
 from orchestrator.language.filters.data import key_of
 from orchestrator.language.filters.regex import Search
 from orchestrator.language.filters.registry import documented
@@ -58,7 +58,7 @@ def search(text: Any, pattern: Any, ignorecase: Any = False, multiline: Any = Fa
 )
 def version(one: Any, other: Any, operator: Any = "==") -> bool:
     """Whether two versions are in an order."""
-    kinds.texts("version", one, other)
+    value_types.texts("version", one, other)
     compare = _OPERATORS.get(operator) if isinstance(operator, str) else None
     if compare is None:
         raise ValueError(f"version takes an operator such as '>=', not {operator!r}")
@@ -85,8 +85,8 @@ def _parts(text: str) -> list[tuple[int, int, str]]:
 )
 def subset(some: Any, all_: Any) -> bool:
     """Whether one list has all of another."""
-    mine = {key_of(entry) for entry in kinds.entries("subset", some)}
-    return mine <= {key_of(entry) for entry in kinds.entries("subset", all_)}
+    mine = {key_of(entry) for entry in value_types.entries("subset", some)}
+    return mine <= {key_of(entry) for entry in value_types.entries("subset", all_)}
 
 
 @documented(

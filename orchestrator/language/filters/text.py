@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Any
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.filters.registry import documented
 
 _FAMILY = "Text"
@@ -32,11 +32,11 @@ _YAML_COST = 128
 )
 def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
     """A text as a comment of several lines, as Ansible makes it."""
-    kinds.texts("comment", text)
+    value_types.texts("comment", text)
     if style not in _STYLES:
         raise ValueError(f"comment takes {', '.join(_STYLES)}, not {style!r}")
     decoration = changes.get("decoration", _STYLES[style]["decoration"])
-    kinds.texts("comment", decoration)
+    value_types.texts("comment", decoration)
     plain = {
         "newline": "\n", "beginning": "", "end": "",
         "prefix": decoration.rstrip(), "prefix_count": 1,
@@ -47,8 +47,8 @@ def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
         raise ValueError(f"comment has no {unknown[0]!r}, only decoration, {', '.join(plain)}")
     how: dict[str, Any] = {**plain, **_STYLES[style], **changes, "decoration": decoration}
     counts = (how.pop("prefix_count"), how.pop("postfix_count"))
-    bounds.check_numbers(tuple(kinds.whole("comment", count) for count in counts))
-    kinds.texts("comment", *how.values())
+    bounds.check_numbers(tuple(value_types.whole("comment", count) for count in counts))
+    value_types.texts("comment", *how.values())
     return _commented(text, how, counts)
 
 
@@ -76,7 +76,7 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
 )
 def quote(value: Any) -> str:
     """A value as one word for a shell."""
-    return shlex.quote(kinds.as_text(kinds.plain(value)))
+    return shlex.quote(value_types.as_text(value_types.plain(value)))
 
 
 @documented(
@@ -88,10 +88,10 @@ def quote(value: Any) -> str:
 )
 def split(text: Any, separator: Any = None, most: Any = 0) -> list[str]:
     """The parts of a text."""
-    kinds.texts("split", text, *([] if separator is None else [separator]))
+    value_types.texts("split", text, *([] if separator is None else [separator]))
     if separator == "":
         return list(text)
-    return list(text.split(separator, kinds.whole("split", most) - 1))
+    return list(text.split(separator, value_types.whole("split", most) - 1))
 
 
 @documented(
@@ -136,7 +136,7 @@ def to_nice_json(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
 )
 def from_json(text: Any) -> Any:
     """The value of a JSON text; ValueError."""
-    kinds.texts("from_json", text)
+    value_types.texts("from_json", text)
     try:
         return json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -217,7 +217,7 @@ def _yaml(
         default_flow_style=default_flow_style,
         indent=_indent(name, indent),
         sort_keys=sort_keys is True,
-        width=kinds.whole(name, width),
+        width=value_types.whole(name, width),
     )
     return "".join(stream.pieces)
 
@@ -235,7 +235,7 @@ def from_yaml(text: Any) -> Any:
     from inventory.document import parse_document, to_plain
     from remote_runtime.errors import InputError
 
-    kinds.texts("from_yaml", text)
+    value_types.texts("from_yaml", text)
     try:
         return to_plain(parse_document(text, "from_yaml"))
     except InputError as error:
@@ -244,7 +244,7 @@ def from_yaml(text: Any) -> Any:
 
 def _valued(name: str, value: Any) -> Any:
     """The value with JSON's types only; ValueError."""
-    found = kinds.plain(value)
+    found = value_types.plain(value)
     left = [found]
     while left:
         one = left.pop()
@@ -253,12 +253,14 @@ def _valued(name: str, value: Any) -> Any:
         elif isinstance(one, list):
             left += one
         elif one is not None and not isinstance(one, str | int | float):
-            raise ValueError(f"{name} takes text, numbers, lists and maps, not {kinds.kind(one)}")
+            raise ValueError(
+                f"{name} takes text, numbers, lists and maps, not {value_types.kind(one)}"
+            )
     return found
 
 
 def _indent(name: str, blanks: Any) -> int:
-    if not 0 <= kinds.whole(name, blanks) <= _WIDEST:
+    if not 0 <= value_types.whole(name, blanks) <= _WIDEST:
         raise ValueError(f"{name} indents by 0 to {_WIDEST}, not {blanks}")
     return int(blanks)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote_plus
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.jet import values
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"})
@@ -27,19 +27,21 @@ class Function(NamedTuple):
 def _of_texts(name: str, convert: Callable[..., Any], count: int = 1) -> Function:
     def call(*texts: Any) -> Any:
         """The function for text arguments only. ValueError."""
-        kinds.texts(name, *texts)
+        value_types.texts(name, *texts)
         return convert(*texts)
 
     return Function(call, count, count)
 
 
 def _split(text: Any, separator: Any) -> list[str]:
-    kinds.texts("split", text, separator)
+    value_types.texts("split", text, separator)
     return text.split(separator) if separator else list(text)
 
 
 def _json(value: Any) -> str:
-    made = json.dumps(kinds.plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    made = json.dumps(
+        value_types.plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":")
+    )
     return made.translate(_JSON)
 
 
@@ -60,11 +62,11 @@ def _length(value: Any) -> int:
         return len(list(value.keys()))
     if isinstance(value, list | tuple | range):
         return len(value)
-    raise ValueError(f"len takes text, a list or a map, not {kinds.kind(value)}")
+    raise ValueError(f"len takes text, a list or a map, not {value_types.kind(value)}")
 
 
 def _ints(low: Any, high: Any) -> list[int]:
-    if kinds.whole("ints", low) >= kinds.whole("ints", high):
+    if value_types.whole("ints", low) >= value_types.whole("ints", high):
         raise ValueError(f"ints({low}, {high}): the second number must be the larger one")
     return list(bounds.bounded_range(low, high))
 

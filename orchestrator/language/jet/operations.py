@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.language import kinds
+from orchestrator.language import value_types
 from orchestrator.language.errors import OtherFactsError
 from orchestrator.language.jet import values
 from orchestrator.language.jet.functions import FUNCTIONS
@@ -117,7 +117,7 @@ class Operations(Trusted):
         """``value.name()``, of what says itself that it has it."""
         self._at = at
         if name not in getattr(type(value), "METHODS", ()):
-            raise ValueError(f"{METHODS[name]} has {name}(), {kinds.kind(value)} does not")
+            raise ValueError(f"{METHODS[name]} has {name}(), {value_types.kind(value)} does not")
         return getattr(value, name)()
 
     def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:

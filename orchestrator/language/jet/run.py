@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import TemplateError
 
-from orchestrator.language import kinds
+from orchestrator.language import value_types
 from orchestrator.language.bounds import MAX_TEXT, TooLargeError
 from orchestrator.language.errors import EvaluationError, FactsUnavailableError
 from orchestrator.language.jet import values
@@ -188,7 +188,7 @@ class Run(Operations):
         elif isinstance(items, list | tuple | range):
             pairs = enumerate(items)
         else:
-            raise ValueError(f"range takes a list or a map, not {kinds.kind(items)}")
+            raise ValueError(f"range takes a list or a map, not {value_types.kind(items)}")
         frame, dot = self._frame, self._dot
         for key, entry in pairs:
             self.jet_spend(size)

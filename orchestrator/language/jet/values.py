@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.other_hosts import OF_FACTS, OtherHost
 from schemas.fast_validation import is_number
 
@@ -29,7 +29,7 @@ def text(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return _float(value)
-    return json.dumps(kinds.plain(value), ensure_ascii=False)
+    return json.dumps(value_types.plain(value), ensure_ascii=False)
 
 
 def _float(value: float) -> str:
@@ -98,14 +98,14 @@ def _numeric(value: str) -> int | float:
 
 
 def _both(left: Any, right: Any) -> str:
-    return f"not {kinds.kind(left)} and {kinds.kind(right)}"
+    return f"not {value_types.kind(left)} and {value_types.kind(right)}"
 
 
 def element(base: Any, key: Any, path: str) -> Any:
     """``base[key]``; ``path`` says how the template calls the base."""
     if isinstance(base, Mapping):
         if not isinstance(key, str):
-            raise ValueError(f"{path}: the keys of a map are text, not {kinds.kind(key)}")
+            raise ValueError(f"{path}: the keys of a map are text, not {value_types.kind(key)}")
         if key not in base:
             if isinstance(base, OtherHost) and key in OF_FACTS:
                 raise base.unavailable()
@@ -114,10 +114,12 @@ def element(base: Any, key: Any, path: str) -> Any:
     if base is None:
         raise MissingError(f"{path}: it is nil, which has no entries")
     if not isinstance(base, list | tuple | range | str):
-        raise ValueError(f"{path}: {kinds.kind(base)} has no entries")
+        raise ValueError(f"{path}: {value_types.kind(base)} has no entries")
     sequence = base.encode("utf-8") if isinstance(base, str) else base
     if not is_number(key) or isinstance(key, float):
-        raise ValueError(f"{path}: {kinds.kind(base)} is indexed by numbers, not {text(key)!r}")
+        raise ValueError(
+            f"{path}: {value_types.kind(base)} is indexed by numbers, not {text(key)!r}"
+        )
     if not 0 <= key < len(sequence):
         raise MissingError(f"{path}[{key}]: the length is only {len(sequence)}")
     return sequence[key]
@@ -126,7 +128,7 @@ def element(base: Any, key: Any, path: str) -> Any:
 def cut(base: Any, low: Any, high: Any, path: str) -> Any:
     """``base[low:high]`` of a list, or of the bytes of a text."""
     if not isinstance(base, list | tuple | range | str):
-        raise ValueError(f"{path}: only a list or text can be sliced, not {kinds.kind(base)}")
+        raise ValueError(f"{path}: only a list or text can be sliced, not {value_types.kind(base)}")
     sequence = base.encode("utf-8") if isinstance(base, str) else list(base)
     low = 0 if low is None else low
     high = len(sequence) if high is None else high

@@ -24,7 +24,7 @@ from jinja2.lexer import TokenStream
 from jinja2.runtime import LoopContext, Macro
 from jinja2.utils import Cycler, Joiner
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.names import VIEWS
 from orchestrator.language.positions import Positions
@@ -224,15 +224,17 @@ def as_output(value: Any) -> str:
     if kind is float and not isfinite(value):
         raise ValueError(f"{value} is not a finite number")
     if value is None or kind in (bool, int, float):
-        return kinds.as_text(value)
+        return value_types.as_text(value)
     if isinstance(value, VIEWS):
         value = list(value)
     if not isinstance(value, dict | list | tuple | range):
         hint = "; add |list to it" if kind.__name__ == "generator" else ""
-        raise ValueError(f"{kinds.kind(value)} is not text, a number, a list or a map{hint}")
+        raise ValueError(f"{value_types.kind(value)} is not text, a number, a list or a map{hint}")
     bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
     try:
-        return json.dumps(kinds.plain(value), ensure_ascii=False, allow_nan=False, default=_inside)
+        return json.dumps(
+            value_types.plain(value), ensure_ascii=False, allow_nan=False, default=_inside
+        )
     except ValueError as error:
         if "JSON compliant" in str(error):
             raise ValueError("it contains a number that is not finite") from error
@@ -243,7 +245,7 @@ def _inside(value: Any) -> str:
     """What no JSON can have: a missing value tells its name as it raises."""
     if isinstance(value, Undefined):
         return str(value)
-    raise ValueError(f"{kinds.kind(value)} in a list or a map cannot be rendered")
+    raise ValueError(f"{value_types.kind(value)} in a list or a map cannot be rendered")
 
 
 def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:

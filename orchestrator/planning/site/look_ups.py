@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.fleet.host.host_facts import Question
-from orchestrator.language.asked import Answers
 from orchestrator.language.errors import NEEDS_ANSWERS, FactsUnavailableError, NoAnswerError
+from orchestrator.language.lookup_answers import Answers
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import Problem

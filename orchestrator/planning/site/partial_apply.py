@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope, render_value
 from orchestrator.expressions.template import TemplatedMap
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
-from orchestrator.language.kinds import as_text
+from orchestrator.language.value_types import as_text
 from orchestrator.manifest.declared import Declared
 from orchestrator.manifest.deferred import Deferred
 from orchestrator.planning.compiled import Compiled

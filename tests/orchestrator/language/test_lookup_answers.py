@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.language.asked import Answers
 from orchestrator.language.errors import NoAnswerError
+from orchestrator.language.lookup_answers import Answers
 
 ANSWERS: dict[str, dict[str, Any]] = {
     "java": {"stdout": "17"},

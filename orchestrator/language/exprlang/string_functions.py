@@ -8,7 +8,7 @@ import json
 import math
 from typing import Any
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.now import Moment
 from orchestrator.language.exprlang.values import Table
@@ -17,33 +17,33 @@ _BLANKS = " \t\n\v\f\r\x85\xa0"
 
 
 def _trim(text: Any, characters: Any = None) -> str:
-    kinds.texts("trim", text, "" if characters is None else characters)
+    value_types.texts("trim", text, "" if characters is None else characters)
     return str(text.strip(_BLANKS if characters is None else characters))
 
 
 def _trim_prefix(text: Any, prefix: Any = " ") -> str:
-    kinds.texts("trimPrefix", text, prefix)
+    value_types.texts("trimPrefix", text, prefix)
     return str(text.removeprefix(prefix))
 
 
 def _trim_suffix(text: Any, suffix: Any = " ") -> str:
-    kinds.texts("trimSuffix", text, suffix)
+    value_types.texts("trimSuffix", text, suffix)
     return str(text.removesuffix(suffix))
 
 
 def _upper(text: Any) -> str:
-    kinds.texts("upper", text)
+    value_types.texts("upper", text)
     return str(text.upper())
 
 
 def _lower(text: Any) -> str:
-    kinds.texts("lower", text)
+    value_types.texts("lower", text)
     return str(text.lower())
 
 
 def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
-    kinds.texts("split", text, separator)
-    if kinds.whole("split", count) == 0:
+    value_types.texts("split", text, separator)
+    if value_types.whole("split", count) == 0:
         return []
     parts = text.count(separator) if separator else len(text)
     bounds.check_size(parts, values.MAX_ENTRIES, "the list")
@@ -59,24 +59,24 @@ def _split_after(text: Any, separator: Any, count: Any = -1) -> list[str]:
 
 
 def _index_of(text: Any, part: Any) -> int:
-    kinds.texts("indexOf", text, part)
+    value_types.texts("indexOf", text, part)
     return int(text.find(part))
 
 
 def _last_index_of(text: Any, part: Any) -> int:
-    kinds.texts("lastIndexOf", text, part)
+    value_types.texts("lastIndexOf", text, part)
     return int(text.rfind(part))
 
 
 def starts_with(text: Any, prefix: Any) -> bool:
     """Whether a text begins so."""
-    kinds.texts("startsWith", text, prefix)
+    value_types.texts("startsWith", text, prefix)
     return bool(text.startswith(prefix))
 
 
 def ends_with(text: Any, suffix: Any) -> bool:
     """Whether a text ends so."""
-    kinds.texts("endsWith", text, suffix)
+    value_types.texts("endsWith", text, suffix)
     return bool(text.endswith(suffix))
 
 
@@ -86,7 +86,7 @@ def _int(value: Any) -> int:
         if not (digits.isascii() and digits.isdigit()) or len(digits) > 1000:
             raise ValueError(f"int({value[:40]!r}): not a whole number")
         return int(value)
-    found = kinds.number("int", value)
+    found = value_types.number("int", value)
     if not math.isfinite(found):
         raise ValueError(f"int({found}): not a whole number")
     return int(found)
@@ -100,23 +100,23 @@ def _float(value: Any) -> float:
             return float(value)
         except ValueError as error:
             raise ValueError(f"float({value[:40]!r}): not a number") from error
-    return float(kinds.number("float", value))
+    return float(value_types.number("float", value))
 
 
 def _abs(value: Any) -> int | float:
-    return abs(kinds.number("abs", value))
+    return abs(value_types.number("abs", value))
 
 
 def _ceil(value: Any) -> float:
-    return float(math.ceil(kinds.number("ceil", value)))
+    return float(math.ceil(value_types.number("ceil", value)))
 
 
 def _floor(value: Any) -> float:
-    return float(math.floor(kinds.number("floor", value)))
+    return float(math.floor(value_types.number("floor", value)))
 
 
 def _round(value: Any) -> float:
-    found = kinds.number("round", value)
+    found = value_types.number("round", value)
     return math.copysign(math.floor(abs(found) + 0.5), found)
 
 
@@ -124,11 +124,13 @@ def _type(value: Any) -> str:
     names = {bool: "bool", int: "int", float: "float", type(None): "nil"}
     if type(value) in names:
         return names[type(value)]
-    return {"text": "string", "a map": "map", "a list": "array"}.get(kinds.kind(value), "func")
+    return {"text": "string", "a map": "map", "a list": "array"}.get(
+        value_types.kind(value), "func"
+    )
 
 
 def _from_json(text: Any) -> Any:
-    kinds.texts("fromJSON", text)
+    value_types.texts("fromJSON", text)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -136,12 +138,12 @@ def _from_json(text: Any) -> Any:
 
 
 def _to_base64(text: Any) -> str:
-    kinds.texts("toBase64", text)
+    value_types.texts("toBase64", text)
     return base64.b64encode(text.encode()).decode()
 
 
 def _from_base64(text: Any) -> str:
-    kinds.texts("fromBase64", text)
+    value_types.texts("fromBase64", text)
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:

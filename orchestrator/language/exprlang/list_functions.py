@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from orchestrator.language import bounds, kinds
+from orchestrator.language import bounds, value_types
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.values import Table
 from schemas.fast_validation import is_number
@@ -17,72 +17,72 @@ Predicate = Callable[..., Any]
 def _length(value: Any) -> int:
     if isinstance(value, str | list | tuple | range):
         return len(value)
-    return len(list(kinds.mapping("len", value).keys()))
+    return len(list(value_types.mapping("len", value).keys()))
 
 
 def _join(entries: Any, separator: Any = "") -> str:
-    found = kinds.entries("join", entries)
-    kinds.texts("join", separator, *found)
+    found = value_types.entries("join", entries)
+    value_types.texts("join", separator, *found)
     total = sum(map(len, found)) + len(separator) * len(found)
     bounds.check_size(total, bounds.MAX_TEXT, "the joined text")
     return str(separator.join(found))
 
 
 def _keys(value: Any) -> list[str]:
-    return list(kinds.mapping("keys", value).keys())
+    return list(value_types.mapping("keys", value).keys())
 
 
 def _values(value: Any) -> list[Any]:
-    return list(kinds.mapping("values", value).values())
+    return list(value_types.mapping("values", value).values())
 
 
 def _get(value: Any, key: Any) -> Any:
     if isinstance(value, list | tuple | range):
-        at = kinds.whole("get", key)
+        at = value_types.whole("get", key)
         return value[at] if -len(value) <= at < len(value) else None
-    return kinds.mapping("get", value).get(key)
+    return value_types.mapping("get", value).get(key)
 
 
 def _to_pairs(value: Any) -> list[list[Any]]:
-    return [[key, entry] for key, entry in kinds.mapping("toPairs", value).items()]
+    return [[key, entry] for key, entry in value_types.mapping("toPairs", value).items()]
 
 
 def _from_pairs(entries: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for pair in kinds.entries("fromPairs", entries):
-        if len(kinds.entries("fromPairs", pair)) != 2:
+    for pair in value_types.entries("fromPairs", entries):
+        if len(value_types.entries("fromPairs", pair)) != 2:
             raise ValueError("fromPairs takes a list of lists of a key and a value")
         found[values.text(pair[0])] = pair[1]
     return found
 
 
 def _first(entries: Any) -> Any:
-    return next(iter(kinds.entries("first", entries)), None)
+    return next(iter(value_types.entries("first", entries)), None)
 
 
 def _last(entries: Any) -> Any:
-    return next(reversed(kinds.entries("last", entries)), None)
+    return next(reversed(value_types.entries("last", entries)), None)
 
 
 def _take(entries: Any, count: Any) -> list[Any]:
-    if kinds.whole("take", count) < 0:
+    if value_types.whole("take", count) < 0:
         raise ValueError("take takes a count of 0 or more")
-    return kinds.entries("take", entries)[:count]
+    return value_types.entries("take", entries)[:count]
 
 
 def _reverse(entries: Any) -> list[Any]:
-    return kinds.entries("reverse", entries)[::-1]
+    return value_types.entries("reverse", entries)[::-1]
 
 
 def _concat(*lists: Any) -> list[Any]:
-    found = [entry for entries in lists for entry in kinds.entries("concat", entries)]
+    found = [entry for entries in lists for entry in value_types.entries("concat", entries)]
     return found
 
 
 def _flatten(entries: Any) -> list[Any]:
     values.size(entries)
     found: list[Any] = []
-    open_: list[Iterator[Any]] = [iter(kinds.entries("flatten", entries))]
+    open_: list[Iterator[Any]] = [iter(value_types.entries("flatten", entries))]
     while open_:
         for entry in open_[-1]:
             if isinstance(entry, list | tuple | range):
@@ -96,7 +96,7 @@ def _flatten(entries: Any) -> list[Any]:
 
 def _unique(entries: Any) -> list[Any]:
     found: dict[str, Any] = {}
-    for entry in kinds.entries("uniq", entries):
+    for entry in value_types.entries("uniq", entries):
         found.setdefault(values.json_text(entry), entry)
     return list(found.values())
 
@@ -117,20 +117,22 @@ def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
 
 
 def _sort(entries: Any, order: Any = "asc") -> list[Any]:
-    return _sorted("sort", [(entry, entry) for entry in kinds.entries("sort", entries)], order)
+    return _sorted(
+        "sort", [(entry, entry) for entry in value_types.entries("sort", entries)], order
+    )
 
 
 def _sort_by(entries: Any, key: Any, order: Any = "asc") -> list[Any]:
-    found = kinds.entries("sortBy", entries)
+    found = value_types.entries("sortBy", entries)
     if isinstance(key, str):
-        pairs = [(kinds.mapping("sortBy", entry).get(key), entry) for entry in found]
+        pairs = [(value_types.mapping("sortBy", entry).get(key), entry) for entry in found]
     else:
         pairs = [(key(entry, at), entry) for at, entry in enumerate(found)]
     return _sorted("sortBy", pairs, order)
 
 
 def _numbers(name: str, arguments: tuple[Any, ...]) -> list[int | float]:
-    return [kinds.number(name, entry) for entry in _flatten(list(arguments))]
+    return [value_types.number(name, entry) for entry in _flatten(list(arguments))]
 
 
 def _max(*arguments: Any) -> Any:
@@ -155,26 +157,28 @@ def _median(*arguments: Any) -> float:
 
 
 def _sum(entries: Any, predicate: Predicate | None = None) -> int | float:
-    found = kinds.entries("sum", entries)
+    found = value_types.entries("sum", entries)
     if predicate is not None:
         found = [predicate(entry, at) for at, entry in enumerate(found)]
-    return sum(kinds.number("sum", entry) for entry in found)
+    return sum(value_types.number("sum", entry) for entry in found)
 
 
 def _matching(name: str, entries: Any, predicate: Predicate) -> Iterator[tuple[int, Any]]:
-    for at, entry in enumerate(kinds.entries(name, entries)):
+    for at, entry in enumerate(value_types.entries(name, entries)):
         if _holds(name, predicate(entry, at)):
             yield at, entry
 
 
 def _holds(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError(f"the predicate of {name} gives {kinds.kind(value)}, not true or false")
+        raise ValueError(
+            f"the predicate of {name} gives {value_types.kind(value)}, not true or false"
+        )
     return value
 
 
 def _map(entries: Any, predicate: Predicate) -> list[Any]:
-    return [predicate(entry, at) for at, entry in enumerate(kinds.entries("map", entries))]
+    return [predicate(entry, at) for at, entry in enumerate(value_types.entries("map", entries))]
 
 
 def _filter(entries: Any, predicate: Predicate) -> list[Any]:
@@ -182,7 +186,7 @@ def _filter(entries: Any, predicate: Predicate) -> list[Any]:
 
 
 def _all(entries: Any, predicate: Predicate) -> bool:
-    found = enumerate(kinds.entries("all", entries))
+    found = enumerate(value_types.entries("all", entries))
     return all(_holds("all", predicate(entry, at)) for at, entry in found)
 
 
@@ -215,7 +219,7 @@ def _find_index(entries: Any, predicate: Predicate) -> int:
 
 
 def _last_match(name: str, entries: Any, predicate: Predicate) -> tuple[int, Any]:
-    found = kinds.entries(name, entries)
+    found = value_types.entries(name, entries)
     for at in range(len(found) - 1, -1, -1):
         if _holds(name, predicate(found[at], at)):
             return at, found[at]
@@ -232,13 +236,13 @@ def _find_last_index(entries: Any, predicate: Predicate) -> int:
 
 def _group_by(entries: Any, predicate: Predicate) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for at, entry in enumerate(kinds.entries("groupBy", entries)):
+    for at, entry in enumerate(value_types.entries("groupBy", entries)):
         found.setdefault(values.text(predicate(entry, at)), []).append(entry)
     return found
 
 
 def _reduce(entries: Any, predicate: Predicate, *start: Any) -> Any:
-    found = kinds.entries("reduce", entries)
+    found = value_types.entries("reduce", entries)
     if not found and not start:
         raise ValueError("reduce of an empty list needs a value to begin with")
     value = start[0] if start else found[0]
