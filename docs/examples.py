@@ -12,7 +12,7 @@ from typing import Any
 
 from inventory.document import parse_document, to_plain
 from orchestrator.cli.resource_commands import command_line, named
-from orchestrator.manifest.declared import ABSENT
+from orchestrator.manifest.declared_resource import ABSENT
 from orchestrator.manifest.request import PROTOCOL
 from orchestrator.manifest.types import Type, load_type
 

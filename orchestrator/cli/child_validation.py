@@ -62,7 +62,7 @@ def _under(
     parent: Parent, child: Path, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
     """The problems and the warnings of the manifest and of what it applies, under one parent."""
-    from orchestrator.manifest.loading import read_site
+    from orchestrator.manifest.loader import read_site
     from orchestrator.planning.site.overview import mistakes_within
 
     problems, warnings = _in_run(parent, data, chosen) if _is_run(parent, chosen) else ([], [])

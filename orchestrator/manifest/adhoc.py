@@ -15,8 +15,8 @@ from orchestrator.manifest.checks.references import check_names, named
 from orchestrator.manifest.checks.resource import declare, known_properties, warnings
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.loading import read_site
+from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.loader import read_site
 from orchestrator.manifest.site import Children, Earlier, Site
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import InputError, Position, Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.checks.references import Named, named
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.site import Site, applies
 from remote_runtime.errors import Problem
 

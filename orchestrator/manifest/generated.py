@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import EvaluationError
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.structure import ResourceReader
 from remote_runtime.errors import InputError, Problem
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.expressions import Expression, Template
-from orchestrator.manifest.declared import Declared
-from orchestrator.manifest.loading import read_unchecked
+from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.loader import read_unchecked
 from orchestrator.manifest.site import DEEPEST, Site
 
 MAX_FILES = 200

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from orchestrator.language.errors import NEEDS_ARCHIVE
 from orchestrator.language.files import Directory, is_file_name
 from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import Types
 from orchestrator.sources.address import SourceError, is_url
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.expressions import Expression
     from orchestrator.language import jet
     from orchestrator.manifest.assertions import Assertion
-    from orchestrator.manifest.look_ups import Asks
+    from orchestrator.manifest.lookups import Asks
 
 DEEPEST = 10
 

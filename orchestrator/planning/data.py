@@ -22,7 +22,7 @@ from orchestrator.language.hash_record import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import BASE, DataSource, Layer, ValueContainer, load_source
 from orchestrator.manifest.data_files import DataFiles, is_encrypted
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import merge_deep, merge_source
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
@@ -46,7 +46,7 @@ INHERIT = "inherit_data"
 
 if TYPE_CHECKING:
     from inventory import Inventory
-    from orchestrator.manifest.look_ups import Asks
+    from orchestrator.manifest.lookups import Asks
     from orchestrator.planning.explanation import Explanation
     from orchestrator.registration.key_value import Buckets, KeyValueLookup
     from orchestrator.registration.lookup import RegistrationLookup

@@ -11,7 +11,7 @@ from orchestrator.expressions.environ import Environ
 from orchestrator.fleet.host.host_facts import NeedAnswersError
 from orchestrator.language.files import Directory
 from orchestrator.manifest.data import KEYS, DataSource, refuse_unknown_keys
-from orchestrator.manifest.look_ups import Asks, read_asks
+from orchestrator.manifest.lookups import Asks, read_asks
 from orchestrator.manifest.types import types_beside
 from orchestrator.planning.data import ManifestData, RunData, plan_error
 from orchestrator.planning.explanation import Explanation, hidden, masked

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.fleet.ports import FileReceiver
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.compiled import Compiled, Whole
 from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.blobs import Blob

@@ -8,7 +8,7 @@ from functools import lru_cache
 from operator import is_
 from typing import Any, NamedTuple, cast
 
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import PATH

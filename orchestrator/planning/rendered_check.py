@@ -9,7 +9,7 @@ from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
 from orchestrator.manifest.checks.health_rules import health_complaints
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from remote_runtime.errors import Problem
 
 

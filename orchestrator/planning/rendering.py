@@ -16,7 +16,7 @@ from orchestrator.expressions import (
 from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.control import complaints, fitting
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.content.blob_references import SOURCE, Travel
 from orchestrator.planning.content.blobs import Blob

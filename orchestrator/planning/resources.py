@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.references import check_names, duplicates, named
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated import generated_resources
 from orchestrator.manifest.types import BUILT_IN, Types

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from orchestrator.manifest.loading import load_site
+from orchestrator.manifest.loader import load_site
 from orchestrator.manifest.types import type_names
 from remote_runtime.errors import InputError, Problem
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.manifest.loading import load_site
+from orchestrator.manifest.loader import load_site
 from tests.lab import Host, Lab
 from tests.push.command import REPOSITORY, Ccm, Run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from remote_runtime.errors import Problem
 
 _DECIDING = frozenset(("ensure", "creates", "cwd", "cleanup"))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from orchestrator.expressions import Template
 from orchestrator.expressions.scan import holds_expression
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest

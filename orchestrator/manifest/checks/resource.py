@@ -13,7 +13,7 @@ from orchestrator.manifest.checks.other_tools import property_hint
 from orchestrator.manifest.checks.references import REFERENCES, unrendered
 from orchestrator.manifest.checks.schema_errors import Complaint, suggestion
 from orchestrator.manifest.checks.templated import certain_complaints, has_its_form
-from orchestrator.manifest.declared import Control, Declared
+from orchestrator.manifest.declared_resource import Control, Declared
 from orchestrator.manifest.types import Type
 from orchestrator.manifest.values import (
     compile_node,

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.content.trees import Trees
 

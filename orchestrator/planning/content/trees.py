@@ -19,7 +19,7 @@ from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.files import Directory
 from orchestrator.language.names import LOOP_VARIABLES
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from remote_runtime.errors import InputError, Problem
 

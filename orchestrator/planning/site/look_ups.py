@@ -12,13 +12,13 @@ from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.fleet.host.host_facts import Question
 from orchestrator.language.errors import NEEDS_ANSWERS, FactsUnavailableError, NoAnswerError
 from orchestrator.language.lookup_answers import Answers
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.look_ups import Ask, Asks
+    from orchestrator.manifest.lookups import Ask, Asks
 
 _DATA = r"\b[Dd]ata\b"
 _NOBODY = "no host is contacted"
@@ -146,7 +146,7 @@ class Reads:
         return self._names([*sources, *(f"Asked.{name}" for name in of_data)])
 
     def _names(self, texts: Sequence[str]) -> tuple[str, ...]:
-        from orchestrator.manifest.checks.look_ups import names_read
+        from orchestrator.manifest.checks.lookups import names_read
 
         found = dict.fromkeys(name for text in texts for name in names_read(text))
         asks = self._site.asks

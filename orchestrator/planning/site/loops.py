@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.resource import not_a_loop
 from orchestrator.manifest.children import MAX_RESOURCES
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.compiled import Compiled
 from remote_runtime.errors import Problem
 

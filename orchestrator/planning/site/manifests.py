@@ -13,7 +13,7 @@ from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
 from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.language.positions import Positions
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.content.blob_references import SOURCE, Travel
@@ -124,7 +124,7 @@ class Part:
         engine and the delimiters of its code."""
         if "Asked" not in text:
             return []
-        from orchestrator.manifest.checks.look_ups import unknown_in_template
+        from orchestrator.manifest.checks.lookups import unknown_in_template
 
         return unknown_in_template(text, name, self.site.asks, syntax)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.language.errors import NEEDS
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import INHERIT, RunData
 from orchestrator.planning.options import PlanOptions

@@ -8,7 +8,7 @@ from orchestrator.expressions import EvaluationError, NeedFileError, Scope, rend
 from orchestrator.expressions.template import TemplatedMap
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.value_types import as_text
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.deferred import Deferred
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.rendering import Rendering

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.options import PlanOptions
 from remote_runtime.errors import Problem
 from remote_runtime.item import SELECTION

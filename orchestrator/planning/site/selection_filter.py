@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.site.selection import Above, NamePattern, Selection, known_names
 from remote_runtime.item import Item

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.expressions import Expression
-from orchestrator.manifest.checks.look_ups import unknown_names
+from orchestrator.manifest.checks.lookups import unknown_names
 from orchestrator.manifest.data import DataSource
 from orchestrator.manifest.data_files import NO_FILES, DataFile, DataFiles
 from orchestrator.manifest.site import Site
@@ -18,7 +18,7 @@ from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.look_ups import Asks
+    from orchestrator.manifest.lookups import Asks
 
 UNDECLARED = "data.ask"
 """The kind of these warnings."""

@@ -12,7 +12,7 @@ from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template_files import texts_of_call
 from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.data import INHERIT

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.language.errors import NEEDS
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.declared import Declared
+    from orchestrator.manifest.declared_resource import Declared
     from orchestrator.planning.site.manifests import Part
 
 _MAX_NAMES = 3

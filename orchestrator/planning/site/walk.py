@@ -13,7 +13,7 @@ from orchestrator.language.errors import NEEDS
 from orchestrator.language.facts import Facts
 from orchestrator.manifest.checks.references import Named, check_names
 from orchestrator.manifest.children import MAX_RESOURCES
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import Travel

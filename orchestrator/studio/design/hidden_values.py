@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from inventory.document import Mapping as MappingNode
 from inventory.document import parse_data
 from orchestrator.manifest.annotations import read_annotations
-from orchestrator.manifest.declared import NEVER_SECRET
+from orchestrator.manifest.declared_resource import NEVER_SECRET
 from orchestrator.manifest.types import Type, Types
 from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.problems import refusal

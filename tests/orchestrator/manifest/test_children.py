@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest import load_site
-from orchestrator.manifest.declared import Declared
+from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import InputError
 from tests.orchestrator.manifest.site import load, refused, write

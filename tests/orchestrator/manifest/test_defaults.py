@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from orchestrator.manifest.editor_schema import manifest_schema
-from orchestrator.manifest.loading import load_site
+from orchestrator.manifest.loader import load_site
 from tests.orchestrator.planning.planned import plan, refused
 
 ROOT = "owner: root, group: root, mode: '0644'"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.manifest.loading import load_site
+from orchestrator.manifest.loader import load_site
 from remote_runtime.errors import InputError
 from tests.orchestrator.planning.planned import entries, plan, refused, refused_host
 

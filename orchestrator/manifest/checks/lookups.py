@@ -13,7 +13,7 @@ from orchestrator.manifest.checks.schema_errors import suggestion
 from remote_runtime.errors import Position, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.look_ups import Asks
+    from orchestrator.manifest.lookups import Asks
 
 ASKED = "Asked"
 _HEADER = "#jinja2:"

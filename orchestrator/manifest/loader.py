@@ -209,7 +209,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
 
         site.assertions = read_assertions(asserted, problems)
     if "ask" in ccm:
-        from orchestrator.manifest.look_ups import read_asks
+        from orchestrator.manifest.lookups import read_asks
 
         site.asks = read_asks(ccm.get("ask"), site.types, problems)
     resources = ccm.get("resources")
@@ -232,7 +232,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         problems.append(Problem("ccm has no resources", ccm.position, hint))
     read = [expression for expression in site.expressions() if "Asked" in expression.source]
     if read:
-        from orchestrator.manifest.checks.look_ups import unknown_names
+        from orchestrator.manifest.checks.lookups import unknown_names
 
         node = ccm.get("ask")
         problems += unknown_names(
