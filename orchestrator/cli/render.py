@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Make the plan of the selected host, and write it as a manifest."""
     from orchestrator.planning.facts import NothingGathered
-    from orchestrator.planning.resolved import resolved_manifest
+    from orchestrator.planning.resolved_manifest import resolved_manifest
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import max_age, show_hosts
     from orchestrator.support.plain_text import plain

@@ -32,7 +32,7 @@ from orchestrator.planning.partial_data import (
     UnknownData,
     finish_partly,
 )
-from orchestrator.planning.site.look_ups import NO_LOOK_UPS, ManifestLookUps
+from orchestrator.planning.site.lookups import NO_LOOK_UPS, ManifestLookUps
 from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask

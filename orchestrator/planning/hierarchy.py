@@ -18,7 +18,7 @@ from orchestrator.planning.explanation import Explanation, hidden, masked
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions, load_environ
 from orchestrator.planning.remote_data import fetched
-from orchestrator.planning.site.look_ups import LookUps
+from orchestrator.planning.site.lookups import LookUps
 from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import InputError, Problem
 

@@ -12,7 +12,7 @@ from orchestrator.manifest.declared_resource import Declared
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import PATH
-from orchestrator.planning.skeletons import Skeleton
+from orchestrator.planning.resource_templates import Skeleton
 from orchestrator.support.bounded_cache import BoundedCache
 
 MAX_BYTES = 8 << 20

@@ -17,7 +17,7 @@ from orchestrator.manifest.site import Site
 from orchestrator.planning.data import RunData, plan_error
 from orchestrator.planning.facts import FactOverlay, Gathered
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps
+from orchestrator.planning.site.lookups import LookUps, ManifestLookUps
 from orchestrator.planning.site.manifests import Part, Parts, Place
 from orchestrator.planning.site.overview import Survey
 from orchestrator.sources.address import shown

@@ -73,7 +73,7 @@ def show_hosts(
     if not any("facts" in text for text in texts):
         return FactReads(view, [], [])
     from orchestrator.fleet.store.fact_cache import FactCache
-    from orchestrator.planning.site.facts_read import hosts_read
+    from orchestrator.planning.site.fact_references import hosts_read
 
     names = hosts_read(texts, view.groups, view.hosts)
     hosts = [inventory.hosts[name] for name in names]

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
 from tests.docs.pages import DOCS
-from tests.orchestrator.planning.site.test_look_ups import made
+from tests.orchestrator.planning.site.test_lookups import made
 
 PAGE = (DOCS / "howto" / "look-ups.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -11,7 +11,7 @@ from orchestrator.language.other_hosts import PackedFacts
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions
 from orchestrator.planning.facts import NothingGathered
-from orchestrator.planning.site.facts_read import hosts_read
+from orchestrator.planning.site.fact_references import hosts_read
 from tests.docs.pages import DOCS
 
 PAGE = DOCS / "howto" / "other-hosts.md"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blobs import any_holds
-from orchestrator.planning.skeletons import Filled
+from orchestrator.planning.resource_templates import Filled
 
 
 def veil(

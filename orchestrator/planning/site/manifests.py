@@ -20,7 +20,7 @@ from orchestrator.planning.content.blob_references import SOURCE, Travel
 from orchestrator.planning.data import ManifestData, RunData
 from orchestrator.planning.plan_groups import AlikeResources
 from orchestrator.planning.resources import GeneratedResources, Resources
-from orchestrator.planning.site.look_ups import Reads
+from orchestrator.planning.site.lookups import Reads
 from orchestrator.sources.address import is_url
 from remote_runtime.errors import InputError, Problem
 

@@ -24,7 +24,7 @@ from orchestrator.planning.partial_data import PartialData, UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
 from orchestrator.planning.site.duplicates import disagreements
-from orchestrator.planning.site.look_ups import LookUps, ManifestLookUps, entries
+from orchestrator.planning.site.lookups import LookUps, ManifestLookUps, entries
 from orchestrator.planning.site.loops import Groups, at_turn, turns
 from orchestrator.planning.site.manifests import Part, Place, Refusal
 from remote_runtime.errors import Problem

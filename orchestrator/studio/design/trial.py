@@ -17,7 +17,7 @@ from orchestrator.manifest import load_site
 from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
 from orchestrator.planning.facts import NothingGathered
-from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.planning.resolved_manifest import resolved_manifest
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.runs.fleet_facts import show_hosts
 from orchestrator.runs.request import HostChoice

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 import schemas
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.planning.resolved_manifest import resolved_manifest
 from remote_runtime.errors import PlanError
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions

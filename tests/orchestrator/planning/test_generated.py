@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.planning.resolved_manifest import resolved_manifest
 from tests.orchestrator.planning.planned import (
     FakeHost,
     entries,

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import schemas
-from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.planning.resolved_manifest import resolved_manifest
 from remote_runtime.errors import PlanError, ResourceError
 from remote_runtime.plans import plan as runtime_plan
 

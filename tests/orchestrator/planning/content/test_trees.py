@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.planning.resolved_manifest import resolved_manifest
 from remote_runtime.errors import PlanError
 from schemas import load
 from tests.orchestrator.planning.planned import (

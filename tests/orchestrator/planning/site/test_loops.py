@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.planning.resolved import resolved_manifest
+from orchestrator.planning.resolved_manifest import resolved_manifest
 from remote_runtime.errors import InputError
 from tests.orchestrator.planning.planned import (
     entries,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest import load_site
-from orchestrator.planning.site.facts_read import hosts_read
+from orchestrator.planning.site.fact_references import hosts_read
 from orchestrator.planning.site.texts import texts_of
 
 GROUPS = {"all": ["a", "b", "c", "d"], "web": ["b", "c"], "db": ["d"]}

@@ -4,7 +4,7 @@ import gc
 from pathlib import Path
 
 from orchestrator.planning.compiled import Whole
-from orchestrator.planning.skeletons import Filled, Skeleton
+from orchestrator.planning.resource_templates import Filled, Skeleton
 
 from .planned import FakeHost, gathered, planner
 
