@@ -3,7 +3,7 @@
 import sys
 
 from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.report.answers import Answers
+from orchestrator.report.command_output import Answers
 from orchestrator.report.terminal.lines import Lines
 from orchestrator.report.terminal.style import Style
 from remote_runtime.options import RunOptions

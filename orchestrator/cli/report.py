@@ -180,7 +180,7 @@ def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
 
 def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
     """What a command said on the hosts."""
-    from orchestrator.report.answers import Answers
+    from orchestrator.report.command_output import Answers
     from orchestrator.report.terminal.style import Style
 
     answers = Answers()

@@ -15,10 +15,10 @@ from orchestrator.report.dangers import Dangers
 from orchestrator.report.equal_texts import alike, alike_but_for
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import alike_entry
-from orchestrator.report.missing_outcomes import UnfinishedResources
 from orchestrator.report.run_collector import Entries, Entry, entry_of, is_told
 from orchestrator.report.terminal.paragraphs import RetryOptions
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
+from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.report.wording import alike_changes, hashless
 
 NANOSECOND = 1e-9

@@ -15,8 +15,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.action_text import DOUBTS, ChangeLine, intent, operation_words
-from orchestrator.report.missing_outcomes import UnfinishedResources
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
+from orchestrator.report.unfinished_resources import UnfinishedResources
 
 if TYPE_CHECKING:
     from orchestrator.report.dangers import Dangers

@@ -8,8 +8,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.failures import failures_of_run
-from orchestrator.report.missing_outcomes import UnfinishedResources, unfinished_resources
 from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
+from orchestrator.report.unfinished_resources import UnfinishedResources, unfinished_resources
 from orchestrator.verify.stored_results import stored_assessment
 from remote_runtime.item import SELECTION
 

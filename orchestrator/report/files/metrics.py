@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.grid import NANOSECOND
 from orchestrator.report.grouping import ORDER
-from orchestrator.report.missing_outcomes import unfinished_resources
+from orchestrator.report.unfinished_resources import unfinished_resources
 from orchestrator.support.plain_text import plain
 from remote_runtime.errors import UsageError
 

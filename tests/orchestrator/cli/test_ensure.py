@@ -248,7 +248,7 @@ OPTIONAL = {
     "orchestrator.plan_files.reader", "orchestrator.manifest.checks.validators",
     "orchestrator.planning.site.selection_filter", "orchestrator.planning.site.selection",
     "orchestrator.project.reader", "orchestrator.registration.entry",
-    "orchestrator.registration.store", "orchestrator.report.answers",
+    "orchestrator.registration.store", "orchestrator.report.command_output",
     "orchestrator.report.files.document", "orchestrator.rollout.amounts",
     "orchestrator.rollout.local_command", "orchestrator.rollout.canaries",
     "orchestrator.rollout.scheduler", "orchestrator.rollout.gates",

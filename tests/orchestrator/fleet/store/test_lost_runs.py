@@ -11,7 +11,7 @@ from orchestrator.fleet.store import lost_runs
 from orchestrator.fleet.store.later_reports import NO_RECORD, REPORTED_LATER
 from orchestrator.fleet.store.lost_runs import LostEvents, key_of, lost_runs_on, receipt_of
 from orchestrator.fleet.store.saved_runs import SavedRun, saved_run
-from orchestrator.report.missing_outcomes import unfinished_resources
+from orchestrator.report.unfinished_resources import unfinished_resources
 from remote_runtime.errors import ProtocolError
 from tests.orchestrator.report.runs import START, Kept
 

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.report.answers import LEFT_OUT, Answers
+from orchestrator.report.command_output import LEFT_OUT, Answers
 from orchestrator.report.terminal.style import Style
 from tests.orchestrator.fleet.fakes import make_event
 

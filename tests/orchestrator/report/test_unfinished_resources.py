@@ -12,7 +12,7 @@ from orchestrator.report.files.document import write_document
 from orchestrator.report.files.junit import NOT_KNOWN, write_junit
 from orchestrator.report.files.markdown import write_markdown
 from orchestrator.report.html.page import write_html
-from orchestrator.report.missing_outcomes import UnfinishedResources
+from orchestrator.report.unfinished_resources import UnfinishedResources
 from tests.orchestrator.report.files.test_metrics import samples, written
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.report.told import Told
