@@ -13,7 +13,7 @@ from orchestrator.project.settings import ConfigScope
 if TYPE_CHECKING:
     from orchestrator.secrets.errors import SecretError
     from orchestrator.secrets.key_sources import KeySources
-    from orchestrator.secrets.opening import Keyring
+    from orchestrator.secrets.keyring import Keyring
 
 HELP = "Edit, show, check and re-encrypt the secrets of a project, and find where they are used."
 EXAMPLE = """
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _keyring(args: argparse.Namespace) -> Keyring:
-    from orchestrator.secrets.opening import Keyring
+    from orchestrator.secrets.keyring import Keyring
 
     return Keyring(args.secret_keys)
 
@@ -124,7 +124,7 @@ def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
 
 
 def _edit(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editing import Editor, write
+    from orchestrator.secrets.editor import Editor, write
     from orchestrator.secrets.private_edit import edited
 
     editor = Editor(Path(args.file), _keyring(args))
@@ -157,7 +157,7 @@ def _show(args: argparse.Namespace) -> int:
     import yaml
 
     from orchestrator.cli.documents import yaml_text
-    from orchestrator.secrets.editing import shown
+    from orchestrator.secrets.editor import shown
 
     path, steps = _split(args.file)
     value = shown(path, steps, _keyring(args))
@@ -168,7 +168,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _set(args: argparse.Namespace) -> int:
     from orchestrator.cli.prompts import ask_secret
-    from orchestrator.secrets.editing import Editor, Lock, default_lock
+    from orchestrator.secrets.editor import Editor, Lock, default_lock
     from remote_runtime.errors import UsageError
 
     path, steps = _split(args.file)
@@ -220,9 +220,9 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _rekey(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editing import Editor, write
+    from orchestrator.secrets.editor import Editor, write
     from orchestrator.secrets.key_sources import DEFAULT_ID, PasswordSource
-    from orchestrator.secrets.opening import Keyring
+    from orchestrator.secrets.keyring import Keyring
 
     old = _keyring(args)
     keys: KeySources = args.secret_keys
@@ -241,8 +241,8 @@ def _rekey(args: argparse.Namespace) -> int:
 
 
 def _recipients(args: argparse.Namespace) -> int:
-    from orchestrator.secrets.editing import NO_FILE
-    from orchestrator.secrets.opening import read_bytes
+    from orchestrator.secrets.editor import NO_FILE
+    from orchestrator.secrets.keyring import read_bytes
     from orchestrator.secrets.readers import readers_of
 
     for name in args.files:

@@ -14,7 +14,7 @@ from typing import Any
 
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import KeySources
-from orchestrator.secrets.opening import (
+from orchestrator.secrets.keyring import (
     Keyring,
     Opened,
     inline_key,

@@ -10,8 +10,8 @@ from orchestrator.expressions import EvaluationError
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import document_of, encrypted_values
 from orchestrator.secrets.key_sources import KeySources
+from orchestrator.secrets.keyring import inline_key
 from orchestrator.secrets.lookup import SecretLookup
-from orchestrator.secrets.opening import inline_key
 from orchestrator.secrets.reference import calls_in, parse_reference
 from orchestrator.secrets.scan import text_of
 

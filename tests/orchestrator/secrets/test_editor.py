@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.secrets.editing import Editor, Lock, shown
+from orchestrator.secrets.editor import Editor, Lock, shown
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import PasswordSource
-from orchestrator.secrets.opening import Keyring
+from orchestrator.secrets.keyring import Keyring
 from orchestrator.secrets.yaml_text import plain_scalar, spans_of, with_value
 from tests.orchestrator.secrets.keys import inline, project, vault
 
