@@ -17,7 +17,7 @@ from orchestrator.site_types.importer import (
     import_resource,
     position,
 )
-from orchestrator.site_types.python import controller_problems, module_problems
+from orchestrator.site_types.module_checks import controller_problems, module_problems
 from orchestrator.site_types.schema import read_schema
 from orchestrator.support.file_trust import believed_owners
 from remote_runtime import registry

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.site_types.python import OFFERED
+from orchestrator.site_types.module_checks import OFFERED
 from tests.docs.pages import DOCS, ROOT, named_files
 from tests.push.command import Ccm
 
