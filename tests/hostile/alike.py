@@ -26,7 +26,7 @@ from orchestrator.fleet.events import ResourcesStable
 from orchestrator.manifest import load_site
 from orchestrator.planning import Planner, PlanOptions, implied_members, plan_groups
 from orchestrator.planning.host_plan import HostPlan
-from orchestrator.support import recurring
+from orchestrator.support import repeat_filter
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.event_sender import EventSender
 from remote_runtime.errors import InputError, PlanError, ResourceError
@@ -104,7 +104,7 @@ def _tight(draw: random.Random) -> Iterator[None]:
     """Have little room for what hosts share, so that it is forgotten now and then."""
     with (
         mock.patch.object(plan_groups.AlikeResources.__init__, "__defaults__", (9_000,)),
-        mock.patch.object(recurring.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
+        mock.patch.object(repeat_filter.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
         mock.patch.multiple(implied_members, MAX_MASKS=2, MAX_RESOURCES=draw.choice([1, 3])),
     ):
         yield

@@ -1,4 +1,4 @@
-from orchestrator.support.recurring import Recurring
+from orchestrator.support.repeat_filter import Recurring
 
 
 def test_tells_what_came_before() -> None:
