@@ -93,7 +93,7 @@ class Connector:
         except InputError as error:
             raise UnreachableError(str(error), "transport.config") from error
         on_phase(Phase.CONNECTING)
-        from orchestrator.transport.dialing import Call
+        from orchestrator.transport.tcp_connect import Call
 
         call = Call.to(route)
         connection = self._ssh().open(route, on_phase, call)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from orchestrator.transport.client_config.user_command import run_shell
-from orchestrator.transport.password_proof import LocalProof, Proof, SharedProof
+from orchestrator.transport.password_state import LocalProof, Proof, SharedProof
 from orchestrator.transport.pipe import readable
 from remote_runtime.errors import UnreachableError, UsageError
 

@@ -16,7 +16,6 @@ import paramiko
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.support.background_call import BackgroundCall
 from orchestrator.transport.credentials import Credentials
-from orchestrator.transport.dialing import Backoff, Call, dial_route, disconnect_hint
 from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.host_keys.ssh_host_key import HostKeyCheck
 from orchestrator.transport.pipe import readable
@@ -32,6 +31,7 @@ from orchestrator.transport.ssh_transport import (
     EagerTransport,
     session_factory,
 )
+from orchestrator.transport.tcp_connect import Backoff, Call, dial_route, disconnect_hint
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import SILENCE
 

@@ -22,10 +22,10 @@ import paramiko
 import pytest
 
 from orchestrator.transport import Connector, Credentials, Link, proxy_command, ssh_connect
-from orchestrator.transport.dialing import dial_route
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
 from orchestrator.transport.ssh_connect import unopened
+from orchestrator.transport.tcp_connect import dial_route
 from remote_runtime.errors import UnreachableError
 from tests.lab.proxy import DelayProxy
 from tests.orchestrator.transport.conftest import Connect, StartSshd

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from orchestrator.transport.credentials import Password
-from orchestrator.transport.password_proof import LocalProof, SharedProof
+from orchestrator.transport.password_state import LocalProof, SharedProof
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.workers.test_processes import play
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from orchestrator.transport import Credentials, ssh_connect
-from orchestrator.transport.dialing import dial
+from orchestrator.transport.tcp_connect import dial
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases
