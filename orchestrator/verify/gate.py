@@ -11,7 +11,7 @@ from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
 if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.fleet.outcome import HostResult
-    from orchestrator.verify.host_visit import HostOutcome
+    from orchestrator.verify.host_check import HostOutcome
     from orchestrator.verify.members import VerifyContext
 
 KIND = "rollout.verify"
@@ -34,7 +34,7 @@ class VerifyGate:
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Check every host of the wave that is healthy so far."""
-        from orchestrator.verify.host_visit import verify_all
+        from orchestrator.verify.host_check import verify_all
         from orchestrator.verify.members import Member
 
         members = [Member(self._hosts[result.host], self._means) for result in results]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.below import below
 from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.paths import (
     absent,
@@ -16,6 +15,7 @@ from orchestrator.verify.paths import (
     regular,
     shown_hash,
 )
+from orchestrator.verify.recursive_checks import below
 from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from orchestrator.support.crash import DefectError
 from orchestrator.support.plain_text import junit_class, one_line, plain
 from orchestrator.verify.assessment import Assessment, Outcome
-from orchestrator.verify.host_visit import HostOutcome
+from orchestrator.verify.host_check import HostOutcome
 from orchestrator.verify.pytest_run.items import LOST, DerivedItem, ManifestFile, MismatchesError
 from orchestrator.verify.pytest_run.masking import hide
 from remote_runtime.errors import CcmError

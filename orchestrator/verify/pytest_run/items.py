@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.verify.host_visit import HostOutcome
+from orchestrator.verify.host_check import HostOutcome
 from remote_runtime.errors import CcmError, ProtocolError, UnreachableError
 
 NOT_REACHED = "connection"

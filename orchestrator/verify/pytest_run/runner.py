@@ -75,7 +75,7 @@ def verify(
     """
     import pytest
 
-    from orchestrator.verify.host_visit import HostOutcome, verify_all
+    from orchestrator.verify.host_check import HostOutcome, verify_all
     from orchestrator.verify.members import Fleet, VerifyContext
     from orchestrator.verify.pytest_run import hostspecs
     from orchestrator.verify.pytest_run.collection import Checking

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.fleet.window import Window
 from orchestrator.verify.checks.file import expectations
-from orchestrator.verify.host_visit import _without_secrets, verify_all
+from orchestrator.verify.host_check import _without_secrets, verify_all
 from orchestrator.verify.observation import observe
 from orchestrator.verify.subject import Subject
 from remote_runtime.errors import UnreachableError
