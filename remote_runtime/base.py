@@ -278,14 +278,14 @@ class PathType(ResourceType):
 
     def found(self) -> Properties:
         """With the attributes of what is there. See the base class."""
-        from remote_runtime.plans.observed import of_path
+        from remote_runtime.plans.observed_state import of_path
 
         state = self.observe()
         return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """By owner, times and package of what is there. See the base class."""
-        from remote_runtime.plans.observed import traces_of
+        from remote_runtime.plans.observed_state import traces_of
 
         return traces_of(self.context, self.name)
 

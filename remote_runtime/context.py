@@ -21,7 +21,7 @@ from remote_runtime.options import RunOptions
 from remote_runtime.state.refreshes import Refreshes
 
 if TYPE_CHECKING:
-    from remote_runtime.execution.rebooting import Boot
+    from remote_runtime.execution.reboot_resume import Boot
     from remote_runtime.lookups import Known
     from remote_runtime.overlay.file_overlay import FileOverlay
     from remote_runtime.overlay.overlay import HostOverlay

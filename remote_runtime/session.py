@@ -356,7 +356,7 @@ class Session(object):
         )
 
         def depart(index: int, seconds: float) -> None:
-            from remote_runtime.execution.rebooting import announce
+            from remote_runtime.execution.reboot_resume import announce
 
             announce(self._channel, index, seconds, engine.record(plan.items))
             recall.pause()

@@ -40,7 +40,7 @@ class AdhocLife(Lifecycle):
         outcome.final_ensure = "present"
 
     def _fetch(self, given: Properties, outcome: Outcome) -> None:
-        from remote_runtime.protocol.fetching import Fetch
+        from remote_runtime.protocol.file_sender import Fetch
 
         files = Fetch(self._context, self._context.to_controller(), given)
         told: List[str] = []

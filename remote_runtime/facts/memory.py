@@ -3,7 +3,7 @@
 from typing import Any, Dict, List
 
 from remote_runtime.facts.source import Source
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 
 
 def read(source: Source) -> Dict[str, Any]:

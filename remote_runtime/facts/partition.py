@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Set
 
 from remote_runtime.facts.memory import percent
 from remote_runtime.facts.source import Source
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 
 
 def read(source: Source) -> Dict[str, Any]:

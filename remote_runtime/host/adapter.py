@@ -132,7 +132,7 @@ class StateResource(ResourceType):
         """See the base class."""
         if not isinstance(self._type, PathStateType):
             return {}
-        from remote_runtime.plans.observed import traces_of
+        from remote_runtime.plans.observed_state import traces_of
 
         return traces_of(self.context, self.name)
 

@@ -127,7 +127,7 @@ class TaskResource(SteppingResource):
 
     def found(self) -> Properties:
         """With the attributes of what is there. See the base class."""
-        from remote_runtime.plans.observed import of_path
+        from remote_runtime.plans.observed_state import of_path
 
         status = self.context.files.status(self.name)
         return {"ensure": self.observe().ensure, **of_path(self.context, self.name, status)}
@@ -200,7 +200,7 @@ class TaskResource(SteppingResource):
         """Of the path that was changed last of those that differ. See the base class."""
         found: Dict[str, str] = {}
         if self._type.tree:
-            from remote_runtime.plans.observed import newest_traces
+            from remote_runtime.plans.observed_state import newest_traces
 
             effects = [one for action in actions for one in action.effects or ()]
             paths = [one.path for one in effects if isinstance(one, PathEffect)]

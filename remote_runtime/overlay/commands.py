@@ -14,7 +14,7 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.process.commands import KEEP, CommandNotStarted, Commands, Result
 
 if TYPE_CHECKING:
-    from remote_runtime.system.process.conversation import Moment, OutputSink
+    from remote_runtime.system.process.process_io import Moment, OutputSink
 
 
 # Commands that query a file system, not its files: over the layer, that is an overlay in memory.

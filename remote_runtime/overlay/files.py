@@ -9,9 +9,9 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.file_overlay import FileOverlay
+from remote_runtime.overlay.permissions import ours
 from remote_runtime.overlay.planned_nodes import Node, ResolvedPath, shared
 from remote_runtime.overlay.planned_walk import PlannedWalk, closed
-from remote_runtime.overlay.rights import ours
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.errno_messages import many_names, refusal
 from remote_runtime.system.files import Files, Reader, Status

@@ -3,7 +3,7 @@
 import os
 from typing import Dict, List, NamedTuple, Optional
 
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 from remote_runtime.system.paths import is_within
 
 _TABLE = "/proc/self/mountinfo"

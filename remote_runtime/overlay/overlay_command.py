@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from remote_runtime.overlay.planned_nodes import Node
     from remote_runtime.system.accounts import Identity
     from remote_runtime.system.process.commands import Commands
-    from remote_runtime.system.process.conversation import OutputSink
+    from remote_runtime.system.process.process_io import OutputSink
 
 _START = (
     "import marshal, sys, types\n"

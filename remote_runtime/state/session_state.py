@@ -11,8 +11,8 @@ from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, everything
 from remote_runtime.errors import ProtocolError
 from remote_runtime.execution.engine import Turn
-from remote_runtime.execution.rebooting import Boot
-from remote_runtime.execution.rebooting import parse as parse_boot
+from remote_runtime.execution.reboot_resume import Boot
+from remote_runtime.execution.reboot_resume import parse as parse_boot
 
 _DOUBT = Uncertainty(ASSUMED, "an earlier command of the session may change this first")
 _FLAGS = ("met", "changed", "noop")

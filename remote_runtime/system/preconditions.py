@@ -11,7 +11,7 @@ from typing import Callable, FrozenSet, Hashable, NamedTuple, Optional, Tuple
 from remote_runtime.errors import UnsettledError
 from remote_runtime.system import inode_flags
 from remote_runtime.system.errno_messages import failure, many_names, refusal
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 from remote_runtime.system.paths import has_long_name, is_too_long, is_within, walk
 
 PAGE = 4096  # bytes that a file in memory takes at least

@@ -194,7 +194,7 @@ class UserSystemd(Systemd):
 
     def _require_writable(self) -> None:
         """``ResourceError`` if the user cannot make links of units."""
-        from remote_runtime.overlay.rights import Rights
+        from remote_runtime.overlay.permissions import Rights
 
         files = self.context.files
         directory = self._places().configured

@@ -14,7 +14,7 @@ from remote_runtime.health.kind import (
     Rule,
     nothing,
 )
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 
 _TABLE = "/proc/self/mountinfo"
 _DEFAULT = 1.0

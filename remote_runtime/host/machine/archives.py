@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Callable, List
 
 from remote_runtime import requirements
 from remote_runtime.changes import HASHED, Missing, Unknowable
-from remote_runtime.downloads.limit import Limit, Pulse
+from remote_runtime.downloads.time_limit import Limit, Pulse
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import downloads
 from remote_runtime.host.downloads import Extraction
 from remote_runtime.lean.digest import sha256
-from remote_runtime.resources.archive import members, reading, staging
+from remote_runtime.resources.archive import member_reader, members, staging
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 
@@ -46,9 +46,9 @@ class ArchiveReader(object):
                 "extract_parent %s is not a directory" % how.parent,
                 hint="choose another directory; ccm does not change the existing file",
             )
-        program = reading.needs_program(how.kind)
+        program = member_reader.needs_program(how.kind)
         if not program:
-            reading.require(how.kind)
+            member_reader.require(how.kind)
             return
         why, _ = self._commands.lacking(program)
         if why:
@@ -70,17 +70,17 @@ class ArchiveReader(object):
         """Look at every member and write nothing; return what they are, by path."""
         admission = members.Admission(archive, how.max_size, how.max_members)
         found = self._members(file, how, pulse.beat)
-        with reading.Reading(archive, how.kind), closing(found):
+        with member_reader.Reading(archive, how.kind), closing(found):
             for member in found:
                 admission.admit(member)
         return admission.kinds
 
     def _members(self, file: Any, how: Extraction, beat: Callable[[], None]) -> members.Members:
-        program = reading.needs_program(how.kind)
+        program = member_reader.needs_program(how.kind)
         found = program and self._context.commands.find(program)
         if program and not found:
             raise Unknowable("%s comes only with an earlier change" % program)
-        return reading.members(how.kind, file, beat=beat, most=how.max_size, program=found)
+        return member_reader.members(how.kind, file, beat=beat, most=how.max_size, program=found)
 
 
 class Archives(ArchiveReader, downloads.Archives):
@@ -190,7 +190,7 @@ class Archives(ArchiveReader, downloads.Archives):
         directory = staging.Staging(parent, name, files.unfinished.made)
         try:
             found = self._members(file, how, beat)
-            with reading.Reading(archive, how.kind), closing(found):
+            with member_reader.Reading(archive, how.kind), closing(found):
                 for member in found:
                     path = admission.admit(member)
                     if path:

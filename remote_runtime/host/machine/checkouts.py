@@ -375,12 +375,12 @@ class Checkouts(CheckoutReader, port.Checkouts):
         """Whether what differs is only what an update of ccm left when it was cut off."""
         if not found.was_cut:
             return False
-        from remote_runtime.host.machine import interrupted
+        from remote_runtime.host.machine import interrupted_update
 
         lock = os.path.join(path, ".git", "index.lock")
         if self._files.lstat(lock) is not None:
             self._files.unlink(lock, kind="file")
-        return interrupted.is_harmless(self, self._files, node, path)
+        return interrupted_update.is_harmless(self, self._files, node, path)
 
     def _fetch(self, node: "Node", path: str, source: Source, target: Target) -> None:
         """Get the commit of the target, and without a depth every branch and tag."""

@@ -31,23 +31,23 @@ class DownloadReader(downloads.DownloadReader):
 
     def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
         """See the base class."""
-        from remote_runtime.downloads import fetching, receiving
+        from remote_runtime.downloads import http_get, response_body
 
         def ask(number: int) -> bytes:
-            return receiving.text_of(self._context, path, request, _LISTED)
+            return response_body.text_of(self._context, path, request, _LISTED)
 
         held, key = self._context.checksum_files, repr(request)
         if key not in held:
             held[key] = retried(self._context, tries, ask, is_transient)
-        return checksum_in(held[key], path, fetching.shown(request.url))
+        return checksum_in(held[key], path, http_get.shown(request.url))
 
     def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
         """See the base class."""
-        from remote_runtime.downloads import receiving
+        from remote_runtime.downloads import response_body
 
         def ask(number: int) -> str:
             digest = hasher("sha256", _LARGE)
-            receiving.receive(self._context, path, request, receiving.Body(digest.update))
+            response_body.receive(self._context, path, request, response_body.Body(digest.update))
             return "sha256:%s" % digest.hexdigest()
 
         return retried(self._context, tries, ask, is_transient)
@@ -55,22 +55,22 @@ class DownloadReader(downloads.DownloadReader):
 
 def read(context: "Context", url: str, limit: int) -> bytes:
     """A small file at a URL. ``Unknowable`` where a planned change may let a preview succeed."""
-    from remote_runtime.downloads import probing
+    from remote_runtime.downloads import url_probe
 
     try:
         return _read(context, url, limit)
     except ResourceError as error:
-        if context.noop and probing.may_change(context, error, url):
+        if context.noop and url_probe.may_change(context, error, url):
             raise Unknowable("%s (asked before the push)" % error.message) from error
         raise
 
 
 def _read(context: "Context", url: str, limit: int) -> bytes:
-    from remote_runtime.downloads import fetching, receiving
+    from remote_runtime.downloads import http_get, response_body
     from remote_runtime.downloads.request import Request
 
     asked = Request(url, _SECONDS, "the speed")
-    return receiving.text_of(context, fetching.shown(url), asked, limit)
+    return response_body.text_of(context, http_get.shown(url), asked, limit)
 
 
 class Downloads(DownloadReader, downloads.Downloads):
@@ -102,7 +102,7 @@ class Downloads(DownloadReader, downloads.Downloads):
         tries: Tries,
         extraction: Optional[downloads.Extraction],
     ) -> str:
-        from remote_runtime.downloads import receiving
+        from remote_runtime.downloads import response_body
         from remote_runtime.system.attributes import Attributes
 
         context = self._context
@@ -110,9 +110,9 @@ class Downloads(DownloadReader, downloads.Downloads):
         def require(size: int) -> None:
             context.files.obstacles(path).writing(size, uid, gid, mode)
 
-        def fetch(number: int) -> receiving.Download:
+        def fetch(number: int) -> response_body.Download:
             self._count(number if tries.most > 1 else 0)
-            return receiving.download(
+            return response_body.download(
                 context, path, request=request, checksum=checksum, most=most, require=require
             )
 

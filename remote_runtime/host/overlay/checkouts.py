@@ -142,9 +142,9 @@ class Checkouts(CheckoutReader, port.Checkouts):
 
     def _is_left(self, node: "Node", path: str) -> bool:
         """Whether what differs is only what an update of ccm left when it was cut off."""
-        from remote_runtime.host.machine import interrupted
+        from remote_runtime.host.machine import interrupted_update
 
-        return interrupted.is_harmless(self, self._files, node, path)
+        return interrupted_update.is_harmless(self, self._files, node, path)
 
     def remove(self, path: str, force: bool = False) -> None:
         """See the base class."""

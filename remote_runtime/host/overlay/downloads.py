@@ -29,7 +29,7 @@ class DownloadReader(downloads.DownloadReader):
         return read(self._context, url, limit)
 
     def _unknown(self, what: str, request: "Request") -> str:
-        from remote_runtime.downloads.fetching import shown
+        from remote_runtime.downloads.http_get import shown
 
         why = "%s %s is read in a push only" % (what, shown(request.url))
         self._world.clouds.suppose(Uncertainty(UNKNOWN, why))
@@ -78,9 +78,9 @@ class Downloads(DownloadReader, downloads.Downloads):
         if record.checks:
             record.world.files.obstacles(path).writing(0, uid, gid, mode)
         if record.checks and self._context.options.probe_urls:
-            from remote_runtime.downloads import probing
+            from remote_runtime.downloads import url_probe
 
-            probing.require(self._context, path, request, checksum)
+            url_probe.require(self._context, path, request, checksum)
         if record.checks and extraction is not None:
             self._archives().require(extraction)
             self._archives().require_place(extraction)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, List, NoReturn, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import Command
-from remote_runtime.overlay.rights import (
+from remote_runtime.overlay.permissions import (
     ELF,
     Rights,
     interpreter_of,

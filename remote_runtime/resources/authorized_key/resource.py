@@ -8,8 +8,8 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.authorized_key import conflicts, key_list, keys
+from remote_runtime.resources.authorized_key.key_file import ACCEPTED, Place, place_of, put
 from remote_runtime.resources.authorized_key.key_list import Line, listed
-from remote_runtime.resources.authorized_key.place import ACCEPTED, Place, place_of, put
 from remote_runtime.text.nearest import nearest
 from remote_runtime.validation import rules
 

@@ -78,7 +78,7 @@ class Resource(PathStateType):
         url = self._text("checksum_url")
         if not url:
             return None
-        from remote_runtime.downloads.fetching import beside
+        from remote_runtime.downloads.http_get import beside
 
         return beside(self._request(), url)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence
 
 from remote_runtime.base import Action, PathEffect, PathType, Properties
 from remote_runtime.changes import HASHED, content_before, told_by_size
-from remote_runtime.plans.observed import attributes_of, of_path
+from remote_runtime.plans.observed_state import attributes_of, of_path
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -62,7 +62,7 @@ def provenance(resource: PathType, actions: Sequence[Action]) -> Dict[str, str]:
     paths = [one.path for one in effects if isinstance(one, PathEffect)]
     if resource.ensure != "directory" or all(path == resource.name for path in paths):
         return {}
-    from remote_runtime.plans.observed import newest_traces
+    from remote_runtime.plans.observed_state import newest_traces
 
     return newest_traces(resource.context, paths)
 

@@ -45,12 +45,12 @@ class PackageListReader(package_ports.PackageListReader):
         return known[manager]
 
     def _outdated(self, manager: str) -> bool:
-        from remote_runtime.resources.repository import places
+        from remote_runtime.resources.repository import paths
 
         context = self._context
         names = self._turns(manager).names
-        files = [places.sources(manager, name) for name in names]
-        files += [path for name in names for path in places.keys(manager, name)]
+        files = [paths.sources(manager, name) for name in names]
+        files += [path for name in names for path in paths.keys(manager, name)]
         world = context.world
         if world is not None:
             for path in files:
@@ -123,11 +123,11 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
 def keep_outdated(context: "Context", manager: str) -> None:
     """Date the repositories of the run after the lists, so that the next run refreshes them: a
     refresh that failed dates the lists anew, too."""
-    from remote_runtime.resources.repository import places
+    from remote_runtime.resources.repository import paths
 
     for item in context.peers(_TYPE):
         with suppress(OSError):
-            os.utime(places.sources(manager, item.name), None)
+            os.utime(paths.sources(manager, item.name), None)
 
 
 def _provider(context: "Context", manager: str) -> "PackageProvider":

@@ -86,9 +86,9 @@ class Source(object):
     def _shown(self) -> str:
         if is_blob(self._given):
             return "the source"
-        from remote_runtime.downloads import fetching
+        from remote_runtime.downloads import http_get
 
-        return str(self._given) if self._is_path() else fetching.shown(str(self._given))
+        return str(self._given) if self._is_path() else http_get.shown(str(self._given))
 
     def _named(self, found: PackageFile) -> PackageFile:
         """The package, if it is that of the resource."""
@@ -133,14 +133,14 @@ class Source(object):
         )
 
     def _downloaded(self, url: str) -> str:
-        from remote_runtime.downloads import probing, receiving
+        from remote_runtime.downloads import response_body, url_probe
         from remote_runtime.downloads.request import Request
 
         request = Request(url, _SECONDS, "the speed of the connection", verified=True)
         context, shown = self._context, self._shown()
 
         def receive(take: Take) -> None:
-            receiving.receive(context, shown, request, receiving.Body(take, most=_LARGEST))
+            response_body.receive(context, shown, request, response_body.Body(take, most=_LARGEST))
 
         def fetch(number: int) -> str:
             return self._copied(receive, self._checksum)
@@ -148,13 +148,13 @@ class Source(object):
         try:
             return retried(context, tries_of(self._item.properties), fetch, is_transient)
         except ResourceError as error:
-            if context.noop and probing.may_change(context, error, url):
+            if context.noop and url_probe.may_change(context, error, url):
                 raise Unknowable("%s (asked before the push)" % error.message) from error
             raise
 
     def _copied(self, read: Callable[[Take], None], checksum: str) -> str:
         """The path of a private copy. ``ResourceError`` where it has another checksum."""
-        from remote_runtime.downloads.receiving import mismatch
+        from remote_runtime.downloads.response_body import mismatch
 
         if not self._directory:
             self._directory = self._context.files.private_directory()

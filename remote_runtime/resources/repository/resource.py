@@ -10,7 +10,7 @@ from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.lean.digest import sha256
-from remote_runtime.resources.repository import conflicts, deb822, keys, places, repo_file, rules
+from remote_runtime.resources.repository import conflicts, deb822, keys, paths, repo_file, rules
 
 MODE = 0o644
 _PRIVATE = 0o600  # of a file with a password
@@ -45,17 +45,17 @@ class Resource(StateType):
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         if properties.get("ensure") == "absent":
             return []
-        return [(places.sources("apt" if properties.get("suites") else "dnf", name), True)]
+        return [(paths.sources("apt" if properties.get("suites") else "dnf", name), True)]
 
     @classmethod
     def claims(cls, name: str, properties: Properties) -> List[str]:
         if properties.get("ensure") == "absent" or not properties.get("key"):
             return []
-        return places.keys("apt" if properties.get("suites") else "dnf", name)
+        return paths.keys("apt" if properties.get("suites") else "dnf", name)
 
     @property
     def _path(self) -> str:
-        return places.sources(self.provider, self.name)
+        return paths.sources(self.provider, self.name)
 
     def unsupported(self, host: HostReader) -> str:
         if self.ensure == "absent" or not self.properties:
@@ -91,7 +91,7 @@ class Resource(StateType):
         found["type"] = node.kind
         found["mode"] = "%04o" % (node.mode & 0o7777)
         named = found["signed_by"] or ()
-        own = [path for path in places.keys(self.provider, self.name) if path in named]
+        own = [path for path in paths.keys(self.provider, self.name) if path in named]
         self._installed, self._found_keys = own[0] if own else "", []
         self._is_same = False
         found["fingerprint"] = found["key"] = found["key_mode"] = None
@@ -176,7 +176,7 @@ class Resource(StateType):
 
     def _placed(self, data: bytes) -> Key:
         """A key in the form, and at the path, that the package manager wants."""
-        paths = places.keys(self.provider, self.name)
+        paths = paths.keys(self.provider, self.name)
         data = keys.canonical(data)
         if self.provider == "apt":
             return Key(paths[0 if keys.is_armored(data) else 1], data)
@@ -295,7 +295,7 @@ class Resource(StateType):
 def _make_directory(host: Host, path: str) -> None:
     if host.files.stat(path) is None:
         above = posixpath.dirname(path)
-        if host.files.stat(above) is None and posixpath.dirname(above) == places.ETC:
+        if host.files.stat(above) is None and posixpath.dirname(above) == paths.ETC:
             host.files.mkdir(above, 0o755)
         host.files.mkdir(path, 0o755)
 
@@ -313,9 +313,9 @@ def _fingerprints(data: bytes) -> List[str]:
 
 def _refused(where: str, why: str) -> ResourceError:
     if rules.is_download(where):
-        from remote_runtime.downloads import fetching
+        from remote_runtime.downloads import http_get
 
-        where = fetching.shown(where)  # its query often holds a token
+        where = http_get.shown(where)  # its query often holds a token
     return ResourceError(
         "the key %s is refused: %s" % (where, why),
         kind="resource.repository.key",

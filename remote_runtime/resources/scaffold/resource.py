@@ -7,7 +7,7 @@ from remote_runtime.base import Change, Missing, Properties
 from remote_runtime.changes import HASHED, told_by_size
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import removal, rules
-from remote_runtime.resources.scaffold.processing import Processing
+from remote_runtime.resources.scaffold.post_commands import Processing
 from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
 from remote_runtime.resources.scaffold.tree_scan import Look, parent_in_the_way, shown
 from remote_runtime.system.paths import walk

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 
 _FIELD = re.compile(r"[^ \t]+")
 _FIELDS = 6

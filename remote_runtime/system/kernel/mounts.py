@@ -16,7 +16,7 @@ from typing import (
 
 from remote_runtime.system.kernel import fstab
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from remote_runtime.system.accounts import Accounts, Identity
 if TYPE_CHECKING:
     from remote_runtime.cancellation import Protected
     from remote_runtime.system.locks import Lock
-    from remote_runtime.system.process.conversation import Moment, Outputs, OutputSink, Process
+    from remote_runtime.system.process.process_io import Moment, Outputs, OutputSink, Process
     from remote_runtime.system.process.run_as import RunAs
 
 DEFAULT_PATH = "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin:/usr/local/sbin"
@@ -170,7 +170,7 @@ class Commands(object):
         killed where that shows only meanwhile. A daemon left behind is not waited for.
         ``CommandNotStarted``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
-        from remote_runtime.system.process import conversation, run_as
+        from remote_runtime.system.process import process_io, run_as
 
         if not self._cancellation.begun:
             self._cancellation.check()
@@ -179,7 +179,7 @@ class Commands(object):
         inherits = user is None and group is None
         plain = inherits and cwd is None and umask is None and input is None
         self._release()
-        outputs = conversation.Outputs()
+        outputs = process_io.Outputs()
         try:
             if self._lock is not None:
                 self._lock.starting(outputs.inodes())
@@ -199,7 +199,7 @@ class Commands(object):
         outputs.started()
         if self._lock is not None:
             self._lock.started(process.pid)
-        talk = conversation.Conversation(
+        talk = process_io.Conversation(
             process,
             outputs,
             cancellation=self._cancellation, data=input, limit=limit, on_output=on_output,

@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Iterator, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.overlay.rights import Rights, interpreter_of, is_foreign, needs_reading
+from remote_runtime.overlay.permissions import Rights, interpreter_of, is_foreign, needs_reading
 from remote_runtime.units.directories import linked_directories, made_directories
 from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import STARTING

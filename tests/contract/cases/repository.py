@@ -8,7 +8,7 @@ from orchestrator.verify.checks import repository as checks
 from remote_runtime.resources.package import list_refresh
 from remote_runtime.resources.package.apt.lists import Lists
 from remote_runtime.resources.package.providers import apt as apt_provider
-from remote_runtime.resources.repository import places
+from remote_runtime.resources.repository import paths
 from tests.contract.scenario import PASSWORD, SECRET, Scenario
 from tests.contract.world import World
 from tests.remote_runtime.repository.signed import FINGERPRINT, KEY, OTHER_KEY
@@ -40,7 +40,7 @@ class Etc:
         world.program("apt-get", APT_GET)
         world.program("dnf", 'echo "$@" >> updates\n')
         etc = world.path("etc")
-        for where in (places, checks):
+        for where in (paths, checks):
             world.later.enter_context(mock.patch.object(where, "ETC", etc))
         lists = mock.patch.object(apt_provider, "Lists", return_value=Lists(str(world.root)))
         older = mock.patch.object(list_refresh, "_is_older", return_value=False)

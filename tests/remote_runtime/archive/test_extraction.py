@@ -182,7 +182,9 @@ class ExtractionTest(ArchiveTest):
     def test_a_host_without_zstd(self) -> None:
         """The error names what to install, in a preview too."""
         self.serve("a.tar.zst", b"x")
-        with unittest.mock.patch("remote_runtime.resources.archive.reading.ZSTD", "no-such-zstd"):
+        with unittest.mock.patch(
+            "remote_runtime.resources.archive.member_reader.ZSTD", "no-such-zstd"
+        ):
             for noop in (False, True):
                 message = self.error(self.extracting("a.tar.zst"), noop=noop)
                 self.assertIn("tar.zst archives", message)

@@ -2,7 +2,7 @@ import os
 import stat
 from unittest import mock
 
-from remote_runtime.resources.authorized_key.place import path_of
+from remote_runtime.resources.authorized_key.key_file import path_of
 from remote_runtime.resources.authorized_key.resource import Resource
 from remote_runtime.system.account_files import User
 from tests.remote_runtime.authorized_key.test_keys import ONE, OTHER

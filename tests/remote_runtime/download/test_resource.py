@@ -8,7 +8,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.downloads import receiving
+from remote_runtime.downloads import response_body
 from remote_runtime.item import Item
 from remote_runtime.resources.download.resource import Resource
 from tests.remote_runtime.archive import server
@@ -306,7 +306,7 @@ class DownloadTest(DirectoryTest):
         self.apply(name="latest", url=self.web.url("/latest"))
         self.assertEqual(self.read("dl/latest"), zipped)
         for blocks in (1, 2):  # it ends where a block of what is decoded does
-            plain = b"x" * (blocks * receiving.BLOCK)
+            plain = b"x" * (blocks * response_body.BLOCK)
             self.web.answers["/x"] = encoded("gzip", gzip.compress(plain))
             event = self.apply(name="x%d" % blocks, url=self.web.url("/x"))
             self.assertEqual(event["error"], [])

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from typing import Any, Dict
 
-from remote_runtime.overlay.rights import is_foreign, other_formats
+from remote_runtime.overlay.permissions import is_foreign, other_formats
 from tests.remote_runtime.fakes import DirectoryTest, item, run_items
 
 _ACL = "system.posix_acl_access"

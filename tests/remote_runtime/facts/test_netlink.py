@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from remote_runtime.facts import netlink
-from remote_runtime.system.octal import unescape
+from remote_runtime.system.mount_escapes import unescape
 
 
 def message(kind: int, payload: bytes, sequence: int = 1, flags: int = 2) -> bytes:

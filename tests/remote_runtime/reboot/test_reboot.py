@@ -1,7 +1,7 @@
 from typing import Any, Dict, List, Sequence, Tuple
 
 from remote_runtime.cancellation import HostRebooting
-from remote_runtime.execution.rebooting import Boot
+from remote_runtime.execution.reboot_resume import Boot
 from remote_runtime.resources.reboot.resource import Resource
 from remote_runtime.system.process.commands import Commands, Result
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items

@@ -8,7 +8,7 @@ from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package import list_refresh
-from remote_runtime.resources.repository import keys, places
+from remote_runtime.resources.repository import keys, paths
 from remote_runtime.system.process.commands import Commands
 from tests.remote_runtime import fakes
 from tests.remote_runtime.fakes import DirectoryTest, item, one, run_items
@@ -54,7 +54,7 @@ class RepositoryCase(DirectoryTest):
         self.context: Any = None
         self.fails = False
         for patch in (
-            mock.patch.object(places, "ETC", self.root),
+            mock.patch.object(paths, "ETC", self.root),
             mock.patch.object(list_refresh, "_provider", return_value=Manager(self)),
             mock.patch.object(list_refresh, "_is_older", return_value=False),
             mock.patch.object(list_refresh, "is_used", return_value=True),

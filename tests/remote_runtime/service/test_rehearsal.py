@@ -4,7 +4,7 @@ import os
 import unittest
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.overlay.rights import other_formats
+from remote_runtime.overlay.permissions import other_formats
 from remote_runtime.units.preview.run_checks import Rehearsal
 
 from ..fakes import DirectoryTest, FakeAccounts, context

@@ -4,7 +4,7 @@ import sys
 import unittest
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.plans.observed import traces_of
+from remote_runtime.plans.observed_state import traces_of
 from remote_runtime.registry import Registry
 from tests.remote_runtime.controller import ROOT as ROOT_DIRECTORY
 from tests.remote_runtime.controller import within

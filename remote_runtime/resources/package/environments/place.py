@@ -130,7 +130,7 @@ def require_readable(context: "Context", place: Place, path: str) -> None:
     user, group = place.identity()
     if user is None:
         return
-    from remote_runtime.overlay.rights import Rights
+    from remote_runtime.overlay.permissions import Rights
 
     rights = Rights(context.files, context.accounts.identity(user, group))
     if not (rights.reach(path) and rights.read(path)):

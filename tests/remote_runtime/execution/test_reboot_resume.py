@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 from remote_runtime.errors import HostError, ProtocolError
 from remote_runtime.execution.engine import Engine, Turn
 from remote_runtime.execution.lifecycle import Lifecycle
-from remote_runtime.execution.rebooting import Boot, announce, parse
+from remote_runtime.execution.reboot_resume import Boot, announce, parse
 from remote_runtime.plans.check import Binding
 from remote_runtime.plans.replay_guard import require_own, use_up
 from remote_runtime.protocol.wire import MAX_FROM_TARGET

@@ -5,7 +5,7 @@ import tempfile
 import time
 import unittest
 
-from remote_runtime.resources.scaffold.processing import commands_for
+from remote_runtime.resources.scaffold.post_commands import commands_for
 from tests.remote_runtime.fakes import context, item, run_items
 from tests.remote_runtime.scaffold.case import ScaffoldTest
 from tests.remote_runtime.scaffold.test_scaffold import wanted

@@ -9,7 +9,7 @@ import urllib.request
 from typing import Any, Optional, Tuple
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
-from remote_runtime.downloads.guard import Guard
+from remote_runtime.downloads.connection_guard import Guard
 from remote_runtime.downloads.request import Request
 from remote_runtime.errors import ResourceError
 from remote_runtime.retries import TransientError

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from remote_runtime.changes import HASHED, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.downloads import fetching, guard
-from remote_runtime.downloads.limit import Limit
-from remote_runtime.downloads.receiving import mismatch
+from remote_runtime.downloads import connection_guard, http_get
 from remote_runtime.downloads.request import Request
+from remote_runtime.downloads.response_body import mismatch
+from remote_runtime.downloads.time_limit import Limit
 from remote_runtime.errors import ResourceError
 
 _PATIENCE = 10.0  # seconds
@@ -38,8 +38,8 @@ def probe(context: Context, path: str, request: Request) -> str:
     seconds = min(_PATIENCE, request.timeout)
     limit = Limit(context, seconds, "the question for %s" % path, request.setting)
     try:
-        with guard.Guard(context, limit) as guarded:
-            response, _ = fetching.fetch(guarded, request, probe=True)
+        with connection_guard.Guard(context, limit) as guarded:
+            response, _ = http_get.fetch(guarded, request, probe=True)
             response.close()
     except ResourceError as error:
         if not may_change(context, error, request.url):

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Generator, NamedTuple, Optional
 
-from remote_runtime.downloads import fetching
+from remote_runtime.downloads import http_get
 from remote_runtime.downloads.checksums import algorithm_of, hasher
-from remote_runtime.downloads.guard import Guard
-from remote_runtime.downloads.limit import Limit, Pulse
+from remote_runtime.downloads.connection_guard import Guard
 from remote_runtime.downloads.request import Request
+from remote_runtime.downloads.time_limit import Limit, Pulse
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.retries import TransientError
 
@@ -120,11 +120,11 @@ def receive(context: "Context", path: str, request: Request, body: Body) -> None
     pulse = Pulse(context, limit, "downloading %s" % path)
     pulse.beat()
     with Guard(context, limit) as guarded:
-        response, shown = fetching.fetch(guarded, request)
+        response, shown = http_get.fetch(guarded, request)
         try:
             body.pass_on(response, request, pulse, shown)
-        except fetching.FAILURES as error:
-            raise fetching.explained(error, guarded, shown) from error
+        except http_get.FAILURES as error:
+            raise http_get.explained(error, guarded, shown) from error
         except EOFError as error:
             limit.check()
             raise TransientError(

@@ -5,7 +5,7 @@ from typing import Any, List
 
 from remote_runtime.cancellation import await_input
 from remote_runtime.context import Context
-from remote_runtime.downloads.limit import Limit
+from remote_runtime.downloads.time_limit import Limit
 
 _CONNECT = 30.0  # seconds for one address, within the whole
 
