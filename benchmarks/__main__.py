@@ -24,7 +24,7 @@ from pathlib import Path
 from tests.lab import DelayProxy, Lab, available
 
 from . import active_hosts, competitors, disk, inventories, verify_cost
-from .contestants import OWN, PREVIEW, Address, Fleet
+from .competitors import OWN, PREVIEW, Address, Fleet
 from .measure import Sample, Series, prepare, run
 from .report import machine, put, ratios, table
 from .work import DIRECTORY, PACKAGES, Work, prepare_root

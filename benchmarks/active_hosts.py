@@ -13,13 +13,13 @@ from statistics import median
 
 from remote_runtime.options import RunOptions
 
-from .contestants import OWN
+from .competitors import OWN
+from .engine_scaling import push
 from .measure import Series, prepare, run
-from .recorded import Recording, record, write_site
+from .replay import Recording, record, write_site
 from .report import machine
-from .stand_ins import StandIns, allow_files
-from .wide import push
-from .wide_ssh import Ground
+from .simulated_hosts import StandIns, allow_files
+from .ssh_scaling import Ground
 
 STAND_INS = 1000
 FEW, MANY = 16, 256  # of --forks

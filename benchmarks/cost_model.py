@@ -2,7 +2,7 @@
 
     python -m benchmarks.cost_model --write docs/cost-model.md
 
-Pushes to stand-ins (``stand_ins.py``): few and many hosts, few and many resources, narrow and wide
+Pushes to ``simulated_hosts``: few and many hosts, few and many resources, narrow and wide
 windows, and one through a proxy that counts turns and bytes. Least squares make the constants of
 it; tables say what was measured, and what is calculated for fleets that were not. Needs no root.
 """
@@ -21,9 +21,9 @@ from tests.lab import DelayProxy
 from . import ssh_scaling
 from .measure import prepare
 from .report import machine, put
-from .stand_in import address_of
-from .stand_ins import StandIns, allow_files
-from .wide_ssh import Ground, Row
+from .simulated_host import address_of
+from .simulated_hosts import StandIns, allow_files
+from .ssh_scaling import Ground, Row
 
 HOSTS = 300
 RESOURCES = (1, 100, 300)
@@ -193,8 +193,9 @@ def constants(model: Model, found: Measured) -> list[str]:
         f"each host of the run, {model.memory_place * KIB:.0f} KiB for each of `--forks`",
         f"- a host: {model.turns} round trips behind the one of TCP, "
         f"{model.bytes_host / KIB:.1f} KiB, {model.bytes_resource:.0f} bytes for each resource "
-        f"(with {ssh_scaling.RESOURCES}: {found.traffic[ssh_scaling.RESOURCES].sent / KIB:.0f} KiB to "
-        f"the host, {found.traffic[ssh_scaling.RESOURCES].received / KIB:.0f} KiB back)",
+        f"(with {ssh_scaling.RESOURCES}: "
+        f"{found.traffic[ssh_scaling.RESOURCES].sent / KIB:.0f} KiB to the host, "
+        f"{found.traffic[ssh_scaling.RESOURCES].received / KIB:.0f} KiB back)",
         f"- while there is work, a process is on a processor {model.busy:.0%} of the time",
     ]
 

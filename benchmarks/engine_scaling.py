@@ -36,7 +36,7 @@ from orchestrator.runs.run_loop import run_push
 from remote_runtime.options import RunOptions
 
 from .measure import prepare
-from .recorded import PUSH, RecordedConnector, Recording, record, write_site
+from .replay import PUSH, RecordedConnector, Recording, record, write_site
 from .report import machine
 
 RESOURCES = 100

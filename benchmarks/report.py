@@ -6,9 +6,9 @@ import timeit
 from collections.abc import Mapping
 from pathlib import Path
 
-from .contestants import PREVIEW
+from .competitors import PREVIEW
 from .measure import Series
-from .verifying import OURS, THEIRS
+from .verify_cost import OURS, THEIRS
 
 Results = Mapping[tuple[str, str], Series]
 """(phase, contestant) → samples."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from remote_runtime.protocol import wire
 from remote_runtime.reporting.events import EventIds
 
-from .recorded import Recording
+from .replay import Recording
 from .work import content
 
 LOGIN, START, RUN = "hangs at the login", "hangs at the start", "hangs in the run"

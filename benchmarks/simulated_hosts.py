@@ -1,9 +1,10 @@
 """Very many hosts that are none: addresses of this machine, behind a small SSH server.
 
-A few processes accept what is called at any address of 127.0.0.0/8 on one port; ``stand_in.py``
-says what is answered. The client pays for each login, plan and check what it pays for a real host.
-Faults are those of ``stand_in`` and three that need no server: a port where nobody listens, one
-that takes no connection, and one that takes it and says nothing.
+A few processes accept what is called at any address of 127.0.0.0/8 on one port;
+``simulated_host.py`` says what is answered. The client pays for each login, plan and check
+what it pays for a real host.
+Faults are those of ``simulated_host`` and three that need no server: a port where nobody listens,
+one that takes no connection, and one that takes it and says nothing.
 """
 
 import contextlib
@@ -18,8 +19,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .recorded import Recording
-from .stand_in import address_of, name_of
+from .replay import Recording
+from .simulated_host import address_of, name_of
 
 REFUSES, DOWN, MUTE = "refuses", "is down", "says nothing"
 _BACKLOG = 4096

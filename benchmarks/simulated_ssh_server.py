@@ -1,4 +1,4 @@
-"""One process of the SSH server behind which the stand-in hosts are; ``stand_ins`` starts it.
+"""One process of the SSH server behind which the stand-in hosts are; ``simulated_hosts`` starts it.
 
     python -m benchmarks.simulated_ssh_server SETTINGS DESCRIPTOR
 
@@ -18,8 +18,8 @@ from typing import Any
 
 import asyncssh
 
-from .recorded import Recording
-from .stand_in import LOGIN, RUN, SLOW, START, Conversation, Part, name_of, number_at
+from .replay import Recording
+from .simulated_host import LOGIN, RUN, SLOW, START, Conversation, Part, name_of, number_at
 
 _LONG = 3600.0  # seconds that a host hangs
 _KEX = ["curve25519-sha256", "curve25519-sha256@libssh.org"]

@@ -21,14 +21,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .contestants import OWN
+from .competitors import OWN
 from .dask_workers import engaged
 from .measure import prepare
-from .recorded import Recording, record, write_site
+from .process_costs import Watched, watch
+from .replay import Recording, record, write_site
 from .report import machine
-from .stand_in import LOGIN, RUN, SLOW, START
-from .stand_ins import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
-from .watching import Watched, watch
+from .simulated_host import LOGIN, RUN, SLOW, START
+from .simulated_hosts import DOWN, MUTE, REFUSES, StandIns, allow_files, spread
 
 RESOURCES = 100
 ENGINES = ("threads", "processes:2", "dask:1", "dask:2", "dask:4")

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from .contestants import KEY_EXCHANGE, Fleet
+from .competitors import KEY_EXCHANGE, Fleet
 from .work import DIRECTORY, PACKAGES, SERVICES, Work
 
 PHASE = "verify"

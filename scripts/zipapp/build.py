@@ -1,7 +1,7 @@
 """Packs ccm and the wheels that it needs into one file that Python runs (build machine).
 
 Each wheel is carried as it is. `python3.N.json` says which of them that Python needs and what comes
-of them; `starting.py` is the program of the file.
+of them; `launcher.py` is the program of the file.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def write(target: Path, wheels: Mapping[str, Sequence[Path]]) -> None:
     with target.open("wb") as file:
         file.write(b"#!/usr/bin/env python3\n")
         with zipfile.ZipFile(file, "w") as archive:
-            program = Path(__file__).with_name("starting.py").read_bytes()
+            program = Path(__file__).with_name("launcher.py").read_bytes()
             _add(archive, "__main__.py", program)
             for python, paths in wheels.items():
                 index = json.dumps(_index(paths), separators=(",", ":")).encode()

@@ -1,4 +1,4 @@
-"""The functions of expr-lang (controller). What each does is in ``string_functions`` and ``list_functions``."""
+"""The functions of expr-lang (controller); ``string_functions`` and ``list_functions`` run them."""
 
 from __future__ import annotations
 

@@ -176,11 +176,11 @@ class Resource(StateType):
 
     def _placed(self, data: bytes) -> Key:
         """A key in the form, and at the path, that the package manager wants."""
-        paths = paths.keys(self.provider, self.name)
+        places = paths.keys(self.provider, self.name)
         data = keys.canonical(data)
         if self.provider == "apt":
-            return Key(paths[0 if keys.is_armored(data) else 1], data)
-        return Key(paths[0], data if keys.is_armored(data) else keys.armored(data))
+            return Key(places[0 if keys.is_armored(data) else 1], data)
+        return Key(places[0], data if keys.is_armored(data) else keys.armored(data))
 
     def _key(self, host: HostReader) -> Optional[Key]:
         """The key, read from the host or from a server if it has to be. ``ResourceError``."""
