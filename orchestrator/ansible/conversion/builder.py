@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from orchestrator.ansible.conversion import handlers, included_vars, keywords, results
@@ -320,9 +321,10 @@ class Builder(Conversion):
             raise
         given.finish()
         if loop is not None:
-            loop_over(entries, loop, omits, conditions)
+            as_list = partial(self.as_list, task.name or task.module)
+            loop_over(entries, loop, omits, conditions, as_list)
             for entry in entries:
-                entry.foreach = self.as_list(task.name or task.module, entry.foreach)
+                entry.foreach = as_list(entry.foreach)
         more = [*given.checks, *conditions.checks, *scope.uses.doubts[doubts:]]
         context.checks[:] = dict.fromkeys([*context.checks, *more])
         self._finish(task, record, context=context, entries=entries, conditions=conditions)

@@ -7,12 +7,15 @@ from typing import Any
 
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
-from orchestrator.ansible.jinja.unparse import literal
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, OTHER_FILE
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
+
+_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
+"""A name that differs between the elements of a loop."""
 
 
 def resolve_duplicates(builder: Conversion) -> None:
@@ -34,7 +37,7 @@ def resolve_duplicates(builder: Conversion) -> None:
             except NotConvertible as error:
                 for one in entries[1:]:
                     _keep(builder, one, error.reason)
-        elif "{{" not in entries[0].name:
+        elif not _ELEMENT.search(entries[0].name) and not any(one.foreach for one in entries):
             _merge(builder, entries)
 
 
@@ -214,7 +217,7 @@ def _are_literal(entries: list[Entry]) -> bool:
 
 def _exclusive(builder: Conversion, entry: Entry) -> str:
     """Exists only where its condition holds: a list of one name, or of none."""
-    entry.foreach = chosen(literal(entry.name), entry.conditions)
+    entry.foreach = chosen(text_expression(entry.name), entry.conditions)
     name = entry.name
     entry.name = "{{ item }}"
     entry.conditions = []

@@ -6,8 +6,9 @@ from typing import Any
 
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.jinja.printing import text_expression
-from orchestrator.ansible.jinja.unparse import literal
-from orchestrator.ansible.output.entries import CHECK, Entry, both
+from orchestrator.ansible.jinja.trees import parse_expression
+from orchestrator.ansible.jinja.unparse import literal, operand
+from orchestrator.ansible.output.entries import CHECK, Entry, both, either
 from orchestrator.ansible.problems import NotConvertible
 
 _SHARED = ("create", "validate", "force")
@@ -18,11 +19,15 @@ def loop_edits(entry: Entry, foreach: str) -> None:
     """The edits of a loop over one file: a list that a template makes. NotConvertible."""
     if "index" in repr(entry.properties):
         raise NotConvertible("a loop over one file with the number of the element")
+    edits = _looped(_edit_of(entry), foreach, entry.conditions)
     entry.properties = {
-        "edits": "{{ " + _looped(_edit_of(entry), foreach, entry.conditions) + " }}",
+        "edits": "{{ " + edits + " }}",
         **{key: entry.properties[key] for key in _SHARED if key in entry.properties},
     }
-    entry.conditions = []
+    # Without an element there is nothing to edit, not even a file that must be there.
+    written_out = foreach.startswith("[")
+    some = f"{operand(parse_expression(foreach))} | length > 0"
+    entry.conditions = [] if written_out else [some]
 
 
 def _looped(edit: dict[str, Any], foreach: str, conditions: list[str]) -> str:
@@ -64,7 +69,9 @@ def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
     else:
         edits = "{{ " + " + ".join(_part(one) for one in entries) + " }}"
     first.properties = {"edits": edits, **shared}
-    first.conditions = []
+    always = any(not one.conditions for one in entries)
+    tests = [] if always else list(dict.fromkeys(both(one.conditions) for one in entries))
+    first.conditions = [either(tests)] if tests else []
     for one in entries[1:]:
         first.comments += one.comments
         first.checks += [text for text in one.checks if text not in first.checks]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from jinja2 import nodes
 
@@ -20,10 +21,15 @@ _INDEX = re.compile(r"(?<![\w.])index\b")
 
 
 def loop_over(
-    entries: list[Entry], loop: Loop, omits: dict[str, bool], conditions: Conditions
+    entries: list[Entry],
+    loop: Loop,
+    omits: dict[str, bool],
+    conditions: Conditions,
+    as_list: Callable[[str], str],
 ) -> None:
     """Give resources the ``foreach`` of their loop.
 
+    ``as_list`` makes an expression with braces one without.
     Conditions on the element choose from the list, as names are rendered before ``control``.
     """
     text = loop.foreach
@@ -50,7 +56,7 @@ def loop_over(
         if "{{" in entry.name:
             entry.foreach = text
         elif entry.type == "edit":
-            loop_edits(entry, text)
+            loop_edits(entry, as_list(text))
         else:
             raise NotConvertible(f"a loop that manages {entry.type}#{entry.name} several times")
 

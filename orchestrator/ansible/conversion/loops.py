@@ -11,7 +11,13 @@ from orchestrator.ansible.conversion.sequences import sequence
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import elements, resolve, sample_of
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import is_template, only_expression, parse_expression, tree_of
+from orchestrator.ansible.jinja.trees import (
+    is_template,
+    only_expression,
+    parse_expression,
+    path_of,
+    tree_of,
+)
 from orchestrator.ansible.jinja.unparse import literal, operand, unparse
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
@@ -74,11 +80,25 @@ def _plain(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 
 
 def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
-    if len(value) <= _MOST_WRITTEN_OUT:
+    if len(value) <= _MOST_WRITTEN_OUT and not _coincide(value, scope):
         loop.elements = value
         return
     loop.foreach = expression_of(value, scope)
+    if _coincide(value, scope):
+        loop.foreach = f"{_grouped(loop.foreach)} | unique | list"
     loop.sample = Sample(list(value))
+
+
+def _coincide(value: list[Any], scope: Scope) -> bool:
+    """Whether an element that is a variable has the value of another one by default."""
+    written = []
+    for one in value:
+        node = only_expression(one) if isinstance(one, str) and is_template(one) else None
+        path = path_of(node) if node is not None else None
+        known = scope.values.get(path[0]) if path is not None and not path[1] else None
+        written.append(repr([one] if known is None else known))
+    variables = [two for one, two in zip(value, written, strict=True) if is_template(one)]
+    return any(written.count(one) > 1 for one in variables)
 
 
 def _expression(loop: Loop, value: Any, scope: Scope) -> None:

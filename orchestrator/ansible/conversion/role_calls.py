@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from orchestrator.ansible.conversion import keywords
@@ -70,7 +71,7 @@ def _apply_in_loop(
     )
     if conditions.on_change or conditions.never:
         raise NotConvertible("a file of tasks in a loop, under such a condition")
-    loop_over([entry], loop, {}, conditions)
+    loop_over([entry], loop, {}, conditions, partial(builder.as_list, entry.name))
     entry.foreach = builder.as_list(task.name or name, entry.foreach)
     entry.conditions += conditions.expressions
     entry.control.update(conditions.control)

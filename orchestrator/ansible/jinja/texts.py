@@ -54,7 +54,7 @@ def text(given: str, scope: Scope) -> str:
         return plain_text(str(given))
     parts = outputs(given)
     if parts is not None and len(parts) == 1 and not isinstance(parts[0], nodes.TemplateData):
-        return _braces(folded(translate(parts[0], scope)))
+        return _braces(_listed(folded(translate(parts[0], scope))))
     if parts is not None:
         return "".join(_part(one, scope) for one in parts)
     chosen = _choice(given, scope)
@@ -62,6 +62,20 @@ def text(given: str, scope: Scope) -> str:
         return chosen
     body = template_text(given, scope.having(whole=True))
     return f"{{{{ template({literal(body)}) }}}}"
+
+
+_LAZY = frozenset(["map", "reject", "rejectattr", "select", "selectattr", "unique"])
+"""Filters that give a generator, which Ansible reads into a list where it is a value."""
+
+
+def _listed(node: nodes.Expr) -> nodes.Expr:
+    """A value with a list in place of a generator."""
+    if isinstance(node, nodes.Filter) and node.name in _LAZY:
+        return nodes.Filter(node, "list", [], [], None, None)
+    if isinstance(node, nodes.CondExpr):
+        other = node.expr2 and _listed(node.expr2)
+        return nodes.CondExpr(node.test, _listed(node.expr1), other)
+    return node
 
 
 def _part(node: nodes.Expr, scope: Scope) -> str:

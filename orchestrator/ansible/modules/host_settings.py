@@ -150,6 +150,7 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible(f"state {state}")
     path = given.required("path", "name")
     properties: dict[str, Any] = {}
+    context.check("systemd reads the changed fstab again (daemon-reload), unlike in the original")
     kind = given.text("fstype")
     source = given.text("src")
     if kind == "swap":

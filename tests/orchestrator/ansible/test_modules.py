@@ -54,10 +54,6 @@ EXACT = {
         "ansible.posix.sysctl: {name: vm.swappiness, value: 10}",
         "value: 10\n            file: /etc/sysctl.conf",
     ),
-    "mount": (
-        "mount: {path: /srv, src: /dev/sdb1, fstype: ext4, state: mounted}",
-        "device: /dev/sdb1",
-    ),
     "enabled": ("systemd: name=a enabled=yes", "unless: systemctl is-enabled --quiet a"),
     "stopped": ("service: name=a state=stopped enabled=no", "ensure: stopped"),
     "download": (
@@ -107,6 +103,10 @@ MARKED = {
         "ccm writes e_example_d.sources",
     ),
     "upgrade": ("apt: upgrade=dist", "the upgrade runs"),
+    "mount": (
+        "mount: {path: /srv, src: /dev/sdb1, fstype: ext4, state: mounted}",
+        "systemd reads the changed fstab again",
+    ),
 }
 
 

@@ -274,7 +274,7 @@ def test_an_edit_that_creates_a_file_makes_its_directory(tmp_path: Path) -> None
     assert text.count(made) == 1
     assert "creates: /etc/modprobe.d\n            affects: [/etc/modprobe.d]\n" in text
     assert "/etc/default:" not in text
-    assert text.count("if: Data.modules | length > 0\n") == 1  # of /etc/e
+    assert text.count("if: Data.modules | length > 0\n") == 3  # of both edits and /etc/e
     check_valid(tmp_path / "site")
 
 

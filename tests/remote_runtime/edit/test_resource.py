@@ -40,6 +40,14 @@ class EditTest(DirectoryTest):
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
         self.assertNotEqual(os.stat(path).st_ino, before)
 
+    def test_no_edits(self) -> None:
+        """An empty list, as of a template, leaves the file as it is; it must be there."""
+        path = self.write("a", b"1\n", 0o640)
+        for event in self.events(path, edits=[]):
+            self.assertEqual((event["changed"], event["failed"]), (False, False))
+        self.assertEqual(self.read("a"), b"1\n")
+        self.assertIn("does not exist", self.events(path + "-b", edits=[])[1]["error"][0])
+
     def test_created(self) -> None:
         """Only with ``create``; its directory must be there."""
         path = self.path("a")

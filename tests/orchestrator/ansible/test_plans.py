@@ -1,0 +1,93 @@
+"""What validation of the manifest alone cannot see: lists that are empty, names that coincide."""
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.cli.app import main
+from tests.orchestrator.ansible.sites import convert_tasks
+
+INVENTORY = "hosts:\n  a: {address: 192.0.2.1}\n"
+
+
+def _planned(tmp_path: Path) -> int:
+    """Validate the plan of a host of Debian."""
+    inventory, facts = tmp_path / "hosts.yaml", tmp_path / "facts.yaml"
+    inventory.write_text(INVENTORY)
+    facts.write_text("host: {info: {platform: debian, platformFamily: debian}}\n")
+    words = ["validate", "-i", str(inventory), "--facts", str(facts)]
+    return main([*words, str(tmp_path / "site/site.yaml")])
+
+
+def test_lists_of_filters(tmp_path: Path) -> None:
+    """A generator of a filter is a list where it is a value."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {all: "{{ ones | union(twos) | unique }}"}
+        - set_fact: {few: "{{ ones | map('upper') if ones else twos | reject('eq', 'b') }}"}
+        - copy: {content: "{{ all | join }}{{ few | join }}", dest: /a, mode: "0644"}
+        """,
+        defaults__main="ones: [a]\ntwos: [b]\n",
+    )
+    assert 'all: "{{ Data.ones | union(Data.twos) | unique | list }}"' in text
+    assert "(Data.ones | map('upper') | list if Data.ones" in text.replace('"{{ ', '"{{ (')
+    assert "Data.twos | reject('eq', 'b') | list" in text
+    assert _planned(tmp_path) == 0
+
+
+def test_edits_that_are_none(tmp_path: Path) -> None:
+    """Nothing is edited where no condition holds or the lists are empty."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /etc/a, line: "{{ item }}"}
+          loop: "{{ ones }}"
+        - lineinfile: {path: /etc/a, line: "{{ item }}", state: absent}
+          loop: "{{ twos }}"
+        - lineinfile: {path: /etc/b, line: x, regexp: '^x'}
+          when: x is defined
+        - lineinfile: {path: /etc/b, line: y, regexp: '^y'}
+          when: y is defined
+        - lineinfile: {path: /etc/c, line: "{{ item.l }}"}
+          loop: "{{ ones }}"
+          when: item.on
+        - lineinfile: {path: /etc/d, line: "{{ item }}"}
+          loop: "{{ ones }}"
+        - lineinfile: {path: /etc/d, line: always}
+        """,
+        defaults__main="ones: []\ntwos: []\n",
+    )
+    assert "if: Data.ones | length > 0 or Data.twos | length > 0" in text
+    assert "if: Data.x is defined or Data.y is defined" in text
+    assert text.count("control:") == 3
+    assert _planned(tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        (
+            "- file: {path: '{{ item }}', state: directory, mode: '0755'}\n"
+            "  loop: ['{{ one }}', '{{ two }}']\n",
+            'foreach: "[Data.one, Data.two] | unique | list"',
+        ),
+        (
+            "- apt: {name: '{{ pkg }}', update_cache: true}\n"
+            "  when: ansible_os_family == 'Debian'\n"
+            "- yum: {name: '{{ pkg }}'}\n"
+            "  when: ansible_os_family == 'RedHat'\n",
+            "foreach: \"[Data.pkg] if Facts.host.info.platformFamily == 'debian' else []\"",
+        ),
+        (
+            "- file: {path: '{{ one }}/x', state: absent}\n"
+            "- file: {path: '{{ one }}/x', state: absent}\n",
+            "(with file#{{ Data.one }}/x above)",
+        ),
+    ],
+)
+def test_names_that_coincide(tmp_path: Path, tasks: str, expected: str) -> None:
+    """A resource is there once, also where its name is a variable."""
+    _, text = convert_tasks(tmp_path, tasks, defaults__main="one: /a\ntwo: /a\npkg: p\n")
+    assert expected in text
+    assert _planned(tmp_path) == 0
