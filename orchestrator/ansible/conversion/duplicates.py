@@ -10,12 +10,14 @@ from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, OTHER_FILE
+from orchestrator.ansible.modules.services import RELOAD
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
 
 _ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
 """A name that differs between the elements of a loop."""
+_STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(start|reload)")
 
 
 def resolve_duplicates(builder: Conversion) -> None:
@@ -39,6 +41,27 @@ def resolve_duplicates(builder: Conversion) -> None:
                     _keep(builder, one, error.reason)
         elif not _ELEMENT.search(entries[0].name) and not any(one.foreach for one in entries):
             _merge(builder, entries)
+    _drop_reloads(builder)
+
+
+def _drop_reloads(builder: Conversion) -> None:
+    """Leave it to a later ``service`` to let systemd read changed files of units, as it does.
+
+    A command that restarts a service does not; then the reload stays.
+    """
+    entries = builder.manifest.entries()
+    commands = [str(one.properties.get("command")) for one in entries if one.type == "exec"]
+    if any(_STARTS.search(one) for one in commands):
+        return
+    places = {one.reference: at for at, one in enumerate(entries)}
+    last = max((at for at, one in enumerate(entries) if one.type == "service"), default=-1)
+    for at, entry in enumerate(entries):
+        if entry.type != "exec" or entry.properties.get("command") != RELOAD:
+            continue
+        changed = [places.get(one, at) for one in entry.subscribe] or [at]
+        if max(changed) < last and not any(entry.reference in one.subscribe for one in entries):
+            text = "not needed: a service reads the changed files of its unit"
+            _replace(builder, entry, [Comment([*entry.comments, text])])
 
 
 def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:

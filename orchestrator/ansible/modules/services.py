@@ -7,11 +7,25 @@ from typing import Any
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _ENSURE = {"started": "running", "running": "running", "stopped": "stopped"}
+
+RELOAD = "systemctl daemon-reload"
+_CHANGED = 'systemctl show --property=NeedDaemonReload "*" | grep -q yes'
+
+
+def _reload(context: Context, given: Arguments, rereads: bool) -> Entry:
+    """Lets systemd read the files of units again, where one has changed. NotConvertible."""
+    given.ignore("state", "enabled")
+    if not rereads:
+        raise NotConvertible("no name of a service")
+    context.as_root()
+    title = context.unique(context.title("reload systemd"))
+    return Entry("exec", title, {"command": RELOAD, "onlyif": shell(_CHANGED)})
 
 
 @maps("service", "systemd", "systemd_service", "sysvinit")
@@ -27,16 +41,15 @@ def service(context: Context, given: Arguments) -> list[Entry]:
         context.check("the original does not wait for the service (no_block)")
     if given.flag("daemon_reexec", default=False):
         raise NotConvertible("daemon_reexec")
+    reload_ = given.raw("daemon_reload", "daemon-reload")
+    rereads = is_template(reload_) or texts.as_bool(reload_) is True
     if given.raw("name", "service", "unit") is None:
-        given.ignore("state", "enabled")
-        if given.raw("daemon_reload", "daemon-reload") is not None:
-            context.note("not needed: ccm reloads systemd after a change of a unit's files")
-            return []
-        raise NotConvertible("no name of a service")
+        return [_reload(context, given, rereads)]
     name = given.required("name", "service", "unit").removesuffix(".service")
     state, enabled, masked = given.raw("state"), given.boolean("enabled"), given.boolean("masked")
     if not is_template(state) and state in ("restarted", "reloaded"):
-        return _again(context, name, "restart" if state == "restarted" else "reload", enabled)
+        word = "restart" if state == "restarted" else "reload"
+        return _again(context, name, word, enabled, rereads=rereads)
     if state is None:
         return _at_boot(context, name, enabled, masked)
     if is_template(state) and masked is None and _restarts(given):
@@ -97,13 +110,18 @@ def _is_element(given: Arguments, state: str) -> bool:
         return False
 
 
-def _again(context: Context, name: str, word: str, enabled: Any) -> list[Entry]:
+def _again(
+    context: Context, name: str, word: str, enabled: Any, *, rereads: bool = False
+) -> list[Entry]:
     entry = Entry(
         "exec",
         context.unique(context.title(f"{word} {name}")),
         {"command": f"systemctl {_word(word)} {name}"},
         restarts=None if "{{" in word else (word, name),
     )
+    if rereads:
+        entry.properties["command"] = f"{RELOAD} && {entry.properties['command']}"
+        entry.properties["provider"] = "shell"
     if enabled is None:
         return [entry]
     return [*_at_boot(context, name, enabled, None), entry]

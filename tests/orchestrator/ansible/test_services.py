@@ -1,0 +1,43 @@
+"""When systemd reads the files of units again."""
+
+from pathlib import Path
+
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
+
+UNIT = """
+- copy: {content: x, dest: /etc/systemd/system/a.service, mode: "0644"}
+  notify: [reload systemd, restart a]
+"""
+HANDLERS = """
+- name: reload systemd
+  systemd: {daemon_reload: true}
+- name: restart a
+  systemd: {name: a, state: restarted, daemon_reload: true}
+"""
+
+
+def test_a_restart_by_a_command_reads_them(tmp_path: Path) -> None:
+    """Without a service in the manifest, nothing else lets systemd read them."""
+    result, text = convert_tasks(tmp_path, UNIT, handlers__main=HANDLERS)
+    assert "command: systemctl daemon-reload\n" in text
+    assert 'command: "systemctl daemon-reload && systemctl restart a"' in text
+    assert "not converted" not in [one.outcome for one in result.records]
+    check_valid(tmp_path / "site")
+
+
+def test_a_service_reads_them_itself(tmp_path: Path) -> None:
+    """The task and the handler are not needed then."""
+    service = "- systemd: {daemon_reload: true}\n- systemd: {name: a, state: started}\n"
+    _, text = convert_tasks(tmp_path, UNIT + service, handlers__main=HANDLERS)
+    assert "daemon-reload" not in text
+    assert text.count("# not needed: a service reads the changed files of its unit") == 2
+    check_valid(tmp_path / "site")
+
+
+def test_a_file_after_the_service(tmp_path: Path) -> None:
+    """The reload stays where no service follows; a second run has nothing to do."""
+    service = "- systemd: {name: a, state: started}\n- systemd: {daemon_reload: true}\n"
+    _, text = convert_tasks(tmp_path, service)
+    assert "command: systemctl daemon-reload\n" in text
+    assert "onlyif: 'sh -c ''systemctl show --property=NeedDaemonReload" in text
+    check_valid(tmp_path / "site")
