@@ -17,6 +17,7 @@ from orchestrator.ansible.source.tasks import listed
 
 _ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
 """A name that differs between the elements of a loop."""
+_NOT = "not ("
 _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(start|reload)")
 
 
@@ -143,9 +144,12 @@ def notified(builder: Conversion, entry: Entry) -> list[str]:
 def _merge(builder: Conversion, entries: list[Entry]) -> None:
     kept = [entries[0]]
     for entry in entries[1:]:
-        same = next((one for one in kept if _same(one, entry)), None)
-        if same is not None:
-            _join(builder, same, entry)
+        earlier = [one for one in kept if _same(one, entry)]
+        if earlier and _stands_apart(builder, earlier, entry):
+            entry.conditions = [*entry.conditions, _none_of(earlier)]
+            kept.append(entry)
+        elif earlier:
+            _join(builder, earlier[0], entry)
         elif entry.type == "service" and _serves(kept[0], entry):
             _join_service(builder, kept[0], entry)
         else:
@@ -153,6 +157,7 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
     if len(kept) < 2:
         return
     if all(one.conditions and not one.foreach for one in kept) and _are_literal(kept):
+        check_notified(builder, kept)
         old = kept[0].reference
         new = [_exclusive(builder, one) for one in kept]
         for entry in builder.manifest.entries():
@@ -162,6 +167,31 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
         return
     for one in kept[1:]:
         _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
+
+
+def _stands_apart(builder: Conversion, earlier: list[Entry], entry: Entry) -> bool:
+    """Whether a resource must stay where it is: under another condition, after others."""
+    if not entry.conditions or any(not one.conditions for one in earlier):
+        return False
+    if any(_own(one) == entry.conditions for one in earlier):
+        return False
+    if entry.foreach or entry.control or not _are_literal([*earlier, entry]):
+        return False
+    everything = builder.manifest.entries()
+    first, last = (
+        next(i for i, one in enumerate(everything) if one is each) for each in (earlier[0], entry)
+    )
+    return any(one.type != entry.type for one in everything[first:last])
+
+
+def _none_of(entries: list[Entry]) -> str:
+    """The condition that none of these resources is there, for what follows them."""
+    return f"{_NOT}{either(list(dict.fromkeys(both(_own(one)) for one in entries)))})"
+
+
+def _own(entry: Entry) -> list[str]:
+    """The conditions of the task."""
+    return [one for one in entry.conditions if not one.startswith(_NOT)] or entry.conditions
 
 
 def _same(one: Entry, other: Entry) -> bool:

@@ -39,7 +39,17 @@ RELEASES = {
 }  # fmt: skip
 """Names of releases, and ccm's platformVersion."""
 
+KINDS = {"vmware": "VMware", "vbox": "virtualbox", "hyperv": "VirtualPC", "": "NA"} | {
+    name: name for name in ("kvm", "xen", "bhyve", "parallels", "docker", "podman", "lxc", "openvz")
+}
+"""ccm's virtualizationSystem, and Ansible's virtualization_type."""
+
+ROLES = {"guest": "guest", "host": "host", "": "NA"}
+"""ccm's virtualizationRole, and Ansible's virtualization_role."""
+
 TABLES = {
+    "virtualization_type": (f"{INFO}.virtualizationSystem", KINDS),
+    "virtualization_role": (f"{INFO}.virtualizationRole", ROLES),
     "distribution_file_variety": (f"{INFO}.platform", VARIETIES),
     "os_family": (f"{INFO}.platformFamily", FAMILIES),
     "distribution": (f"{INFO}.platform", DISTRIBUTIONS),
@@ -91,10 +101,7 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("default_ipv4", "macaddress"): (
         f"(Facts.network.interfaces | selectattr('name', 'equalto', {_FIRST}) | first).hardwareAddr"
     ),
-    ("virtualization_tech_guest",): f"[{INFO}.virtualizationSystem]",
     ("python", "version", "major"): "3",
-    ("virtualization_type",): f"{INFO}.virtualizationSystem",
-    ("virtualization_role",): f"{INFO}.virtualizationRole",
 }
 """Facts that ccm has, as expressions; the names are without ``ansible_``."""
 
@@ -109,15 +116,17 @@ EMPTY = frozenset(
 )
 """Facts that are empty in ccm where Ansible has none: without a default route."""
 
+# As Ansible finds it; `hostname -f` gives nothing for a name that cannot be resolved.
+_FQDN = "python3 -c 'import socket; print(socket.getfqdn())'"
 _RELEASE = "sh -c '. /etc/os-release && echo \"${VERSION_CODENAME:-}\"'"
 
 LOOK_UPS: dict[tuple[str, ...], tuple[str, dict[str, str], str]] = {
     ("distribution_release",): ("release", {"command": _RELEASE}, "Asked.release.stdout.strip()"),
     ("lsb", "codename"): ("release", {"command": _RELEASE}, "Asked.release.stdout.strip()"),
-    ("fqdn",): ("fqdn", {"command": "hostname -f"}, "Asked.fqdn.stdout.strip()"),
+    ("fqdn",): ("fqdn", {"command": _FQDN}, "Asked.fqdn.stdout.strip()"),
     ("domain",): (
         "fqdn",
-        {"command": "hostname -f"},
+        {"command": _FQDN},
         "Asked.fqdn.stdout.strip().partition('.')[2]",
     ),
     ("selinux", "status"): (
@@ -226,11 +235,19 @@ DOUBTS = {
 }
 """Look-ups whose answers may differ from the fact."""
 
-ROUTED = {
-    ("default_ipv4", "address"): "8.8.8.8",
-    ("default_ipv6", "address"): "2404:6800:400a:800::1012",
+_ROUTED = (
+    "the address of the default route; the original has the one that {} is reached from, another "
+    "one where policy routing says so"
+)
+FACT_DOUBTS = {
+    ("default_ipv4", "address"): _ROUTED.format("8.8.8.8"),
+    ("default_ipv6", "address"): _ROUTED.format("2404:6800:400a:800::1012"),
+    ("virtualization_type",): (
+        "what ccm says of the virtual machine or container; the original also knows openstack, "
+        "oVirt, RHEV and others, which are kvm here"
+    ),
 }
-"""Facts that ccm reads from the default route; Ansible asks for the route to an address."""
+"""Facts that may differ, and how."""
 
 _INTERFACE = re.compile(
     r"(?:eth|ens|eno|enp|wlan|bond|br|docker|tun|tap|wg|em|vlan|veth|venet|lxcbr|virbr)\w*|lo"

@@ -230,6 +230,7 @@ class _Translator:
             return members(self._entries(words[0][7:]), keys)
         if words[0] in fact_names.TABLES:
             fact, table = fact_names.TABLES[words[0]]
+            self._doubt(words[:1])
             if self.scope.no_data:
                 return expression(f"{table!r}.get({fact}, {fact})")
             self.scope.uses.tables.add(words[0])
@@ -237,7 +238,7 @@ class _Translator:
         for size in range(len(words), 0, -1):
             rest = list(keys[size - 1 :])
             if words[:size] in fact_names.SIMPLE:
-                self._doubt_route(words[:size])
+                self._doubt(words[:size])
                 return members(expression(fact_names.SIMPLE[words[:size]]), rest)
             found = fact_names.look_up(words[:size])
             if found is not None:
@@ -253,13 +254,9 @@ class _Translator:
             return members(expression(text), list(keys[2:]))
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
 
-    def _doubt_route(self, words: tuple[str, ...]) -> None:
-        if words in fact_names.ROUTED:
-            self.scope.uses.doubts.append(
-                "the address of the default route; the original has the one that "
-                f"{fact_names.ROUTED[words]} is reached from, another one where policy routing "
-                "says so"
-            )
+    def _doubt(self, words: tuple[str, ...]) -> None:
+        if words in fact_names.FACT_DOUBTS:
+            self.scope.uses.doubts.append(fact_names.FACT_DOUBTS[words])
 
     def _entries(self, database: str) -> Any:
         """All entries of ``getent``, as a map of lists."""
@@ -313,7 +310,7 @@ class _Translator:
         text = fact_names.SIMPLE.get(words, "")
         plain = path_of(expression(text)) if text else None
         if plain is not None and plain[0] == "Facts" and str(keys[0]).startswith("ansible_"):
-            self._doubt_route(words)
+            self._doubt(words)
             return members(nodes.Getattr(base, "facts", "load"), plain[1])
         self.scope.fleet.share(str(keys[0]))
         return members(nodes.Getattr(base, "vars", "load"), keys)
@@ -446,6 +443,7 @@ class _Translator:
         if (operator in ("in", "notin")) != isinstance(right, (nodes.List, nodes.Tuple)):
             return None
         fact, table = fact_names.TABLES[name]
+        self._doubt((name,))
         own = [
             key
             for value in values

@@ -391,8 +391,10 @@ def _tree(
     found = sorted(original.rglob("*"))
     if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
         raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
-    mode = given.mode("directory_mode") or "0755"
-    directory = {"ensure": "directory", **own, "mode": mode}
+    mode = given.mode("directory_mode")
+    if mode is None:
+        context.check("directories that exist keep their mode in the original; here it is 0755")
+    directory = {"ensure": "directory", **own, "mode": mode or "0755"}
     entries = [Entry("file", base, dict(directory))]
     for one in found:
         name = one.relative_to(original).as_posix()
@@ -415,17 +417,13 @@ def tree(context: Context, *, written: str, original: Path, base: str) -> list[E
     entries = [Entry("file", base, {"ensure": "directory", **own, "mode": "0755"})]
     for one in found:
         name = one.relative_to(original).as_posix()
+        path = posixpath.join(base, name)
         mode = f"{one.stat().st_mode & 0o777:04o}"
         if one.is_dir():
-            entries.append(
-                Entry(
-                    "file", posixpath.join(base, name), {"ensure": "directory", **own, "mode": mode}
-                )
-            )
+            entries.append(Entry("file", path, {"ensure": "directory", **own, "mode": mode}))
             continue
         place = posixpath.join(written, name)
         context.files.take(place, one)
-        path = posixpath.join(base, name)
         entries.append(Entry("file", path, {"source": place, **own, "mode": mode}))
     return entries
 

@@ -160,7 +160,11 @@ def yum_repository(context: Context, given: Arguments) -> list[Entry]:
     file = given.text("file")
     if file is not None and file.removesuffix(".repo") != name:
         context.check(f"ccm writes {name}.repo, the original {file}.repo")
-    given.ignore("reposdir", "mode", "owner", "group")
+    given.refuse("reposdir", unless=("/etc/yum.repos.d",))
+    if given.others("mode", unless=("0644", "644", 0o644, 644)) or given.others(
+        "owner", "group", unless=("root",)
+    ):
+        context.check("the file belongs to root and has the mode 0644, unlike in the original")
     state = state_of(given)
     if state == "absent":
         for word in list(given.names()):
@@ -173,6 +177,8 @@ def yum_repository(context: Context, given: Arguments) -> list[Entry]:
         return [_as_settings(context, given, name, sorted(others))]
     if key is not None and "file://" not in str(key) and not str(key).startswith("/"):
         return [_as_settings(context, given, name)]
+    if given.raw("gpgcheck") is None:
+        context.check("signatures are checked; the original leaves that to dnf.conf")
     return [Entry("repository", name, _of_yum(given))]
 
 
@@ -276,7 +282,8 @@ def apt_key(context: Context, given: Arguments) -> list[Entry]:
         return [_from_server(context, server, number, ring)]
     url = given.required("url")
     if "{{" in url:
-        name = slug(re.sub(r"\{\{.*?\}\}", "", url)) or slug(context.task.name)
+        plain = re.sub(r"\{\{.*?\}\}|^\w+://", "", url)
+        name = slug(plain if re.search(r"\w", plain) else context.task.name or "key")
     else:
         name = slug(re.sub(r"^\w+://", "", url))
     context.check(

@@ -339,3 +339,22 @@ def test_a_default_that_reads_a_doubtful_fact(tmp_path: Path) -> None:
     )
     assert [one.outcome for one in result.records] == ["check", "check", "converted"]
     assert "it reads bind: the address of the default route" in text
+
+
+def test_virtual_machines(tmp_path: Path) -> None:
+    """The words of Ansible are compared and printed; kinds that ccm does not tell are marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: a
+          when: ansible_virtualization_type == 'VMware'
+        - command: b
+          when: ansible_virtualization_role in ['host', 'NA']
+        - copy: {content: "{{ ansible_facts.virtualization_role }}", dest: /a, mode: "0644"}
+        """,
+    )
+    assert "if: Facts.host.info.virtualizationSystem == 'vmware'" in text
+    assert "if: Facts.host.info.virtualizationRole in ['host', '']" in text
+    assert "{'guest': 'guest', 'host': 'host', '': 'NA'}.get(" in text
+    assert [one.outcome for one in result.records][:2] == ["check", "converted"]
+    check_valid(tmp_path / "site")

@@ -103,6 +103,16 @@ MARKED = {
         "ccm writes e_example_d.sources",
     ),
     "upgrade": ("apt: upgrade=dist", "the upgrade runs"),
+    "signatures": (
+        "yum_repository: {name: a, description: A, baseurl: 'https://e.example'}",
+        "signatures are checked; the original leaves that to dnf.conf",
+    ),
+    "mode of a repository": (
+        "yum_repository: {name: a, description: A, baseurl: 'https://e.example', gpgcheck: true, "
+        "mode: '0600'}",
+        "the file belongs to root and has the mode 0644, unlike in the original",
+    ),
+    "key of a variable": ("apt_key: {url: '{{ x.url }}'}", "/etc/apt/trusted.gpg.d/key.asc"),
     "mount": (
         "mount: {path: /srv, src: /dev/sdb1, fstype: ext4, state: mounted}",
         "systemd reads the changed fstab again",
@@ -129,6 +139,7 @@ KEPT = {
     "X": "copy: {content: x, dest: /a, mode: 'u=rwX,g=rX,o='}",
     "plugin": "copy: {content: \"{{ lookup('pipe', 'x') }}\", dest: /a}",
     "variable": "command: echo $HOME",
+    "directory": "yum_repository: {name: a, description: A, baseurl: 'https://e', reposdir: /x}",
     "async": "command: a\n  async: 10\n  poll: 0",
     "missing file": "copy: {src: nothing.txt, dest: /a}",
 }

@@ -91,3 +91,32 @@ def test_names_that_coincide(tmp_path: Path, tasks: str, expected: str) -> None:
     _, text = convert_tasks(tmp_path, tasks, defaults__main="one: /a\ntwo: /a\npkg: p\n")
     assert expected in text
     assert _planned(tmp_path) == 0
+
+
+def test_the_same_resource_under_another_condition(tmp_path: Path) -> None:
+    """It stays where it is: what it needs comes between."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - apt: {name: a}
+          when: ansible_os_family == 'Debian'
+        - service: {name: a, state: started}
+          when: ansible_os_family == 'Debian'
+        - yum: {name: b}
+          when: ansible_os_family == 'RedHat'
+        - service: {name: a, state: started}
+          when: ansible_os_family == 'RedHat'
+        """,
+    )
+    first = text.index("foreach: \"['a'] if Facts.host.info.platformFamily == 'debian' else []\"")
+    second = text.index("['a'] if Facts.host.info.platformFamily in ['rhel', 'fedora'] and not (")
+    assert first < text.index("- b:") < second
+    assert _planned(tmp_path) == 0
+
+
+def test_a_directory_keeps_its_mode(tmp_path: Path) -> None:
+    """Ansible leaves the mode of directories that are there; ccm sets one, which is marked."""
+    tasks = "- copy: {src: conf/, dest: /etc/a, owner: root, group: root, mode: '0600'}\n"
+    result, text = convert_tasks(tmp_path, tasks, **{"files__conf/a": "x"})
+    assert result.records[0].outcome == "check"
+    assert "directories that exist keep their mode in the original; here it is 0755" in text
