@@ -48,7 +48,9 @@ class Resource(PathType):
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         given = any(properties.get(key) is not None for key in ("content", "source"))
-        return [(name, True)] if given and properties.get("ensure") != "absent" else []
+        once = properties.get("replace") is False  # only where the file is missing
+        stays = properties.get("ensure") != "absent"
+        return [(name, True)] if given and stays and not once else []
 
     def wanted(self) -> List[str]:
         for key in ("content", "source"):

@@ -101,9 +101,17 @@ def test_units_of_one_name_of_two_users(tmp_path: Path) -> None:
 
 
 def test_a_part_of_a_whole(tmp_path: Path) -> None:
-    """An edit of a file whose content another resource sets is told; that of a bare file is not."""
+    """An edit of a file whose content another resource sets is told; that of a bare file, or of one
+    that is only created, is not.
+    """
     edit = "edit: [{/etc/app: {line: x}}]"
-    for content, expected in (("content: y,", 1), ("content: '{{ Facts.x }}',", 1), ("", 0)):
+    for content, expected in (
+        ("content: y,", 1),
+        ("content: '{{ Facts.x }}',", 1),
+        ("content: y, replace: true,", 1),
+        ("content: y, replace: false,", 0),
+        ("", 0),
+    ):
         whole = f"file: [{{/etc/app: {{{content} {ABOUT}, mode: '0644'}}}}]"
         assert len(told(tmp_path, whole, edit)) == expected, content
     (warning,) = told(
