@@ -45,12 +45,18 @@ class _Loader(yaml.SafeLoader):
     path = ""
 
 
+def _rest(mark: yaml.Mark, flows: bool) -> int:
+    """1 where the line of the end of a mapping is its own, not that of what follows."""
+    at_end = mark.buffer is not None and mark.buffer[mark.pointer] == "\0"
+    return int(bool(mark.column) and (flows or at_end))
+
+
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> Map:
     loader.flatten_mapping(node)
     result = Map()
     result.path = loader.path
     result.line = node.start_mark.line + 1
-    result.end = max(result.line, node.end_mark.line + (1 if node.end_mark.column else 0))
+    result.end = max(result.line, node.end_mark.line + _rest(node.end_mark, node.flow_style))
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         if isinstance(key, (datetime.date, datetime.datetime)):

@@ -307,3 +307,13 @@ def test_files_of_variables_with_a_default_in_their_name(
     assert (f"word: {value}" in (site / "site.yaml").read_text()) == bool(value)
     expected = "read without env" if value else "computed name is not converted"
     assert expected in " ".join(result.notes)
+
+
+def test_a_kept_task_of_a_block_ends_before_the_next(tmp_path: Path) -> None:
+    """The comment has the lines of the task alone, also at the end of a file without a newline."""
+    tasks = "- block:\n  - name: one\n    x.y.z: {}\n\n  - name: two\n    command: a\n"
+    tasks += "- x.y.z:\n    last: 1"
+    _, text = convert_tasks(tmp_path, tasks)
+    assert text.count("name: one") == 1
+    assert "#   - name: two" not in text
+    assert "#       last: 1" in text
