@@ -235,6 +235,7 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     words = ("ignore_errors", "failed_when", "ignore_unreachable")
     register.tolerant = any(task.keywords.get(word) is not None for word in words)
     changed = task.keywords.get("changed_when")
+    register.never = texts.as_bool(changed) is False
     if changed is not None and texts.as_bool(changed) is None:
         register.reason = f"whether “{register.task_name}” changed, by its changed_when"
     if task.module == "tempfile":

@@ -144,25 +144,17 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
     words = _tar_options(given, options, path)
     if words is None and (owner or group):
         raise NotConvertible("owner and group of a zip archive")
-    if owner:
-        words = [*(words or []), f"--owner={owner}"]
-    if group:
-        words = [*(words or []), f"--group={group}"]
     if mode is not None:
         context.check(f"the original gives all extracted files the mode {mode}")
-    command = (
-        f"unzip -o {path} -d {target}" if words is None
-        else " ".join(["tar --extract", f"-C {target}", *words, f"-f {path}"])
-    )  # fmt: skip
-    properties: dict[str, Any] = {"command": command}
-    if creates is not None:
-        properties["creates"] = creates
-    elif words is not None:
-        flag = [one for one in words if one.startswith("-")]
-        test = " ".join(["tar --diff", f"-C {target}", *flag, f"-f {path}"])
-        properties["unless"] = f"sh -c '{test} >/dev/null 2>&1'"
-    else:
+    if words is None and creates is None:
         raise NotConvertible("a zip archive without creates")
+    if words is None:
+        properties: dict[str, Any] = {"command": f"unzip -o {path} -d {target}"}
+    else:
+        properties = _by_tar(words, f"-f {path}", target=target, owner=owner, group=group)
+    if creates is not None:
+        properties.pop("unless", None)
+        properties["creates"] = creates
     entries.append(Entry("exec", context.unique(context.title(f"extract {path}")), properties))
     return entries
 
@@ -209,6 +201,31 @@ def _tar_options(given: Arguments, options: Any, path: str) -> list[str] | None:
     if not isinstance(options, list) or any("{{" in str(one) for one in options):
         raise NotConvertible("computed extra_opts")
     return [*([kind] if kind else []), *(str(one) for one in options)]
+
+
+def _by_tar(
+    words: list[str], file: str, *, target: str, owner: str | None, group: str | None
+) -> dict[str, Any]:
+    """Extracts an archive where its files differ, and gives them an owner."""
+    as_root = (owner, group) == ("root", "root")
+    own = ["--no-same-owner"] if as_root else []
+    properties = {"command": " ".join(["tar --extract", f"-C {target}", *words, *own, file])}
+    if (owner or group) and not as_root:
+        names = " ".join(["tar --list --show-transformed-names", *words, file])
+        new = f"{owner or ''}{f':{group}' if group else ''}"
+        properties["command"] += (
+            f" && {names} | grep '^[^/]' | (cd {target} && xargs -d '\\n' chown -h {new})"
+        )
+        properties["provider"] = "shell"
+    flags = [one for one in words if one.startswith("-")]
+    test = " ".join(["tar --diff", f"-C {target}", *flags, file])
+    # Of a directory that is stripped, tar says that it cannot find "".
+    same = "^tar: : |(Uid|Gid) differs" if owner or group else "^tar: : "
+    if owner or group or any("strip" in one for one in flags):
+        properties["unless"] = f"sh -c '! {test} 2>&1 | grep -qvE \"{same}\"'"
+    else:
+        properties["unless"] = f"sh -c '{test} >/dev/null 2>&1'"
+    return properties
 
 
 def _from_url(

@@ -57,7 +57,9 @@ def lineinfile(context: Context, given: Arguments) -> list[Entry]:
     """One line of a file."""
     state = given.literal("state", default="present")
     match, line = pattern(given.text("regexp", "regex")), given.text("line", "value")
-    given.refuse("search_string")
+    search = given.text("search_string")
+    if search is not None:
+        match = _escaped(search)  # a line that has this text anywhere
     given.refuse("encoding", unless=("utf-8",))
     if state == "absent":
         given.ignore("backrefs", "insertafter", "insertbefore", "create", "firstmatch")

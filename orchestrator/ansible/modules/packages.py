@@ -364,7 +364,7 @@ def _entry(name: str, version: str, ensure: str, common: dict[str, Any]) -> Entr
         raise NotConvertible(f"a version with state {ensure}")
     properties: dict[str, Any] = {}
     if version and ensure == "present":
-        properties["ensure"] = version
+        properties = {"ensure": version, "allow_downgrade": False}  # Ansible's package managers
     elif ensure != "present":
         properties["ensure"] = ensure
     return Entry("package", name, {**properties, **common})

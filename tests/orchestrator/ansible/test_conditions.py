@@ -167,3 +167,29 @@ def test_statements_in_a_value(tmp_path: Path) -> None:
     )
     assert "from_json" in text
     check_valid(tmp_path / "site")
+
+
+def test_what_counts_as_changed(tmp_path: Path) -> None:
+    """A command that never counts as a change fires nothing; one that does so sometimes is marked
+    where it fires.
+    """
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: one
+          register: one
+          changed_when: one.rc == 2
+          failed_when: one.rc not in [0, 2]
+        - command: two
+          when: one is changed
+        - service: {name: a, state: started}
+          register: three
+          changed_when: false
+        - command: four
+          when: three is changed
+        """,
+    )
+    assert [one.outcome for one in result.records][1] == "check"
+    assert "CHECK: after each run of “command”, whatever its changed_when says" in text
+    assert "- four:" not in text
+    check_valid(tmp_path / "site")

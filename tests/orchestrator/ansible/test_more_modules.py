@@ -73,6 +73,19 @@ EXACT = {
     "cache": ("apt: {name: a, update_cache: true, cache_valid_time: '{{ seconds }}'}",
               'update_cache: "{{ Data.seconds }}s"'),
     "age": ("user: {name: a, password_expire_max: 90}", "chage -M 90 a"),
+    "text of a line": ("lineinfile: {path: /a, search_string: 'a.b=', line: 'a.b=1'}",
+                       "match: 'a\\.b='"),
+    "version": ("apt: {name: a=1.2-3}", 'ensure: "1.2-3"\n            allow_downgrade: false'),
+    "owner of an archive": (
+        "unarchive: {src: /a.tgz, dest: /b, remote_src: true, creates: /b/c, owner: root, "
+        "group: root}",
+        "tar --extract -C /b -z --no-same-owner -f /a.tgz",
+    ),
+    "another owner of an archive": (
+        "unarchive: {src: /a.tgz, dest: /b, remote_src: true, owner: www, group: www, "
+        "extra_opts: [--strip-components=1]}",
+        "| grep ''^[^/]'' | (cd /b && xargs -d ''\\n'' chown -h www:www)",
+    ),
 }  # fmt: skip
 
 
