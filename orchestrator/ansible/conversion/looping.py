@@ -24,6 +24,7 @@ def loop_over(
     entries: list[Entry],
     loop: Loop,
     omits: dict[str, bool],
+    *,
     conditions: Conditions,
     as_list: Callable[[str], str],
 ) -> None:
