@@ -322,7 +322,7 @@ class Builder(Conversion):
         given.finish()
         if loop is not None:
             as_list = partial(self.as_list, task.name or task.module)
-            loop_over(entries, loop, omits, conditions=conditions, as_list=as_list)
+            loop_over(entries, loop, omits=omits, conditions=conditions, as_list=as_list)
             for entry in entries:
                 entry.foreach = as_list(entry.foreach)
         more = [*given.checks, *conditions.checks, *scope.uses.doubts[doubts:]]

@@ -23,8 +23,8 @@ _INDEX = re.compile(r"(?<![\w.])index\b")
 def loop_over(
     entries: list[Entry],
     loop: Loop,
-    omits: dict[str, bool],
     *,
+    omits: dict[str, bool],
     conditions: Conditions,
     as_list: Callable[[str], str],
 ) -> None:

@@ -49,11 +49,11 @@ def service(context: Context, given: Arguments) -> list[Entry]:
     state, enabled, masked = given.raw("state"), given.boolean("enabled"), given.boolean("masked")
     if not is_template(state) and state in ("restarted", "reloaded"):
         word = "restart" if state == "restarted" else "reload"
-        return _again(context, name, word, enabled, rereads=rereads)
+        return _again(context, name, word=word, enabled=enabled, rereads=rereads)
     if state is None:
         return _at_boot(context, name, enabled, masked)
     if is_template(state) and masked is None and _restarts(given):
-        return _again(context, name, _computed(given, state), enabled)
+        return _again(context, name, word=_computed(given, state), enabled=enabled)
     properties: dict[str, Any] = {"ensure": _ensure(given, state)}
     if enabled is not None:
         properties["enable"] = enabled
@@ -111,7 +111,7 @@ def _is_element(given: Arguments, state: str) -> bool:
 
 
 def _again(
-    context: Context, name: str, word: str, enabled: Any, *, rereads: bool = False
+    context: Context, name: str, *, word: str, enabled: Any, rereads: bool = False
 ) -> list[Entry]:
     entry = Entry(
         "exec",

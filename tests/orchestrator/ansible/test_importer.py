@@ -111,7 +111,7 @@ def test_the_report_names_what_was_not_converted(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "site" / "report.json").read_text())
     assert report["coverage"]["not_converted"] == 1
     assert report["tasks"][0]["outcome"] == "not converted"
-    assert result.text().startswith("2 tasks: 1 converted, 0 to check, 1 not converted (50 %")
+    assert result.text().startswith("2 tasks: 1 converted, 0 to check, 1 not converted (50%")
     check_valid(tmp_path / "site")
 
 
