@@ -133,10 +133,34 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
         help="deny plans for which one of these conditions is true, as in ccm plan check;"
         " repeatable",
     )
+    parser.add_argument(
+        "--allow-push",
+        action="store_true",
+        help="let users with the role push, push approved plans of the project; requires --signers",
+    )
+
+
+def _push_command(args: argparse.Namespace, project: Path | None) -> tuple[str, ...]:
+    """The command that pushes a plan; none unless pushes are allowed. UsageError."""
+    from remote_runtime.errors import UsageError
+
+    if not args.allow_push:
+        return ()
+    if not args.signers:
+        hint = "name the people who may approve plans with --signers or CCM_SIGNERS"
+        raise UsageError("--allow-push requires --signers", hint=hint)
+    if project is None:
+        hint = "start it where ccm.yaml is, or name the directory with --project"
+        raise UsageError("--allow-push requires a project, which has the plans", hint=hint)
+    from orchestrator.cli.studio_push import push_command
+
+    return push_command()
 
 
 def _policy(args: argparse.Namespace) -> PlanPolicy:
     """The policy of the flags. UsageError."""
+    import os
+
     from orchestrator.plan_files.conditions import parse_conditions
     from orchestrator.studio.plans.plan_shelf import PlanPolicy
     from remote_runtime.errors import UsageError
@@ -145,7 +169,8 @@ def _policy(args: argparse.Namespace) -> PlanPolicy:
         hint = "set the approvers with --signers or CCM_SIGNERS"
         raise UsageError("--approvals requires --signers", hint=hint)
     denied = [one for text in args.deny for one in parse_conditions(text, "--deny")]
-    return PlanPolicy(args.signers or "", args.approvals or 1, tuple(denied))
+    signers = os.path.abspath(args.signers) if args.signers else ""
+    return PlanPolicy(signers, args.approvals or 1, tuple(denied))
 
 
 def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
@@ -191,6 +216,7 @@ def run(args: argparse.Namespace) -> int:
         webhook=_webhook(args.webhook, args.webhook_secret),
         public_badges=args.public_badges,
         policy=_policy(args),
+        push_command=_push_command(args, project),
     )
     if args.state and not (options.state / "runs").is_dir():
         raise UsageError(

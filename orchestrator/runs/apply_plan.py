@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import TYPE_CHECKING, cast
 
@@ -43,6 +44,7 @@ class PlanFilePush:
         """Check the file, and push to the hosts that are as the plan expects them."""
         request, required, path = self._request, self._request.plan, self._request.manifest
         text = read_text(path, own=not required.signers)
+        require_digest(path, text, required.digest)
         kept = parse_plan(path, text)
         check_request(request)
         self._check_options(kept.record)
@@ -224,6 +226,15 @@ def settled(request: RunRequest, record: Record) -> RunRequest:
         data=request.data._replace(**{name: record[name] for name in _FIXED}),
         hosts=request.hosts._replace(inventory=inventory),
     )
+
+
+def require_digest(path: str, text: bytes, expected: str | None) -> None:
+    """PlanError for another version of the file than was expected."""
+    if expected is not None and hashlib.sha256(text).hexdigest() != expected:
+        raise PlanError(
+            f"{path} was replaced after it was confirmed: nothing was changed",
+            hint="look at it, and confirm it again",
+        )
 
 
 def require_id(kept: PlanFile, expected: str | None) -> None:

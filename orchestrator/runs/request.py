@@ -49,11 +49,14 @@ class ConnectionOptions(NamedTuple):
 
 
 class PlanRequirements(NamedTuple):
-    """What a plan file must be before it is pushed: its ID, and how many of whose approvals."""
+    """What a plan file must be before it is pushed: its ID, how many of whose approvals, and the
+    SHA-256 of its bytes in ``digest``.
+    """
 
     expect: str | None = None
     signers: str | None = None
     approvals: int | None = None
+    digest: str | None = None
 
 
 class StageChoice(NamedTuple):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from inventory import Host, Inventory
-from orchestrator.fleet import events
 from orchestrator.manifest import load_site
 from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
@@ -27,15 +24,14 @@ from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import offline, types_for
 from orchestrator.studio.design.forms import yaml_of
 from orchestrator.studio.design.problems import problem_text, refusal
+from orchestrator.studio.quiet_reporter import QuietReporter
 from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import CcmError, UsageError
 from remote_runtime.options import RunOptions
 
 if TYPE_CHECKING:
-    from orchestrator.fleet.bus import Subscriber
     from orchestrator.fleet.store.fact_cache import HostRecord
     from orchestrator.planning import Planner
-    from orchestrator.runs.reporter import Reporter, VerifyReporter
     from orchestrator.runs.result import RunResult
 
 MOST_TEXT = 2 << 20  # characters of a rendered manifest
@@ -259,7 +255,7 @@ def preview_draft(
         run=RunOptions(noop=True),
         runs=runs,
     )
-    flow = PushFlow.prepare(request, _QuietReporter(began))
+    flow = PushFlow.prepare(request, QuietReporter(began))
     site, planner = _planned(desk, draft)
     job = PushJob(
         request.command,
@@ -271,78 +267,3 @@ def preview_draft(
         data=request.data,
     )
     return flow.run(job)
-
-
-class _Begin:
-    """Receives the ID of a run."""
-
-    def __init__(self, start: Callable[[str], None]) -> None:
-        self._start = start
-
-    def handle(self, event: events.Event) -> None:
-        """The first event of a run has its ID."""
-        if isinstance(event, events.RunStarted):
-            self._start(event.run_id)
-
-    def close(self) -> None:
-        """Holds nothing."""
-
-
-class _QuietReporter:
-    """Shows nothing: the pages show the run."""
-
-    is_terminal = False
-    needs_record = False
-
-    def __init__(self, start: Callable[[str], None]) -> None:
-        self._start = start
-
-    def prepare(self) -> None:
-        """Nothing to open."""
-
-    def on_this_machine(self) -> None:
-        """There is an inventory."""
-
-    def say(self, text: str) -> None:
-        """Texts of the manifest are not shown."""
-
-    note = warn = say
-
-    def ask_secret(self, prompt: str) -> str:
-        """There is no terminal."""
-        return ""
-
-    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
-        """Nobody answers."""
-        return None
-
-    def for_preview(self) -> Reporter:
-        """The same."""
-        return self
-
-    def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
-        """Nobody interrupts it."""
-        return _nothing()
-
-    def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
-        """The subscriber that receives the ID of the run."""
-        return [_Begin(self._start)]
-
-    def start(self) -> None:
-        """No view."""
-
-    tick = close = start
-
-    def summary(self, result: RunResult) -> None:
-        """No summary."""
-
-    finished = summary
-
-    def verifying(self) -> VerifyReporter:
-        """No request of the studio verifies."""
-        raise UsageError("a preview does not verify")
-
-
-@contextlib.contextmanager
-def _nothing() -> Iterator[None]:
-    yield

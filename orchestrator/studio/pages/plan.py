@@ -22,12 +22,14 @@ from orchestrator.studio.plans.plan_shelf import (
     PlanSummary,
     problem_of,
 )
+from orchestrator.studio.plans.pushes import Pushes
 from remote_runtime.errors import CcmError
 
 MAX_TEXT = 4 << 20  # bytes of texts on a page
 MAX_CELLS = 10_000
 MAX_TROUBLED = 200
 MAX_RUNS = 50
+MAX_NAMES = 2_000  # characters of hosts that are confirmed
 # A run counts for a host that it changed, or of which it found drift.
 _SINCE = """
 SELECT runs.run, runs.id, runs.start, runs.command, runs.noop, runs.subject, runs.who,
@@ -40,6 +42,16 @@ WHERE runs.start > ? AND hosts.name IN (SELECT value FROM json_each(?)) AND (
             AND changes.drift != ''))
 ) GROUP BY runs.run ORDER BY runs.run DESC
 """
+
+
+class PlanDesk(NamedTuple):
+    """The plans of the project, None without one, and their pushes, None unless allowed."""
+
+    shelf: PlanShelf | None = None
+    pushes: Pushes | None = None
+
+
+NO_PLANS = PlanDesk()
 
 
 class ChangeSince(NamedTuple):
@@ -100,8 +112,9 @@ def plan_of(studio: Studio, shelf: PlanShelf | None, name: str) -> OpenPlan:
     return found
 
 
-def plan_page(studio: Studio, shelf: PlanShelf | None, parameters: Parameters) -> Page:
+def plan_page(studio: Studio, plans: PlanDesk, parameters: Parameters) -> Page:
     """What a plan would do, its approvals, and which of its hosts have changed since."""
+    shelf, pushes = plans
     plan = plan_of(studio, shelf, parameters.text("name"))
     assert shelf is not None
     short = plan.summary
@@ -116,8 +129,24 @@ def plan_page(studio: Studio, shelf: PlanShelf | None, parameters: Parameters) -
         "since": since,
         "changed_since": hosts_text(sorted(changed)),
         "number_changed": len(changed),
+        "may_push": pushes is not None,
+        "push": pushes.of(short.id) if pushes else None,
     }
     return Page("plan.html", short.name, values, live="*")
+
+
+def push_page(plans: PlanDesk, plan: OpenPlan, problem: str = "") -> Page:
+    """What a person confirms before a plan is pushed, or why it cannot be pushed."""
+    shelf, pushes = plans
+    assert shelf is not None
+    assert pushes is not None
+    values = {
+        **plan_values(shelf, plan),
+        "where": hosts_text(plan.summary.hosts, MAX_NAMES),
+        "obstacles": pushes.obstacles(plan),
+        "problem": problem,
+    }
+    return Page("plan_push.html", f"Push {plan.summary.name}", values)
 
 
 def plan_values(shelf: PlanShelf, plan: OpenPlan) -> dict[str, Any]:

@@ -19,7 +19,8 @@ TEMPLATES = (
     "layout.html", "parts.html", "message.html", "login.html", "unreadable.html", "fleet.html",
     "runs.html", "run.html", "host_run.html", "host.html", "resource.html", "compare.html",
     "search.html", "design.html", "design_files.html", "design_diff.html", "design_try.html",
-    "plans.html", "plan.html", "plan_parts.html", "compare_plans.html", "compare_hosts.html",
+    "plans.html", "plan.html", "plan_parts.html", "plan_push.html",
+    "compare_plans.html", "compare_hosts.html",
 )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from orchestrator.studio.pages.fleet import fleet_page
 from orchestrator.studio.pages.host import host_page
 from orchestrator.studio.pages.host_compare import compare_hosts_page
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
-from orchestrator.studio.pages.plan import plan_list_page, plan_page
+from orchestrator.studio.pages.plan import NO_PLANS, PlanDesk, plan_list_page, plan_page
 from orchestrator.studio.pages.plan_compare import compare_plans_page
 from orchestrator.studio.pages.renderer import Renderer, static_files
 from orchestrator.studio.pages.resource import resource_page
@@ -32,12 +32,12 @@ from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
 from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.pages.visible import VisibleParts
-from orchestrator.studio.plans.plan_shelf import PlanShelf
 from orchestrator.studio.web.access import Access, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.design import DesignRoutes
 from orchestrator.studio.web.live import LiveStreams
+from orchestrator.studio.web.plans import PlanRoutes
 from orchestrator.studio.web.sessions import Session
 from remote_runtime.errors import CcmError, InputError
 
@@ -56,13 +56,16 @@ class StudioApp:
         audit: AuditLog,
         api: HistoryApi,
         designer: Designer,
-        plans: PlanShelf | None = None,
+        plans: PlanDesk = NO_PLANS,
     ) -> None:
         self.studio = studio
         self._plans = plans
         self._visible = VisibleParts(studio)
         self.design = DesignRoutes(
             designer, access, audit=audit, render=self._rendered, visible=self._visible
+        )
+        self._pushes = PlanRoutes(
+            plans, access, audit=audit, render=self._rendered, visible=self._visible
         )
         self._access = access
         self._audit = audit
@@ -90,10 +93,10 @@ class StudioApp:
             ),
             "/resource": lambda studio, request, asked: resource_page(studio, asked),
             "/compare": lambda studio, request, asked: compare_page(studio, asked),
-            "/plans": lambda studio, request, asked: plan_list_page(studio, self._plans),
+            "/plans": lambda studio, request, asked: plan_list_page(studio, self._plans.shelf),
             "/plan": lambda studio, request, asked: plan_page(studio, self._plans, asked),
             "/compare/plans": lambda studio, request, asked: compare_plans_page(
-                studio, self._plans, asked
+                studio, self._plans.shelf, asked
             ),
             "/compare/hosts": lambda studio, request, asked: compare_hosts_page(studio, asked),
             "/search": lambda studio, request, asked: search_page(studio, asked),
@@ -107,6 +110,7 @@ class StudioApp:
                 Route("/live", self._live, methods=["GET"]),
                 *self._api.routes(),
                 *self.design.routes(),
+                *self._pushes.routes(),
                 *pages,
             ],
             exception_handlers={HTTPException: self._problem, Exception: self._defect},

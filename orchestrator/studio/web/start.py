@@ -18,8 +18,10 @@ from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
+from orchestrator.studio.pages.plan import PlanDesk
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 from orchestrator.studio.plans.plan_shelf import PlanPolicy, PlanShelf
+from orchestrator.studio.plans.pushes import Pushes
 from orchestrator.studio.sharing.feed import run_item
 from orchestrator.studio.sharing.inbox import KEEP, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
@@ -41,7 +43,8 @@ class StudioOptions(NamedTuple):
     The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
     directory of the designer, with data files in ``data_dir``; None for none. ``private`` are files
     with keys or passwords, which the designer does not show. The studio posts each run that
-    ends to the ``webhook``. Plans of the project need what ``policy`` says. With
+    ends to the ``webhook``. Plans of the project need what ``policy`` says,
+    and ``push_command`` starts a push of one; without it, there are no pushes. With
     ``public_badges``, badges need no login.
     """
 
@@ -60,6 +63,7 @@ class StudioOptions(NamedTuple):
     webhook: WebhookTarget | None = None
     public_badges: bool = False
     policy: PlanPolicy = PlanPolicy()
+    push_command: tuple[str, ...] = ()
 
 
 def check_options(options: StudioOptions) -> None:
@@ -147,7 +151,7 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     runs = options.state / "runs"
     previews = Previews(options.inventory, runs, lambda run_id: keeper.version_of(run_id) > 0)
     designer = Designer(desk, hosts, previews)
-    plans = PlanShelf(options.project, options.policy) if options.project else None
+    plans = _plans(options, runs, lambda run_id: keeper.version_of(run_id) > 0)
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer, plans=plans)
 
     def limit(scope: Scope) -> BodyLimit:
@@ -156,6 +160,16 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
 
     app = Guard(pages.starlette(), values, scheme=scheme, limit=limit)
     return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox, webhook=webhook)
+
+
+def _plans(options: StudioOptions, runs: Path, is_indexed: Callable[[str], bool]) -> PlanDesk:
+    """The plans of the project, and their pushes if these are allowed."""
+    if options.project is None:
+        return PlanDesk()
+    shelf = PlanShelf(options.project, options.policy)
+    if not options.push_command:
+        return PlanDesk(shelf)
+    return PlanDesk(shelf, Pushes(shelf, options.push_command, runs, is_indexed))
 
 
 def _webhook(target: WebhookTarget, reader: IndexReader, audit: AuditLog) -> Webhook:

@@ -1,0 +1,92 @@
+"""The process in which ``ccm studio`` pushes a plan (controller).
+
+It gets its order on standard input, and says on standard output, in JSON lines, which run has begun
+and what went wrong. Settings come from the environment and the project, as those of ``ccm push``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.studio.plans.pushes import PushOrder
+from orchestrator.studio.quiet_reporter import QuietReporter
+
+if TYPE_CHECKING:
+    from orchestrator.runs.request import RunRequest
+    from orchestrator.runs.result import RunResult
+
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from {0} import main; sys.exit(main())"
+_OTHERS = "did not end well; the run shows why"
+
+
+def push_command() -> tuple[str, ...]:
+    """The command that starts such a process."""
+    return (sys.executable, "-c", _PROGRAM.format(__name__), *map(os.path.abspath, sys.path))
+
+
+class PushReporter(QuietReporter):
+    """Says which run has begun. SIGTERM ends the push in order, as it does for ``ccm push``."""
+
+    def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
+        """While it is entered, the first signal calls ``interrupt``, and a second one leaves."""
+        from orchestrator.cli.signals import Interrupts
+
+        return Interrupts(interrupt)
+
+
+def main() -> int:
+    """Carry out the order; the exit status is not 0 if something is wrong that was not said."""
+    from orchestrator.cli.signals import programs_end_with_it
+    from orchestrator.runs.push import push
+    from orchestrator.studio.plans.plan_shelf import problem_of
+    from orchestrator.support.crash import describe_crash
+    from remote_runtime.errors import CcmError
+
+    order = PushOrder.read(sys.stdin.buffer.readline())
+    try:
+        with programs_end_with_it():
+            result = push(_request(order), PushReporter(lambda run_id: _say(run=run_id)))
+    except CcmError as error:
+        _say(problem=problem_of(error))
+    except Exception as error:
+        path = describe_crash(error, "ccm studio")
+        _say(problem=f"internal error: {type(error).__name__}, see {path}")
+    else:
+        _say(problem=_problem(result))
+    return 0
+
+
+def _request(order: PushOrder) -> RunRequest:
+    """The request of ``ccm push`` for the plan. UsageError, InputError."""
+    from orchestrator.cli.commands import build_parser, find_command
+    from orchestrator.cli.run_request import read_request
+    from orchestrator.support.state_directory import state_directory
+
+    words = [f"--signers={order.signers}", f"--approvals={order.approvals}", "--", order.plan]
+    name, command, rest = find_command(["push", *words])
+    request = read_request(build_parser(name, command).parse(rest), "push")
+    request = request._replace(plan=request.plan._replace(digest=order.digest))
+    runs = Path(order.runs)
+    return request if runs == state_directory() / "runs" else request._replace(runs=runs)
+
+
+def _problem(result: RunResult) -> str:
+    if result.is_good:
+        return ""
+    bad = [one.host for one in result.results if one.outcome != "ok"]
+    if bad:
+        return f"{len(bad)} of {len(result.results)} hosts {_OTHERS}"
+    return f"the push {_OTHERS}"
+
+
+def _say(**members: str) -> None:
+    """Write a line for the studio, which may have ended."""
+    with contextlib.suppress(OSError):
+        os.write(1, json.dumps(members).encode("ascii") + b"\n")

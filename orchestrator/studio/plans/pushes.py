@@ -1,0 +1,198 @@
+"""Pushes approved plans, each in a process of its own (controller).
+
+The process is ``ccm push PLAN`` in the directory of the project: it checks the bytes of the file,
+the signatures and everything else again. It has no terminal, and no password of the studio's
+environment. What fails in it does not reach the studio, and it goes on when the studio ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from orchestrator.fleet.checks.origin import ACTOR
+from orchestrator.studio.plans.plan_shelf import OpenPlan, PlanShelf
+from orchestrator.support.plain_text import one_line
+from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, SSH_PASSWORD
+from remote_runtime.errors import UsageError
+
+MAX_AT_ONCE = 4
+LONGEST = 1_000  # characters of a problem
+_LONGEST_LINE = 64 << 10  # of what the process says
+_LONGEST_START = 20.0  # seconds that a browser waits for the run to begin
+_LONGEST_INDEXING = 3.0  # seconds that it waits then for the page of the run
+_PAUSE = 0.05  # seconds
+_PASSWORDS = {
+    name + suffix for name in (SSH_PASSWORD, BECOME_PASSWORD) for suffix in ("", COMMAND_SUFFIX)
+}
+
+
+class PushOrder(NamedTuple):
+    """What the process of a push gets: the path of the plan in the project, the SHA-256 of its
+    bytes, the policy, and the directory of the runs.
+    """
+
+    plan: str
+    digest: str
+    signers: str
+    approvals: int
+    runs: str
+
+    def line(self) -> bytes:
+        """The order on the standard input of the process."""
+        return json.dumps(self._asdict()).encode("ascii") + b"\n"
+
+    @classmethod
+    def read(cls, line: bytes) -> PushOrder:
+        """What ``line`` wrote."""
+        return cls(**json.loads(line))
+
+
+class PlanPush:
+    """A push of a plan that ``user`` has started; ``run`` is its run, "" before it begins.
+
+    ``problem`` says why there is no run, or why it did not end well.
+    """
+
+    def __init__(self, user: str) -> None:
+        self.user = user
+        self.run = ""
+        self.problem = ""
+        self.began = threading.Event()
+        self.done = threading.Event()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process has not ended."""
+        return not self.done.is_set()
+
+
+Tell = Callable[[str, PlanPush], None]
+"""Called with an action for the audit log."""
+
+
+class Pushes:
+    """The pushes of this studio. ``command`` starts the process of one."""
+
+    def __init__(
+        self,
+        shelf: PlanShelf,
+        command: Sequence[str],
+        runs: Path,
+        is_indexed: Callable[[str], bool] = lambda run_id: True,
+    ) -> None:
+        self._shelf = shelf
+        self._command = list(command)
+        self._runs = runs
+        self._is_indexed = is_indexed
+        self._lock = threading.Lock()
+        self._latest: dict[str, PlanPush] = {}
+
+    def of(self, plan_id: str) -> PlanPush | None:
+        """The latest push of a plan."""
+        return self._latest.get(plan_id)
+
+    def obstacles(self, plan: OpenPlan) -> list[str]:
+        """Why a plan may not be pushed now; nothing if it may."""
+        short, policy = plan.summary, self._shelf.policy
+        found = []
+        if short.state != "valid":
+            found.append(f"The plan is {short.state}.")
+        approvals = self._shelf.approvals(plan.stored, short.manifest)
+        if not approvals.are_enough:
+            number = f"{len(approvals.people)} of {policy.wanted} approvals"
+            found.append(approvals.problem or f"The plan has {number}.")
+        found += [f"The plan is denied: {one}." for one in self._shelf.verdict(short).denied]
+        if short.given:
+            given = ", ".join(short.given)
+            found.append(f"A push needs the values of {given}: push it on the command line.")
+        running = self.of(short.id)
+        if running is not None and running.is_running:
+            found.append(f"{running.user} is pushing the plan now.")
+        return found
+
+    def start(self, plan: OpenPlan, user: str, tell: Tell) -> PlanPush:
+        """Push a plan that has no obstacle. Returns once the run has a page, or the push failed.
+
+        UsageError while this plan is pushed, or too many others.
+        """
+        push = PlanPush(user)
+        with self._lock:
+            running = [name for name, one in self._latest.items() if one.is_running]
+            if plan.summary.id in running:
+                raise UsageError("the plan is being pushed", hint="wait until that push has ended")
+            if len(running) >= MAX_AT_ONCE:
+                raise UsageError(f"{len(running)} plans are being pushed", hint="wait for one")
+            self._latest[plan.summary.id] = push
+        policy = self._shelf.policy
+        order = PushOrder(
+            plan.summary.name,
+            plan.summary.digest,
+            policy.signers,
+            approvals=policy.wanted,
+            runs=str(self._runs),
+        )
+        threading.Thread(
+            target=self._run, args=(push, order, tell), name="studio-push", daemon=True
+        ).start()
+        push.began.wait(_LONGEST_START)
+        end = time.monotonic() + _LONGEST_INDEXING
+        while push.run and not self._is_indexed(push.run) and time.monotonic() < end:
+            time.sleep(_PAUSE)
+        return push
+
+    def _run(self, push: PlanPush, order: PushOrder, tell: Tell) -> None:
+        try:
+            status = self._follow(push, order, tell)
+            if status and not push.problem:
+                push.problem = f"the process of the push ended with status {status}"
+        except OSError as error:
+            push.problem = f"the push cannot be started: {error.strerror}"
+        finally:
+            push.done.set()
+            push.began.set()
+            tell("push failed" if push.problem else "push ended", push)
+
+    def _follow(self, push: PlanPush, order: PushOrder, tell: Tell) -> int:
+        """Start the process, and take what it says until it ends; its exit status."""
+        with subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=self._shelf.folder.root,
+            env=environment_of(push.user, os.environ),
+            start_new_session=True,  # Ctrl-C ends the studio, and no push
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(order.line())
+            process.stdin.close()
+            for said in _said(process.stdout):
+                push.problem = one_line(str(said.get("problem", "")), LONGEST) or push.problem
+                if run := str(said.get("run", "")):
+                    push.run = run
+                    push.began.set()
+                    tell("push started", push)
+        return process.returncode
+
+
+def environment_of(user: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a push: the user of the studio is its actor, and no password is in it."""
+    kept = {name: text for name, text in environ.items() if name not in _PASSWORDS}
+    return {**kept, ACTOR: user}
+
+
+def _said(source: IO[bytes]) -> Iterator[dict[str, Any]]:
+    """What the process says, an object on each line."""
+    while line := source.readline(_LONGEST_LINE):
+        with contextlib.suppress(ValueError):
+            told = json.loads(line)
+            if isinstance(told, dict):
+                yield told

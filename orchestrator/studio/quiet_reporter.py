@@ -1,0 +1,91 @@
+"""The reporter of runs that the studio starts (controller)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from orchestrator.fleet import events
+from remote_runtime.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.fleet.bus import Subscriber
+    from orchestrator.runs.reporter import Reporter, VerifyReporter
+    from orchestrator.runs.result import RunResult
+
+
+class _Begin:
+    """Receives the ID of a run."""
+
+    def __init__(self, start: Callable[[str], None]) -> None:
+        self._start = start
+
+    def handle(self, event: events.Event) -> None:
+        """The first event of a run has its ID."""
+        if isinstance(event, events.RunStarted):
+            self._start(event.run_id)
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+class QuietReporter:
+    """Shows nothing: the pages show the run, whose ID ``start`` gets."""
+
+    is_terminal = False
+    needs_record = False
+
+    def __init__(self, start: Callable[[str], None]) -> None:
+        self._start = start
+
+    def prepare(self) -> None:
+        """Nothing to open."""
+
+    def on_this_machine(self) -> None:
+        """There is an inventory."""
+
+    def say(self, text: str) -> None:
+        """Texts of the manifest are not shown."""
+
+    note = warn = say
+
+    def ask_secret(self, prompt: str) -> str:
+        """There is no terminal."""
+        return ""
+
+    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
+        """Nobody answers."""
+        return None
+
+    def for_preview(self) -> Reporter:
+        """The same."""
+        return self
+
+    def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
+        """Nobody interrupts it."""
+        return _nothing()
+
+    def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
+        """The subscriber that receives the ID of the run."""
+        return [_Begin(self._start)]
+
+    def start(self) -> None:
+        """No view."""
+
+    tick = close = start
+
+    def summary(self, result: RunResult) -> None:
+        """No summary."""
+
+    finished = summary
+
+    def verifying(self) -> VerifyReporter:
+        """No request of the studio verifies."""
+        raise UsageError("no run of the studio verifies")
+
+
+@contextlib.contextmanager
+def _nothing() -> Iterator[None]:
+    yield

@@ -1,0 +1,166 @@
+"""The routes that push a plan, which exist with ``--allow-push`` only (controller).
+
+They need the role ``push``, and a form with the number of hosts and the digest of the plan that the
+person has seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.pages.plan import PlanDesk, plan_of, push_page
+from orchestrator.studio.pages.visible import VisibleParts
+from orchestrator.studio.plans.plan_shelf import OpenPlan, problem_of
+from orchestrator.studio.plans.pushes import PlanPush, Tell
+from orchestrator.studio.web.access import Access, address_of, form_of
+from orchestrator.studio.web.audit import AuditLog
+from orchestrator.studio.web.sessions import Session, is_same
+from remote_runtime.errors import UsageError
+
+ADDRESS = "/plan/push"
+ROLE = "push"
+
+Render = Callable[[Page, Request, Parameters, Session], Response]
+_WRONG_NUMBER = "That is not the number of hosts of the plan. Nothing was pushed."
+_REPLACED = "The plan was replaced after you looked at it. Nothing was pushed. Read it again."
+
+
+class PlanRoutes:
+    """Handles the requests; ``render`` makes the response of a page. A user of groups pushes plans
+    whose hosts are all of these groups.
+    """
+
+    def __init__(
+        self,
+        plans: PlanDesk,
+        access: Access,
+        *,
+        audit: AuditLog,
+        render: Render,
+        visible: VisibleParts,
+    ) -> None:
+        self._plans = plans
+        self._visible = visible
+        self._access = access
+        self._audit = audit
+        self._render = render
+
+    def routes(self) -> list[Route]:
+        """The routes; none unless pushes are allowed."""
+        if self._plans.pushes is None:
+            return []
+        return [
+            Route(ADDRESS, self._get, methods=["GET"]),
+            Route(ADDRESS, self._post, methods=["POST"]),
+        ]
+
+    async def _get(self, request: Request) -> Response:
+        session = self._access.session(request)
+        if session is None:
+            return RedirectResponse("/login", 303)
+        self._require_role(request, session)
+        asked = Parameters(dict(request.query_params))
+        page = await asyncio.to_thread(self._page, session, asked.text("name"))
+        self._audit.write(
+            "page",
+            user=session.user,
+            address=address_of(request),
+            path=ADDRESS,
+            query=request.url.query,
+            status=page.status,
+        )
+        return self._render(page, request, asked, session)
+
+    def _plan(self, session: Session, name: str) -> OpenPlan:
+        """A plan that the user may see. MissingPageError."""
+        return plan_of(self._visible.of(session.groups), self._plans.shelf, name)
+
+    def _page(self, session: Session, name: str, *, problem: str = "", status: int = 200) -> Page:
+        try:
+            plan = self._plan(session, name)
+        except MissingPageError as error:
+            return Page("message.html", "Not found", {"text": str(error)}, status=404)
+        return push_page(self._plans, plan, problem)._replace(status=status)
+
+    async def _post(self, request: Request) -> Response:
+        session = self._access.session(request)
+        sent = await form_of(request)
+        if session is None or not is_same(sent.get("csrf", ""), session.csrf):
+            raise HTTPException(403)
+        self._require_role(request, session)
+        done = await asyncio.to_thread(self._push, Parameters(sent), request, session)
+        if isinstance(done, Page):
+            return self._render(done, request, Parameters({}), session)
+        return RedirectResponse(done, 303)
+
+    def _push(self, sent: Parameters, request: Request, session: Session) -> Page | str:
+        """Push what was confirmed: the address of the run, or the page with the reason."""
+        name, pushes = sent.text("name"), self._plans.pushes
+        assert pushes is not None
+        try:
+            plan = self._plan(session, name)
+        except MissingPageError:
+            return self._page(session, name)
+        tell = self._teller(plan, request, session)
+        problem = self._problem(plan, sent)
+        if not problem:
+            tell("push confirmed", PlanPush(session.user))
+            try:
+                push = pushes.start(plan, session.user, tell)
+            except UsageError as error:
+                problem = f"{problem_of(error)}. Nothing was pushed."
+            else:
+                found = push.run and f"/runs/{push.run}"
+                return found or f"/plan?{urlencode({'name': plan.summary.name})}"
+        refused = PlanPush(session.user)
+        refused.problem = problem
+        tell("push refused", refused)
+        return self._page(session, name, problem=problem, status=409)
+
+    def _problem(self, plan: OpenPlan, sent: Parameters) -> str:
+        """Why the plan is not pushed; "" for nothing."""
+        pushes = self._plans.pushes
+        assert pushes is not None
+        if not is_same(sent.text("digest"), plan.summary.digest):
+            return _REPLACED
+        if sent.text("hosts") != str(len(plan.summary.hosts)):
+            return _WRONG_NUMBER
+        obstacles = pushes.obstacles(plan)
+        return " ".join([*obstacles, "Nothing was pushed."]) if obstacles else ""
+
+    def _teller(self, plan: OpenPlan, request: Request, session: Session) -> Tell:
+        address, short = address_of(request), plan.summary
+        assert self._plans.shelf is not None
+        people = self._plans.shelf.approvals(plan.stored, short.manifest).people
+
+        def tell(action: str, push: PlanPush) -> None:
+            """Note what happens with the push."""
+            self._audit.write(
+                action,
+                user=session.user,
+                address=address,
+                plan=short.name,
+                id=short.id,
+                digest=short.digest,
+                hosts=len(short.hosts),
+                approved=", ".join(people),
+                run=push.run,
+                problem=push.problem,
+            )
+
+        return tell
+
+    def _require_role(self, request: Request, session: Session) -> None:
+        if session.may(ROLE):
+            return
+        path = request.url.path
+        self._audit.write("refused", user=session.user, address=address_of(request), path=path)
+        raise HTTPException(403)
