@@ -56,7 +56,7 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
         if not asks:
             assumed.append(f"CI: {found} (--ci FORGE)")
     if assumed:
-        text = f"stdin is not a terminal, so these are defaults: {'; '.join(assumed)}"
+        text = f"stdin is not a terminal; using these defaults: {'; '.join(assumed)}"
         print(plain(text), file=sys.stderr)
     converted = None
     if args.ansible:

@@ -16,8 +16,8 @@ ccm plan check change.plan --deny 'unknown>0' --deny 'hosts>20' --json
 """
 DENIED = 1
 _UNCOUNTED = {
-    "unknown": "cannot be predicted in full and may do more than is counted",
-    "commands": "would run, with effects that are not counted",
+    "unknown": "cannot be predicted in full",
+    "commands": "would run",
     "left_out": "omitted by the plan",
 }
 _NOUNS = {"unknown": "resource", "commands": "command", "left_out": "host"}

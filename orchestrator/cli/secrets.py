@@ -33,7 +33,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     def add(name: str, text: str) -> argparse.ArgumentParser:
         """Add an action that knows the keys of the project."""
-        made: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text + ".")
+        made: argparse.ArgumentParser = actions.add_parser(
+            name, help=text, description=f"{text[:1].upper()}{text[1:]}."
+        )
         made.set_defaults(secret_keys=None, forks=None)
         return made
 

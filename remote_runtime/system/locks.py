@@ -212,9 +212,11 @@ class Lock(object):
 def _run(record: Dict[str, Any]) -> str:
     if not record:
         return "another run"
-    return "run %s of %s, since %s" % tuple(
+    run_id, user, since = [
         str(record.get(key, "?"))[:_LONGEST] for key in ("run_id", "user", "since")
-    )
+    ]
+    seconds, dot, _ = since.partition(".")
+    return "run %s of %s, since %s" % (run_id, user, seconds + "Z" if dot else since)
 
 
 def _running(command: Dict[str, Any]) -> Optional[processes.Process]:

@@ -12,7 +12,7 @@ from remote_runtime.system.locks import Lock, directory_of
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 from tests.remote_runtime.system.process.test_processes import there
 
-HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00Z"}
+HOLDER = {"run_id": "R1", "user": "alice@desk", "since": "2026-01-01T00:00:00.250000Z"}
 
 
 class LockTest(DirectoryTest):
