@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
             f"{error.filename} cannot be written: {error.strerror}",
             hint="give a writable directory",
         ) from error
-    _tell_next(directory, [name for name, _ in files], args)
+    _tell_next(directory, [name for name, _ in files])
     return 0
 
 
@@ -204,7 +204,7 @@ def _write(path: str, text: str) -> str:
     return "written"
 
 
-def _tell_next(directory: str, names: list[str], args: argparse.Namespace) -> None:
+def _tell_next(directory: str, names: list[str]) -> None:
     """The commands that come next."""
     import shlex
 

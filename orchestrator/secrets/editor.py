@@ -83,7 +83,7 @@ class Editor:
     def sealed(self, text: str) -> bytes:
         """The content of the file for a plain text; SecretError."""
         if self.kind != "plain":
-            return seal(self._keyring, text.encode("utf-8"), self._lock, whole=True)
+            return seal(self._keyring, text.encode("utf-8"), self._lock)
         name = str(self.path)
         before = spans_of(decoded(self._data, name), name).scalars
         changes = {}
@@ -123,7 +123,7 @@ class Editor:
         text = self.text()
         if self.kind != "plain":
             lock = self._lock._replace(vault_id=vault_id or self._lock.vault_id)
-            return seal(keyring, text.encode("utf-8"), lock, whole=True)
+            return seal(keyring, text.encode("utf-8"), lock)
         name = str(self.path)
         changes = {}
         for path, span in spans_of(text, name).scalars.items():
@@ -136,7 +136,7 @@ class Editor:
         return replaced(text, changes, name).encode("utf-8")
 
 
-def seal(keyring: Keyring, plain: bytes, lock: Lock, *, whole: bool = False) -> bytes:
+def seal(keyring: Keyring, plain: bytes, lock: Lock) -> bytes:
     """The bytes encrypted; SecretError."""
     if lock.tag == "!vault":
         password = keyring.passwords.password(lock.vault_id)

@@ -67,7 +67,7 @@ def _attributes(subject: Subject) -> Expectation:
         return names and (not modes.get(one.kind) or _has_mode(one, modes[one.kind]))
 
     return Expectation(
-        "below", ", ".join(words), find=find, holds=lambda found: not found, tell=_tell
+        "below", ", ".join(words), find=find, holds=lambda found: not found, tell=first_of
     )
 
 
@@ -95,10 +95,13 @@ def _no_others(subject: Subject) -> Expectation:
                 held.add(posixpath.dirname(one.path))
         return sorted(left)
 
-    return Expectation("other files", "none", find=find, holds=lambda found: not found, tell=_tell)
+    return Expectation(
+        "other files", "none", find=find, holds=lambda found: not found, tell=first_of
+    )
 
 
-def _tell(host: Any, found: Sequence[str]) -> str:
+def first_of(host: Host, found: Sequence[str]) -> str:
+    """The first of these paths, and how many more there are."""
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return ", ".join(found[:_SHOWN]) + more
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.verify.expectation import Expectation, equal
 from orchestrator.verify.paths import absent, content, directory, regular
+from orchestrator.verify.recursive_checks import first_of
 from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:
     from testinfra.host import Host
-
-_SHOWN = 3  # names of files that should not be there
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -72,9 +71,6 @@ def _no_others(top: str, wanted: set[str]) -> Expectation:
             raise RuntimeError("find did not list the directory")
         return sorted({name.removeprefix("./") for name in names - {"."}} - wanted)
 
-    def tell(host: Host, others: list[str]) -> str:
-        """The first of these files, in words."""
-        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
-        return ", ".join(others[:_SHOWN]) + more
-
-    return Expectation("other files", "none", find=find, holds=lambda others: not others, tell=tell)
+    return Expectation(
+        "other files", "none", find=find, holds=lambda others: not others, tell=first_of
+    )
