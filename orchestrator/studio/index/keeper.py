@@ -22,6 +22,7 @@ NEWEST = 20  # runs that each look is at; those before hardly ever change
 UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs are read
 UPDATE_SHARE = 20  # times what an update took, until the next one
 WHOLE_LOOK = 30.0  # seconds between two looks at all runs
+VERIFY_SILENCE = 600.0  # seconds without a result of a verify, after which none is awaited
 SHARE = 4  # a run is read again after this many times what reading it took
 _RUNNING = " running"  # behind the stamp of a run
 _LONGEST = 300  # characters of a problem
@@ -44,7 +45,8 @@ class IndexKeeper:
 
     ``refresh`` is one look; ``start`` looks every second in a thread of its own, until ``stop``.
     ``version`` grows with each change. ``hosts`` gives the names of the inventory, None without
-    one. ``ended`` gets the ID of each run that ends while this keeps the index.
+    one. ``ended`` gets the ID of each run that ends while this keeps the index, with a verify once
+    that has ended, too.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class IndexKeeper:
         self._ended = ended
         self._active: set[str] = set()
         self._noted: set[str] = set()
+        self._awaited: dict[str, float] = {}
         self._begun = time.time()
         self._names = hosts
         self._listed: frozenset[str] | None = None
@@ -63,6 +66,7 @@ class IndexKeeper:
         self._store = IndexStore(state)
         self.path = self._store.path
         self.version = 0
+        self.verify_silence = VERIFY_SILENCE
         self.problem = ""
         """Why the index is not up to date."""
         self.progress = Progress(0, 0)
@@ -136,6 +140,9 @@ class IndexKeeper:
         if gone or new or not self._is_begun:
             self._update()
             self._is_begun = True
+        for run_id, until in list(self._awaited.items()):
+            if time.monotonic() >= until:
+                self._report_end(run_id)
         return bool(gone or new)
 
     def _update_between(self) -> float:
@@ -194,12 +201,20 @@ class IndexKeeper:
         self._due[run_id] = time.monotonic() + SHARE * took
 
     def _note_end(self, run_id: str, found: IndexedRun) -> None:
-        """Report a run that has ended since this began, once."""
+        """Report a run that has ended since this began, once, and not before its verify ends."""
         if found.state == "running":
             self._active.add(run_id)
             return
-        was_active = run_id in self._active
+        is_due = run_id in self._active or run_id in self._awaited
         self._active.discard(run_id)
-        if run_id not in self._noted and (was_active or (found.about["end"] or 0) >= self._begun):
-            self._noted.add(run_id)
-            self._ended(run_id)
+        if run_id in self._noted or not (is_due or (found.about["end"] or 0) >= self._begun):
+            return
+        if found.awaits_verify:
+            self._awaited[run_id] = time.monotonic() + self.verify_silence
+        else:
+            self._report_end(run_id)
+
+    def _report_end(self, run_id: str) -> None:
+        self._awaited.pop(run_id, None)
+        self._noted.add(run_id)
+        self._ended(run_id)

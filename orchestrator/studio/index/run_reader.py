@@ -78,7 +78,7 @@ class HostRow(NamedTuple):
 
 
 class IndexedRun(NamedTuple):
-    """A run as the index stores it."""
+    """A run as the index stores it; ``awaits_verify``: its verify is not complete."""
 
     run_id: str
     state: str
@@ -92,6 +92,7 @@ class IndexedRun(NamedTuple):
     sections: dict[str, Any]
     hosts: list[HostRow]
     changes: list[Change]
+    awaits_verify: bool = False
 
     @property
     def subject(self) -> str:
@@ -204,7 +205,15 @@ def read_run(directory: Path) -> IndexedRun:
         sections=sections,
         hosts=list(_host_rows(kept, grid)),
         changes=list(_changes(grid)),
+        awaits_verify=_awaits_verify(kept),
     )
+
+
+def _awaits_verify(kept: SavedRun) -> bool:
+    """Whether a run has ended, and the verify after it has not."""
+    if _state(kept) != "ended" or not kept.about.get("options", {}).get("verify"):
+        return False
+    return not any("found" in record for record in kept.verified() or ())
 
 
 def _who(kept: SavedRun) -> str:

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from orchestrator.studio.index.host_state import FLAPPING, NEVER_REACHED, NO_RUN, TROUBLE
-from orchestrator.studio.index.reader import Row
+from orchestrator.studio.index.reader import IndexReader, Row
 from orchestrator.studio.pages.page import Parameters
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 
@@ -45,11 +45,28 @@ def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> 
     return {"runs": [run_item(row) for row in shown[:MOST]]}
 
 
+def readable_runs(reader: IndexReader, hosts: Collection[str] | None) -> dict[str, bool]:
+    """The runs of the index, and whether all of their hosts are among some, None for any. Those
+    that cannot be read are left out.
+    """
+    if hosts is None:
+        rows = reader.rows("SELECT id, 1 FROM runs WHERE state != 'unreadable'")
+    else:
+        query = (
+            "SELECT id, NOT EXISTS (SELECT 1 FROM host_runs JOIN hosts USING (host) WHERE"
+            " host_runs.run = runs.run AND name NOT IN (SELECT value FROM json_each(?)))"
+            " FROM runs WHERE state != 'unreadable'"
+        )
+        rows = reader.rows(query, (json.dumps(sorted(hosts)),))
+    return {run_id: bool(readable) for run_id, readable in rows}
+
+
 def run_item(row: Row) -> dict[str, Any]:
     """A run of the index in the feed and in a webhook."""
     return {
         **{name: row[name] for name in _MEMBERS},
         "noop": bool(row["noop"]),
+        "verify": row["verified"],
         "commit": row["revision"],
         "outcomes": json.loads(row["outcomes"]),
         "resources": json.loads(row["statuses"]),

@@ -13,8 +13,14 @@ from typing import Any
 
 import pytest
 
+from orchestrator.studio.index.keeper import IndexKeeper
+from orchestrator.studio.index.reader import IndexReader
+from orchestrator.studio.pages.studio import RUN_COLUMNS
+from orchestrator.studio.sharing.feed import run_item
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget, signature, webhook_target
 from orchestrator.studio.web.start import StudioOptions, assemble
+from orchestrator.verify.assessment import Assessment
+from orchestrator.verify.stored_results import VerifyFile
 from remote_runtime.errors import UsageError
 from tests.orchestrator.history.test_studio_client import Server, answer
 from tests.orchestrator.studio.sharing.conftest import kept
@@ -149,3 +155,37 @@ def test_runs_that_end_are_posted(tmp_path: Path, server: Server) -> None:
     run = json.loads(body)["run"]
     assert (run["id"], run["outcomes"]) == ("20260921T133641Z-aaaaaa", {"failed": 1})
     assert json.loads(audit.read_text())["action"] == "webhook"
+
+
+def test_a_run_with_a_verify_is_posted_after_it(tmp_path: Path) -> None:
+    """The delivery waits for the result of the verify, and for none that stays away for long."""
+    state = tmp_path / "own" / "ccm"
+    ended: list[str] = []
+    keeper = IndexKeeper(state, ended=ended.append)
+    keeper.verify_silence = 60.0
+    keeper.refresh()
+    keeper._begun = 0.0
+    run = kept("web1", run_id="20260921T133641Z-aaaaaa")
+    about = json.loads((run / "run.json").read_text())
+    about["options"] = {**about.get("options", {}), "verify": True}
+    (run / "run.json").write_text(json.dumps(about))
+    file = VerifyFile(run)
+    for _ in range(2):
+        keeper.forget_pauses()
+        keeper.refresh()
+    assert ended == []
+    file.finish(Assessment(1, []))
+    keeper.forget_pauses()
+    keeper.refresh()
+    assert ended == [run.name]
+    query = f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?"
+    row = IndexReader(keeper.path).row(query, (run.name,))
+    assert row is not None
+    assert run_item(row)["verify"] == "1 host: nothing to check"
+    other = kept("web1", run_id="20260921T133642Z-aaaaaa")
+    (other / "run.json").write_text(json.dumps({**about, "run_id": other.name}))
+    keeper.verify_silence = 0.0
+    keeper.forget_pauses()
+    keeper.refresh()
+    assert ended == [run.name, other.name]
+    keeper.stop()
