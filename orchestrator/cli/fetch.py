@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.engine_flag import add_engine
-from orchestrator.cli.options import add_connection, add_inventory, add_keeping
+from orchestrator.cli.options import add_connection, add_inventory, add_keeping, size
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.run_request import read_request
 
@@ -17,9 +17,8 @@ ccm fetch -i hosts.yaml -l all /etc/fstab -d out/    # out/web1/etc/fstab
 ccm fetch -i hosts.yaml -l web --become -r /etc/nginx -d out/
 ccm fetch -i hosts.yaml -l all --max-size 2G /var/crash/core -d out/
 """
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-MAX_SIZE = 100 * _UNITS["M"]
-MAX_TOTAL = 10 * _UNITS["G"]
+MAX_SIZE = 100 << 20
+MAX_TOTAL = 10 << 30
 
 
 def configure(parser: Parser) -> None:
@@ -62,14 +61,6 @@ def configure(parser: Parser) -> None:
     add_keeping(parser)
     add_connection(parser)
     add_output(parser, of_resources=False)
-
-
-def size(text: str) -> int:
-    """So many bytes, perhaps with a unit."""
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
-    if unit not in _UNITS or not (number.isascii() and number.isdecimal()) or not int(number):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500K, 100M or 2G")
-    return int(number) * _UNITS[unit]
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from orchestrator.history.location import HistoryChoice
     from orchestrator.planning import PlanOptions
 
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 Options = TypeVar("Options", bound=tuple[Any, ...])
 
 
@@ -374,6 +375,14 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of 1 or more")
     return int(text)
+
+
+def size(text: str) -> int:
+    """So many bytes, perhaps with a unit."""
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in _UNITS or not (number.isascii() and number.isdecimal()) or not int(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 500K, 100M or 2G")
+    return int(number) * _UNITS[unit]
 
 
 def seconds(text: str) -> float:

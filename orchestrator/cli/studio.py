@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.cli.options import count
+from orchestrator.cli.options import count, size
 from orchestrator.cli.studio_extra import require_studio
 
 if TYPE_CHECKING:
@@ -89,6 +89,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=1_000,
         help="maximum number of posted runs to store (default: 1000)",
+    )
+    parser.add_argument(
+        "--token-space",
+        metavar="BYTES",
+        type=size,
+        default=20 << 30,
+        help="maximum total size of the stored runs of one token (default: 20G)",
     )
     _add_policy(parser)
     _add_news(parser)
@@ -215,6 +222,7 @@ def run(args: argparse.Namespace) -> int:
         private=private,
         webhook=_webhook(args.webhook, args.webhook_secret),
         public_badges=args.public_badges,
+        token_space=args.token_space,
         policy=_policy(args),
         push_command=_push_command(args, project),
     )

@@ -29,6 +29,7 @@ _REFUSED = {
     403: "the token does not allow this",
     404: "the studio has no such run",
     410: "the studio does not keep a run that old",
+    413: "the studio does not store that much",
 }
 
 

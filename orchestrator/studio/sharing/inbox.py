@@ -16,7 +16,7 @@ import shutil
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,15 @@ from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.store.event_lines import ImpliedTexts
 from orchestrator.history.line_checks import SKEW, LineChecks, checked_about, is_same_run
 from orchestrator.history.run_names import ABOUT, LINES, OWNER, begin_of
+from orchestrator.studio.sharing.refusal import RefusalError
+from orchestrator.studio.sharing.token_usage import TokenUsage
 from orchestrator.studio.sharing.tokens import Token
 from orchestrator.support.line_file import FULL
-from orchestrator.support.plain_text import one_line
 from orchestrator.support.state_directory import make_private
 
 KEEP = 1_000  # received runs
 MOST_FILE = 512 << 20  # bytes of a file
+MOST_STORED = 20 << 30  # bytes of all runs of one token
 MOST_AT_ONCE = 50  # runs of one token in progress
 SILENCE = 180.0  # seconds without a post after which a run is not in progress
 OLDEST = 400 * 86_400.0  # seconds
@@ -39,22 +41,17 @@ CHUNK = 1 << 20  # bytes of a file in one answer
 _AFTERWARDS = ("verify.jsonl", "later.jsonl")
 """The files that grow after the end of a run."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_LONGEST = 200  # characters of a refusal
 
 
-class RefusalError(Exception):
-    """A refused request: the HTTP status and the text of the answer."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = one_line(text, _LONGEST)
+Indexed = Callable[["frozenset[str] | None"], Mapping[str, bool]]
 
 
 class RunInbox:
     """The runs of a studio, for clients with a token. Thread-safe. RefusalError.
 
-    ``hosts_of`` gives the hosts of groups of the inventory.
+    ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` says of each run of the
+    index whether all of its hosts are among some, None for any. The runs of one token have at most
+    ``most_stored`` bytes.
     """
 
     def __init__(
@@ -63,11 +60,15 @@ class RunInbox:
         hosts_of: Callable[[tuple[str, ...]], frozenset[str]],
         *,
         keep: int = KEEP,
+        most_stored: int = MOST_STORED,
+        indexed: Indexed = lambda hosts: {},
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs = state / "runs"
         self._hosts_of = hosts_of
         self._keep = keep
+        self._indexed = indexed
+        self._usage = TokenUsage(self._runs, most_stored)
         self._clock = clock
         self._lock = threading.RLock()
         self._active: dict[str, _ActiveRun] = {}
@@ -124,14 +125,23 @@ class RunInbox:
         with self._lock:
             if not ended:
                 self._hold(token, run_id)
-            return self._appended(run_id, name, at, data)
+            self._usage.require(token.name, len(data))
+            is_stored, size = self._appended(run_id, name, at, data)
+            if is_stored:
+                self._usage.add(token.name, len(data))
+            return is_stored, size
 
     def runs(self, token: Token) -> list[dict[str, Any]]:
         """The runs that a token may read, the newest first, with the sizes of their files."""
         found = []
+        hosts = self._hosts_of(token.groups) if token.groups else None
+        indexed = self._indexed(hosts)
         for run_id in self._names():
             with contextlib.suppress(RefusalError, OSError):
-                self._about(token, run_id, write=False)
+                if run_id not in indexed:
+                    self._about(token, run_id, write=False)
+                elif not indexed[run_id]:
+                    continue
                 active = run_id in self._active
                 found.append({"id": run_id, "files": self._sizes(run_id), "active": active})
         return found
@@ -203,6 +213,7 @@ class RunInbox:
         received = self._received()
         if len(received) >= self._keep and run_id < received[-1]:
             raise RefusalError(410, "the studio keeps newer runs only")
+        self._usage.require(token.name, len(text))
         with _storing():
             make_private(self._runs)
             self._require_room(len(text))
@@ -211,9 +222,11 @@ class RunInbox:
                 owner = {"name": token.name, "token": token.id, "at": self._clock()}
                 _write(directory, OWNER, json.dumps(owner).encode("ascii") + b"\n")
                 _write(directory, ABOUT, text)
+        self._usage.add(token.name, len(text))
         for old in self._received()[self._keep :]:
             if old not in self._active:
                 shutil.rmtree(self._runs / old, ignore_errors=True)
+                self._usage.forget()
 
     def _continue(self, token: Token, run_id: str, about: dict[str, Any], text: bytes) -> None:
         begun = self._about_of_owner(token, run_id)

@@ -22,8 +22,8 @@ from orchestrator.studio.pages.plan import PlanDesk
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 from orchestrator.studio.plans.plan_shelf import PlanPolicy, PlanShelf
 from orchestrator.studio.plans.pushes import Pushes
-from orchestrator.studio.sharing.feed import run_item
-from orchestrator.studio.sharing.inbox import KEEP, RunInbox
+from orchestrator.studio.sharing.feed import readable_runs, run_item
+from orchestrator.studio.sharing.inbox import KEEP, MOST_STORED, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget
 from orchestrator.studio.web.access import Access, Origin
@@ -45,7 +45,8 @@ class StudioOptions(NamedTuple):
     with keys or passwords, which the designer does not show. The studio posts each run that
     ends to the ``webhook``. Plans of the project need what ``policy`` says,
     and ``push_command`` starts a push of one; without it, there are no pushes. With
-    ``public_badges``, badges need no login.
+    ``public_badges``, badges need no login. The runs of one token have at most ``token_space``
+    bytes.
     """
 
     state: Path
@@ -64,6 +65,7 @@ class StudioOptions(NamedTuple):
     public_badges: bool = False
     policy: PlanPolicy = PlanPolicy()
     push_command: tuple[str, ...] = ()
+    token_space: int = MOST_STORED
 
 
 def check_options(options: StudioOptions) -> None:
@@ -137,7 +139,13 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     reader = IndexReader(keeper.path)
     webhook = _webhook(options.webhook, reader, audit) if options.webhook else None
     studio = Studio(options.state, keeper, reader, hosts)
-    inbox = RunInbox(options.state, hosts.of_groups, keep=options.keep)
+    inbox = RunInbox(
+        options.state,
+        hosts.of_groups,
+        keep=options.keep,
+        most_stored=options.token_space,
+        indexed=lambda names: readable_runs(reader, names),
+    )
     api = HistoryApi(
         studio,
         access,

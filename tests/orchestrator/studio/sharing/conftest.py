@@ -28,7 +28,7 @@ NOW = 1_790_000_000.0
 class Studio:
     """A studio with its own state, on loopback; ``tokens`` has the token of each name."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, **more: Any) -> None:
         self.state = state
         self.runs = state / "runs"
         self.file = TokenFile(state / "studio")
@@ -38,7 +38,7 @@ class Studio:
         options = StudioOptions(
             state, "127.0.0.1", port, inventory=(str(state / "hosts.yaml"),), keep=3
         )
-        self.parts = assemble(options, port, lambda _: None)
+        self.parts = assemble(options._replace(**more), port, lambda _: None)
         self.address = f"http://127.0.0.1:{port}"
         self._over = False
         self._thread = threading.Thread(target=self._serve)

@@ -1,0 +1,16 @@
+"""What clients with a token are refused (controller)."""
+
+from __future__ import annotations
+
+from orchestrator.support.plain_text import one_line
+
+_LONGEST = 200  # characters
+
+
+class RefusalError(Exception):
+    """A refused request: the HTTP status and the text of the answer."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = one_line(text, _LONGEST)
