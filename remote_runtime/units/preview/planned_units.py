@@ -226,8 +226,11 @@ class ForeseenUnits(object):
         shown = self._show(name)
         reverse = units.words(shown.get(_REVERSE.get(key, ""), ""))
         found = [o for o in reverse if not self._replanned(o)]
-        for other in self._names:
-            if other not in found and (key not in _REVERSE or self._replanned(other)):
+        world = self._context.world
+        written = self._planned_units(world.layer.nodes) if world is not None else set()
+        for other in [*self._names, *sorted(written.difference(self._names))]:
+            replanned = key not in _REVERSE or other in written or self._replanned(other)
+            if other not in found and replanned:
                 unit = self.definition(other)
                 named = unit.text.words("Unit", key) + (needed(unit) if key == "Requires" else [])
                 found += [other] if name in named else []

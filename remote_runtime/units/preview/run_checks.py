@@ -89,7 +89,10 @@ class Rehearsal(object):
             yield "can never start: %s" % " waits for ".join(names)
 
     def _dependencies(self, unit: Definition, depth: int) -> Iterator[str]:
+        rivals = self._units.rivals(unit.name) if not depth else []
         for key, other in self._needed(unit):
+            if other in rivals:
+                yield "requires %s (%s) and conflicts with it" % (other, key)
             status = self._units.status(other)
             if not status.found:
                 yield "requires %s (%s), which does not exist" % (other, key)

@@ -99,14 +99,16 @@ class Consequences(object):
     def _start(self, name: str, running: Dict[str, bool]) -> None:
         running[name] = True
         unit = self._units.definition(name)
+        self._require_undisputed(unit, running)
         pulled = [o for key in _PULLED for o in unit.text.words("Unit", key)]
         pulled += _slices(unit)
         for other in [*self._rehearsal.mounts_for(unit), *pulled]:
             if len(running) < _LIMIT and other not in running and self._comes_up(other):
                 self._start(other, running)
         for other in self._units.rivals(name):
+            if running.get(other):
+                raise Unknowable("%s starts with %s and conflicts with it" % (other, name))
             self._stop_running(other, running)
-        self._require_undisputed(unit, running)
 
     def _require_undisputed(self, unit: Definition, running: Mapping[str, bool]) -> None:
         """``Unknowable`` where what this one upholds conflicts with what runs: systemd may start

@@ -75,6 +75,16 @@ class ConsequencesTest(unittest.TestCase):
         with self.assertRaisesRegex(Unknowable, "b.service is restarted with x.service and runs"):
             self.active("restart", "x", texts, "xab")
 
+    def test_what_starts_together_and_conflicts(self):
+        """Which of them systemd leaves out is its own decision."""
+        texts = {
+            "x": "[Unit]\nWants=y.service z.service\n" + RUN,
+            "y": RUN,
+            "z": "[Unit]\nConflicts=y.service\n" + RUN,
+        }
+        with self.assertRaisesRegex(Unknowable, "y.service starts with z.service and conflicts"):
+            self.active("start", "x", texts)
+
     def test_what_a_running_unit_upholds(self):
         """It starts again whenever it stops, so nobody can tell of what stops or starts it."""
         texts = {

@@ -211,6 +211,18 @@ class ForeseenTest(unittest.TestCase):
         with self.assertRaisesRegex(Unknowable, "x.service upholds y.service"):
             self.previewed(plan)
 
+    def test_units_that_only_a_file_is_planned_of(self):
+        """They stop with what they require, too."""
+        plan = self.plan(
+            ("x", {"ensure": "stopped"}), x=RUN, y="[Unit]\nRequires=x.service\n" + RUN
+        )
+        running = [UnitEffect(name, active=True) for name in ("x.service", "y.service")]
+        plan.context.expect(running, Uncertainty(), "service#both")
+        with plan.noop():
+            effects = plan.systemd.consequences("stop", "x")
+        stopped = [e.name for e in effects if isinstance(e, UnitEffect) and e.active is False]
+        self.assertEqual(stopped, ["x.service", "y.service"])
+
     def test_units_that_a_planned_text_upholds(self):
         """What a running unit will uphold may start by the reload alone."""
         for text, running in (("[Unit]\nUpholds=y.service\n" + RUN, True), (RUN, False)):

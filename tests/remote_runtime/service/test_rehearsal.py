@@ -252,6 +252,16 @@ class RehearsalTest(DirectoryTest):
                 "requires y.service to be started already (Requisite)",
             ),
             ("Requisite=y.service\nBefore=y.service", {"y": RUN % "sh"}, ""),
+            (
+                "Requires=y.service\nConflicts=y.service",
+                {"y": RUN % "sh"},
+                "requires y.service (Requires) and conflicts with it",
+            ),
+            (
+                "Requires=y.service",
+                {"y": "[Unit]\nConflicts=x.service\n" + RUN % "sh"},
+                "requires y.service (Requires) and conflicts with it",
+            ),
             ("Requires=y.service", {"y": RUN % "/nowhere"}, ""),
             (
                 "BindsTo=y.service",
