@@ -32,7 +32,10 @@ class OverlayCrontabs(Crontabs):
         path = "%s/%s" % (spool(), user)
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)
-        self._clouds.heed("path", path, there, node.since if node is not None else 0)
+        since = 0
+        if node is not None:  # a header is in doubt, which is no part of the text
+            since = node.since + (node.content is not None and node.content.doubt is not None)
+        self._clouds.heed("path", path, there, since)
         if node is None and not self._accounts.is_new("user", user):
             return super().text(user)
         if node is None and there:

@@ -25,6 +25,7 @@ class CachedContent(Content):
         self._room = room
         self._data: Optional[bytes] = None
         self.size = content.size
+        self.doubt = content.doubt
 
     @property
     def sha256(self) -> str:  # type: ignore[override]  # that of a file is worked out then

@@ -40,6 +40,7 @@ def expectations(subject: Subject) -> list[Expectation]:
         return found
     found[0] = found[0]._replace(gate=True)
     settings = [" ".join(str(line).split()) for line in subject.get("environment") or ()]
+    settings = [each + '""' if re.fullmatch("[^=]+=", each) else each for each in settings]
     if settings:
         found.append(
             equal("environment", settings, lambda host: find(host, subject)[:-1], "; ".join)

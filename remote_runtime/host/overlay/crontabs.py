@@ -3,27 +3,32 @@
 from typing import TYPE_CHECKING
 
 from remote_runtime.content import Bytes
-from remote_runtime.effects import PathEffect
+from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
 from remote_runtime.host import crontab_ports
 from remote_runtime.host.machine.crontabs import CrontabReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.process.crontabs import spool
 
 if TYPE_CHECKING:
+    from remote_runtime.host.machine.commands import CommandReader
     from remote_runtime.host.ports import AccountReader
 
 
 class Crontabs(CrontabReader, crontab_ports.Crontabs):
     """Records the file that the program would install; it is not run."""
 
-    def __init__(self, record: Record, accounts: "AccountReader") -> None:
+    def __init__(
+        self, record: Record, accounts: "AccountReader", commands: "CommandReader"
+    ) -> None:
         super().__init__(lambda: record.world.crontabs, accounts)
-        self._record = record
+        self._record, self._commands = record, commands
 
     def set_text(self, user: str, text: str) -> None:
         """See the base class."""
+        self._commands.require("crontab")
         entry = self._accounts.user(user)
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)
         content = Bytes(text.encode("utf-8", "surrogateescape"))
         path = "%s/%s" % (spool(), user)
+        content.doubt = Uncertainty(ASSUMED, "crontab may write a header of its own to %s" % path)
         self._record.add(PathEffect(path, "file", 0o600, uid=uid, gid=gid, content=content))

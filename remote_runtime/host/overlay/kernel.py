@@ -43,15 +43,15 @@ class Kernel(KernelReader, kernel_ports.Kernel):
 
     def load(self, module: str) -> None:
         """See the base class."""
-        self._require_program()
         require_loadable(module)
+        self._require_program()
         self._change(module, True)
 
     def unload(self, module: str) -> None:
         """See the base class."""
-        self._require_program()
         if os.path.join(MODULES, module.replace("-", "_")) not in self._record.world.kernel.planned:
             require_unloadable(module)
+        self._require_program()
         self._change(module, False)
 
     def _require_program(self) -> None:

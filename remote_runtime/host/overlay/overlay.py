@@ -51,7 +51,7 @@ class Overlay(Host):
             if name == "crontabs":
                 from remote_runtime.host.overlay import crontabs
 
-                return crontabs.Crontabs(record, theirs)
+                return crontabs.Crontabs(record, theirs, runs)
             if name == "credentials":
                 from remote_runtime.host.overlay import credentials
 

@@ -28,8 +28,14 @@ def job_of(properties: Mapping[str, Any]) -> Job:
         schedules.schedule_of(properties),
         "" if own else str(properties.get("user") or "root"),
         escaped(str(properties.get("command") or "")),
-        tuple([str(line).strip(_BLANKS) for line in properties.get("environment") or ()]),
+        tuple([_setting(str(line)) for line in properties.get("environment") or ()]),
     )
+
+
+def _setting(line: str) -> str:
+    """A line NAME=value. cron takes one without a value for a job, and ignores the whole file."""
+    line = line.strip(_BLANKS)
+    return line + '""' if line.endswith("=") and line.count("=") == 1 else line
 
 
 def escaped(command: str) -> str:

@@ -97,9 +97,9 @@ class JobTest(unittest.TestCase):
     def test_blanks_around_settings(self):
         """They are not part of them, as in the file that is read back."""
         job = jobs.job_of(
-            {"schedule": "@daily", "command": "x", "environment": ["MAILTO=a ", "\tB= c d\t"]}
+            {"schedule": "@daily", "command": "x", "environment": ["MAILTO=a ", "\tB= c d\t", "C="]}
         )
-        self.assertEqual(job.environment, ("MAILTO=a", "B= c d"))
+        self.assertEqual(job.environment, ("MAILTO=a", "B= c d", 'C=""'))
         self.assertEqual(jobs.job_in_file(jobs.file_text("n", job)), job)
 
     def test_crontabs(self):
