@@ -70,8 +70,10 @@ _CRONTABS = {
 _BLANKS = {
     r"^files /etc/fstab: \n    @@ -2 \+2 @@\n    -tmpfs /mnt/scratch tmpfs \S* 0 0\n    "
     r"\+tmpfs\t/mnt/scratch\ttmpfs\t\S*\t0\t0$": "blanks between the fields",
-    r"^files /etc/sysctl.d/50-swap.conf: \n    @@ -1 \+1 @@\n    -vm.swappiness=10\n    "
-    r"\+vm.swappiness = 10$": "blanks around the sign",
+    r"^files /etc/sysctl.d/50-swap.conf: \n    @@ -1 \+1,2 @@\n    -vm.swappiness=10\n    "
+    r"\+# Kernel parameters that are managed by ccm.\n    \+vm.swappiness = 10$": (
+        "the comment of ccm, and blanks around the sign"
+    ),
 }
 _WHY = "marked in the report: above a computed directory, Ansible makes directories like it"
 _ABOVE = {r"^files /srv/nfs: group nogroup != root; owner nobody != root$": _WHY}
