@@ -225,14 +225,29 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
 
 
 def check_notified(builder: Conversion, entries: list[Entry]) -> None:
-    """Mark where only some of the tasks that became one resource notify a handler."""
-    if len({repr(notified(builder, one)) for one in entries}) < 2:
+    """Mark where only some of the tasks that became one resource notify a handler, or have a
+    result that something waits for.
+    """
+    text = ""
+    if len({repr(notified(builder, one)) for one in entries}) > 1:
+        text = "only some of these tasks notify a handler; here each change does"
+    elif len({_is_awaited(builder, one) for one in entries}) > 1:
+        text = "something runs after a change by some of these tasks; here after each change"
+    if not text:
         return
-    text = "only some of these tasks notify a handler; here each change does"
     entries[0].checks.append(text)
     for one in entries:
         if one.record is not None:
             builder.mark(one.record, CHECK, text)
+
+
+def _is_awaited(builder: Conversion, entry: Entry) -> bool:
+    """Whether a resource subscribes to that of a task with a result."""
+    record = entry.record
+    task = builder.tasks.get((record.path, record.line)) if record is not None else None
+    if task is None or task.keywords.get("register") is None:
+        return False
+    return any(entry.reference in one.subscribe for one in builder.manifest.entries())
 
 
 def _serves(one: Entry, other: Entry) -> bool:

@@ -186,6 +186,9 @@ def _groups(given: Arguments) -> Any:
             return text
         inner = text[2:-2].strip()
         if not text.startswith("{{") or text.count("{{") > 1:
+            found = given.texts("groups")
+            if isinstance(found, list):
+                return found
             raise NotConvertible("computed groups")
         if kinds == {"text"}:
             return "{{ " + f"({inner}).split(',') | select | map('trim') | list" + " }}"

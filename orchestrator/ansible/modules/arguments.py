@@ -27,6 +27,8 @@ from orchestrator.ansible.source.yaml_reader import Vaulted
 
 _SYMBOLS = {"r": 4, "w": 2, "x": 1}
 _SPECIAL = {("u", "s"): 0o4000, ("g", "s"): 0o2000, ("o", "t"): 0o1000}
+_BETWEEN = re.compile(r",(?![^{]*\}\})")
+"""A comma that is not within braces."""
 
 
 class OmitChoice(Exception):  # noqa: N818 - a question to the loop, which answers it
@@ -271,6 +273,11 @@ class Arguments:
             return [texts.text(str(one), self.scope) for one in value]
         if isinstance(value, str) and not is_template(value):
             return [texts.plain_text(one.strip()) for one in value.split(",") if one.strip()]
+        parts = [one.strip() for one in _BETWEEN.split(str(value)) if one.strip()]
+        known = self.sample(next(one for one in names if one in self._args))
+        single = known.all_kinds() == {"text"} and not known.open and bool(known.values)
+        if len(parts) > 1 or (single and not any("," in str(one) for one in known.values)):
+            return [texts.text(one, self.scope) for one in parts]
         return texts.text(str(value), self.scope)
 
     def mode(self, *names: str, directory: bool = False) -> str | None:

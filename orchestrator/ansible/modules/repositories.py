@@ -118,7 +118,9 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
     context.as_root()
     name = slug(given.required("name"))
     state = state_of(given)
-    given.ignore("mode", "install_python_debian")
+    given.ignore("install_python_debian")
+    if given.others("mode", unless=("0644", "644", 0o644, 644)):
+        context.check("the file has the mode 0644, unlike in the original")
     if state == "absent":
         for word in ("uris", "suites", "components", "types", "architectures", "signed_by",
                      "enabled"):  # fmt: skip

@@ -193,3 +193,23 @@ def test_what_counts_as_changed(tmp_path: Path) -> None:
     assert "CHECK: after each run of “command”, whatever its changed_when says" in text
     assert "- four:" not in text
     check_valid(tmp_path / "site")
+
+
+def test_a_result_of_one_of_several_edits(tmp_path: Path) -> None:
+    """The edits of a file are one resource: what waits for one of them is marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - lineinfile: {path: /a, line: x}
+        - lineinfile: {path: /a, line: y}
+          register: changed
+        - service: {name: b, state: restarted}
+          when: changed is changed
+        - lineinfile: {path: /c, line: x}
+        - lineinfile: {path: /c, line: y}
+          register: unused
+        """,
+    )
+    assert [one.outcome for one in result.records] == [*["check"] * 2, *["converted"] * 3]
+    assert "something runs after a change by some of these tasks; here after each change" in text
+    check_valid(tmp_path / "site")

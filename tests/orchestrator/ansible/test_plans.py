@@ -120,3 +120,21 @@ def test_a_directory_keeps_its_mode(tmp_path: Path) -> None:
     result, text = convert_tasks(tmp_path, tasks, **{"files__conf/a": "x"})
     assert result.records[0].outcome == "check"
     assert "directories that exist keep their mode in the original; here it is 0755" in text
+
+
+def test_texts_that_are_lists(tmp_path: Path) -> None:
+    """Ansible splits a text at its commas; a variable that is one text is one entry."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - deb822_repository: {name: a, uris: "{{ repo.uris }}", suites: "{{ repo.suites }}",
+            components: "main,{{ repo.part }}", types: deb}
+        - user: {name: a, groups: "sudo,{{ group }}", append: true}
+        """,
+        defaults__main="repo: {uris: 'http://e.example', suites: [a], part: b}\ngroup: g\n",
+    )
+    assert [one.outcome for one in result.records] == ["converted"] * 2
+    assert 'url: "{{ Data.repo.uris }}"' in text
+    assert 'components: [main, "{{ Data.repo.part }}"]' in text
+    assert 'groups: [sudo, "{{ Data.group }}"]' in text
+    assert _planned(tmp_path) == 0
