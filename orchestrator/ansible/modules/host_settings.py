@@ -88,6 +88,8 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
             properties["schedule"] = "* * * * *"
     properties["command"] = given.required("job", "value")
     _check_percent(context, properties["command"])
+    if state != "present":
+        properties["ensure"] = state
     if file is not None and "{{" not in file:
         if context.looped:
             title = name

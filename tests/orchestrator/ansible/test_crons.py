@@ -65,6 +65,15 @@ def test_settings(tmp_path: Path) -> None:
     check_valid(tmp_path / "site")
 
 
+def test_a_computed_state(tmp_path: Path) -> None:
+    """It is that of the job."""
+    task = "- cron: {name: a, job: b, hour: 1, state: \"{{ 'present' if on else 'absent' }}\"}\n"
+    result, text = convert_tasks(tmp_path, task, defaults__main="on: true\n")
+    assert result.records[0].outcome == "converted"
+    assert "ensure: \"{{ 'present' if Data.on else 'absent' }}\"" in text
+    check_valid(tmp_path / "site")
+
+
 AWK = """
 - cron: {name: A, env: true, user: root, job: "b &|"}
 """
