@@ -10,7 +10,7 @@ from orchestrator.ansible.conversion import handlers, included_vars, keywords, r
 from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.looping import loop_over
-from orchestrator.ansible.conversion.loops import Loop, read_loop
+from orchestrator.ansible.conversion.loops import Loop, by_state, read_loop
 from orchestrator.ansible.conversion.statements import STATEMENTS
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.printing import text_expression
@@ -171,6 +171,18 @@ class Builder(Conversion):
         self, task: Task, record: Record, extra: dict[str, Any] | None = None
     ) -> list[Entry]:
         """The resources of one task with conditions and loops, not yet in the manifest."""
+        try:
+            return self._converted(task, record, extra)
+        except NotConvertible as error:
+            known = error.reason.startswith("state is a template")
+            variants = by_state(task, self.scope, self.files) if known else []
+            if not variants:
+                raise
+            return [one for each in variants for one in self._converted(each, record, extra)]
+
+    def _converted(
+        self, task: Task, record: Record, extra: dict[str, Any] | None = None
+    ) -> list[Entry]:
         scope = self.scope.having(
             task_vars={**self.scope.task_vars, **keywords.variables(task), **(extra or {})}
         )

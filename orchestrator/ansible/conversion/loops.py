@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jinja2 import nodes
@@ -23,9 +23,10 @@ from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import Task
+from orchestrator.ansible.source.tasks import Task, listed
 
 _MOST_WRITTEN_OUT = 40
+_STATES = 2
 
 
 @dataclass
@@ -37,6 +38,46 @@ class Loop:
     foreach: str = ""
     elements: list[Any] | None = None
     sample: Sample = field(default_factory=lambda: OPEN)
+
+
+def by_state(task: Task, scope: Scope, files: Files) -> list[Task]:
+    """A task with ``state: "{{ 'link' if x else 'absent' }}"`` as one task for each state."""
+    value = task.args.get("state")
+    node = only_expression(value) if isinstance(value, str) and is_template(value) else None
+    test: Any
+    states: list[Any]
+    if isinstance(node, nodes.CondExpr):
+        test, states = node.test, [node.expr1, node.expr2]
+    elif isinstance(node, nodes.Filter) and node.name == "ternary" and len(node.args) == _STATES:
+        test, states = node.node, list(node.args)
+    else:
+        return []
+    loop = read_loop(task, scope, files)
+    if loop is not None and loop.elements is not None:
+        loop.sample = Sample(list(loop.elements))
+    inner = scope if loop is None else element_scope(scope, loop)
+    if not all(isinstance(one, nodes.Const) for one in states) or not _is_boolean(test, inner):
+        return []
+    found = []
+    for state, condition in zip(states, (test, nodes.Not(test)), strict=True):
+        when = [*listed(task.keywords.get("when")), unparse(condition)]
+        one = replace(task, args={**task.args, "state": state.value})
+        found.append(one.with_keywords(when=when))
+    return found
+
+
+def _is_boolean(node: Any, scope: Scope) -> bool:
+    """Whether an expression is true or false, not a text that counts as true."""
+    if isinstance(node, (nodes.Compare, nodes.Test)):
+        return True
+    if isinstance(node, (nodes.And, nodes.Or)):
+        return _is_boolean(node.left, scope) and _is_boolean(node.right, scope)
+    if isinstance(node, nodes.Not):
+        return _is_boolean(node.node, scope)
+    if isinstance(node, nodes.Filter) and node.name.rsplit(".", 1)[-1] == "bool":
+        return True
+    sample = sample_of(node, scope)
+    return sample.all_kinds() == {"bool"} and not sample.open
 
 
 def element_scope(scope: Scope, loop: Loop) -> Scope:

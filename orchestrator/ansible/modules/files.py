@@ -71,7 +71,7 @@ def file(context: Context, given: Arguments) -> list[Entry]:
     if state is None:
         state = "directory" if given.raw("recurse") is not None else "file"
     if state == "absent":
-        given.ignore("owner", "group", "mode", "recurse")
+        given.ignore("owner", "group", "mode", "recurse", "src")
         if path in context.files.temporary:
             command = {"command": f"rm -rf {path}", "onlyif": f"test -e {path}"}
             return [Entry("exec", context.unique(context.title(f"remove {path}")), command)]

@@ -76,28 +76,28 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
             context.check(f"the file /etc/cron.d/{file} is removed, with all that is in it")
         del properties["comment"]
         return Entry("cron", title, {"ensure": "absent", **properties})
-    special = given.literal("special_time")
-    if special is not None:
-        properties["schedule"] = f"@{special}"
-    else:
-        for words in _TIMES:
-            value = given.text(*words)
-            if value is not None and value != "*":
-                properties[words[0]] = value
-        if not any(words[0] in properties for words in _TIMES):
-            properties["schedule"] = "* * * * *"
+    properties.update(_times(given))
     properties["command"] = given.required("job", "value")
     _check_percent(context, properties["command"])
     if state != "present":
         properties["ensure"] = state
-    if file is not None and "{{" not in file:
-        if context.looped:
-            title = name
-        if not _PLAIN.fullmatch(title) or title != file:
-            del properties["comment"]
-            written = re.sub("[^A-Za-z0-9_-]", "-", title)
-            context.check(OTHER_FILE.format(written, file))
+    if file is not None and "{{" not in file and (context.looped or not _PLAIN.fullmatch(file)):
+        title = name if context.looped else file
+        del properties["comment"]
+        context.check(OTHER_FILE.format(re.sub("[^A-Za-z0-9_-]", "-", title), file))
     return Entry("cron", title, properties)
+
+
+def _times(given: Arguments) -> dict[str, Any]:
+    special = given.literal("special_time")
+    if special is not None:
+        return {"schedule": f"@{special}"}
+    found: dict[str, Any] = {}
+    for words in _TIMES:
+        value = given.text(*words)
+        if value is not None and value != "*":
+            found[words[0]] = value
+    return found or {"schedule": "* * * * *"}
 
 
 def _setting(context: Context, given: Arguments, file: str | None) -> Entry:

@@ -138,3 +138,27 @@ def test_texts_that_are_lists(tmp_path: Path) -> None:
     assert 'components: [main, "{{ Data.repo.part }}"]' in text
     assert 'groups: [sudo, "{{ Data.group }}"]' in text
     assert _planned(tmp_path) == 0
+
+
+def test_computed_states(tmp_path: Path) -> None:
+    """Each state is a resource of its own, under its condition; a text is no condition."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {src: "/a/{{ item.n }}", dest: "/b/{{ item.n }}",
+            state: "{{ 'link' if item.on else 'absent' }}"}
+          loop: "{{ sites }}"
+        - file: {path: /c, owner: a, group: a, mode: "0755",
+            state: "{{ on | ternary('directory', 'absent') }}"}
+        - sysctl: {name: a.b, value: 1, state: "{{ on | ternary('present', 'absent') }}"}
+        - lineinfile: {path: /d, line: x, state: "{{ 'present' if n > 1 else 'absent' }}"}
+        - file: {path: /e, state: "{{ word | ternary('directory', 'absent') }}"}
+        """,
+        defaults__main="sites: [{n: a, on: true}]\non: true\nn: 1\nword: 'no'\n",
+    )
+    assert [one.outcome for one in result.records] == [*["converted"] * 4, "not converted"]
+    assert '- "/b/{{ item.n }}":' in text
+    assert "foreach: \"['/c'] if Data.on else []\"" in text
+    assert "foreach: \"['/c'] if not Data.on else []\"" in text
+    assert "if Data.n > 1 else []" in text
+    assert _planned(tmp_path) == 0
