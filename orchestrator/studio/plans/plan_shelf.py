@@ -22,7 +22,7 @@ from orchestrator.plan_files.counters import counters_of
 from orchestrator.plan_files.plan_file import PlanFile, moment
 from orchestrator.plan_files.reader import parse_plan
 from orchestrator.plan_files.signing import find_approvers
-from orchestrator.report.dangers import dangers_in
+from orchestrator.report.dangers import NOTHING_KNOWN, dangers_in
 from orchestrator.studio.plans.plan_folder import PlanFolder, StoredPlan
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, InputError, Problem
@@ -74,6 +74,7 @@ class PlanSummary(NamedTuple):
     digest: str
     id: str
     by: str
+    ccm: str
     manifest: str
     created: int
     expires: int
@@ -95,7 +96,12 @@ class PlanSummary(NamedTuple):
     def times(self) -> str:
         """When it was made, and until when it may be pushed."""
         until = "valid until" if self.state != "expired" else "was valid until"
-        return f"{moment(self.created)}, {until} {moment(self.expires)}"
+        return f"{moment(self.created)}, {until} {self.until}"
+
+    @property
+    def until(self) -> str:
+        """The end of the time in which it may be pushed."""
+        return moment(self.expires)
 
 
 class OpenPlan(NamedTuple):
@@ -232,13 +238,14 @@ def _opened(stored: StoredPlan) -> OpenPlan:
         name=stored.name,
         digest=stored.digest,
         id=kept.id,
-        by=f"{record['user']} with ccm {record['ccm']}",
+        by=record["user"],
+        ccm=record["ccm"],
         manifest=record["manifest"],
         created=record["created"],
         expires=record["expires"],
         hosts=tuple(dict.fromkeys(map(host_in, record["hosts"]))),
         left_out=tuple(dict.fromkeys(map(host_in, record["left_out"]))),
-        dangers=dangers.total,
+        dangers=dangers.total or (NOTHING_KNOWN if dangers.is_told else ""),
         given=given,
         counters=counters_of(kept),
     )

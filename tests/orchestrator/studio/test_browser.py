@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,22 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from orchestrator.fleet.host.phases import Phase
+from orchestrator.studio.plans.plan_shelf import PlanPolicy
 from orchestrator.studio.web.server import listen, serve
 from orchestrator.studio.web.start import StudioOptions, assemble
 from tests.axe import axe_source, violations
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import START
 from tests.orchestrator.studio.history import FIRST, SECOND, THIRD, RunningRun, three_runs
-from tests.orchestrator.studio.plans.planned import NAME, project_of, put_plan
+from tests.orchestrator.studio.plans.planned import NAME, People, command_of, project_of, put_plan
 from tests.orchestrator.studio.test_charts import RUNS, drift_run, planned_run
 
 OTHER = "other.plan"
 PAGES = (
     "/", "/runs", f"/runs/{SECOND}", f"/runs/{FIRST}/hosts/web1", "/hosts/web2",
     "/resource?name=file%23/etc/motd", f"/compare?a={FIRST}&b={THIRD}",
-    "/plans", f"/plan?name={NAME}", f"/compare/plans?a={NAME}&b={OTHER}",
+    "/plans", f"/plan?name={NAME}", f"/plan/push?name={NAME}", f"/plan/push?name={OTHER}",
+    f"/compare/plans?a={NAME}&b={OTHER}",
     "/compare/hosts?a=web1&b=web2", "/search?q=web",
 )  # fmt: skip
 LIVE = "20260922T133640Z-bbbbbbb"
@@ -77,9 +80,13 @@ def served(state: Path, tmp_path: Path) -> Iterator[Served]:
     drift_run(RUNS[0], 2)
     planned_run(RUNS[1], 3)
     root = project_of(tmp_path)
-    put_plan(root, created=START - 60)
+    people = People(tmp_path / "people")
+    people.add("alice")
+    people.sign("alice", put_plan(root, created=START - 60, expires=int(time.time()) + 3_600))
     put_plan(root, OTHER, hosts=("web1", "db1"))
-    with Served(state, project=root) as it:
+    command = command_of(f'print(json.dumps({{"run": "{FIRST}"}}))')
+    policy = PlanPolicy(str(people.signers))
+    with Served(state, project=root, policy=policy, push_command=command) as it:
         yield it
 
 
@@ -161,3 +168,19 @@ def test_a_run_is_watched_live(browser: Chrome, served: Served) -> None:
     _wait(browser, lambda browser: not browser.find_elements(By.ID, "at-work"))
     _wait(browser, lambda browser: "running" not in text_of(browser, "h1"))
     assert complaints(browser) == []
+
+
+def test_a_plan_is_pushed_by_keyboard(browser: Chrome, served: Served) -> None:
+    """A wrong number is refused on the page, the right one leads to the run."""
+    log_in(browser, served)
+    visit(browser, f"{served.address}/plan?name={NAME}")
+    complaints(browser)  # of a page of an earlier studio, which has ended
+    browser.find_element(By.PARTIAL_LINK_TEXT, "Push this plan").send_keys(Keys.ENTER)
+    _wait(browser, lambda browser: "/plan/push" in browser.current_url)
+    browser.find_element(By.NAME, "hosts").send_keys("3", Keys.ENTER)
+    _wait(browser, lambda browser: "not the number" in text_of(browser, "[role=alert]"))
+    browser.find_element(By.NAME, "hosts").send_keys("2", Keys.ENTER)
+    _wait(browser, lambda browser: f"/runs/{FIRST}" in browser.current_url)
+    assert text_of(browser, "h1") == "Push of site.yaml"
+    answers = [one for one in complaints(browser) if "409" not in one]
+    assert answers == []

@@ -39,9 +39,9 @@ def test_the_list_has_each_plan_with_what_matters(state: Path, root: Path) -> No
     (root / "notes.txt").write_text("no plan")
     browser = studio_of(state, root).log_in()
     text = words(browser, "/plans")
-    new = "releases/change.plan valid 1 min alice@desk with ccm 1.0 site.yaml 3 1 removal"
+    new = "releases/change.plan valid not checked 1 removal 3 1 min alice@desk site.yaml"
     assert new in text
-    assert "old.plan expired 2 days alice" in text
+    assert "old.plan expired not checked 2 2 days alice@desk" in text
     assert "Cannot be shown broken.plan : broken.plan is not a plan made by ccm" in text
     assert "notes.txt" not in text
     assert '<a href="/plan?name=releases/change.plan">' in browser.get("/plans").text
@@ -52,7 +52,7 @@ def test_a_plan_shows_its_dangers_before_its_changes(state: Path, root: Path) ->
     put_plan(root, **{"/etc/motd": REMOVAL})
     text = words(studio_of(state, root).log_in(), f"/plan?name={NAME}")
     assert "Dangerous 1 removal Action What Hosts remove file#/etc/motd web1" in text
-    assert text.index("Dangerous") < text.index("Would change")
+    assert text.index("Dangerous") < text.index("Would change") < text.index("Approval State")
     assert "C file#/etc/app on web[1-2] (2 hosts)" in text
 
 
