@@ -118,7 +118,8 @@ def _field(
     schema = kind.schema if kind else {}
     made = Field(
         key,
-        _kind(schema, key, value, is_long=bool(kind and kind.blob)),
+        # A blob that may not be empty is the path of one.
+        _kind(schema, key, value, is_long=bool(kind and kind.blob and "minLength" not in schema)),
         text="",
         about=str(schema.get("description", "There is no such property.")),
         default=scalar(schema["default"]) if _is_scalar(schema.get("default")) else "",

@@ -80,6 +80,15 @@ def test_a_content_of_one_expression_gets_no_newline(browser: DesignerBrowser) -
     assert "content: |\n              hello\n" in browser.yaml
 
 
+def test_a_path_is_one_line(browser: DesignerBrowser) -> None:
+    """The source of a file gets no newline, as a content does."""
+    page = browser.edit("site.yaml", 1)
+    assert '<input id="p-source"' in page
+    assert '<textarea id="p-content"' in page
+    browser.set("site.yaml", 1, content="", source="motd.txt")
+    assert "source: motd.txt\n" in browser.yaml
+
+
 def test_what_is_not_touched_stays(browser: DesignerBrowser, file: Path) -> None:
     """A form that comes back as it was sent changes nothing; another one a single line."""
     browser.edit("site.yaml", 0)
