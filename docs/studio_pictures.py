@@ -21,7 +21,48 @@ from orchestrator.studio.web.start import StudioOptions, assemble
 
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH = 1200
-PICTURES = (("studio-fleet", "/", "light", 900), ("studio-run", "/runs/{last}", "dark", 1000))
+DESIGN = "/design/edit?file=site.yaml"
+PICTURES = (
+    ("studio-fleet", "/", "light", 1000),
+    ("studio-run", "/runs/{last}", "dark", 1000),
+    ("studio-design", f"{DESIGN}&resource=1", "light", 900),
+    ("studio-hierarchy", f"{DESIGN}&section=hierarchy", "dark", 820),
+)
+SITE = """\
+# The web servers
+data:
+  port: 80  # of nginx
+  admins: [ann, bert]
+hierarchy:
+  order: ["role:{{ lookup('facts.role', 'none') }}", default]
+  merge: deep
+  keys: {admins: unique}
+overrides:
+  role:web:
+    port: 8080
+ccm:
+  defaults:
+    file: {owner: root, group: root}
+  resources:
+    - package:
+        - nginx:
+            ensure: latest
+    - file:
+        - /etc/nginx/conf.d/site.conf:
+            content: "{{ template('site.j2') }}"
+            mode: "644x"
+            require: ["package#nginx"]
+    - service:
+        - nginx:
+            ensure: running
+            enable: true
+            subscribe: ["file#/etc/nginx/conf.d/site.conf"]
+    - user:
+        - "{{ item }}":
+            foreach: Data.admins
+            groups: [adm]
+"""
+"""The manifest of the designer's pictures, with a problem at a field."""
 
 
 def main() -> int:
@@ -29,11 +70,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ccm-pictures-") as directory:
         state = Path(directory) / "ccm"
         write_history(state, runs=17, hosts=24)
+        project = _project(Path(directory) / "site")
         said: list[str] = []
         over = threading.Event()
         with listen("127.0.0.1", 0) as listener:
             port = listener.getsockname()[1]
-            options = StudioOptions(state, "127.0.0.1", port, user="alice")
+            options = StudioOptions(state, "127.0.0.1", port, user="alice", project=project)
             parts = assemble(options, port, said.append)
             parts.keeper.refresh()
             parts.access.announce()
@@ -47,6 +89,15 @@ def main() -> int:
                 thread.join()
                 parts.keeper.stop()
     return 0
+
+
+def _project(directory: Path) -> Path:
+    """A project with the manifest of the designer's pictures."""
+    directory.mkdir()
+    (directory / "ccm.yaml").write_text("facts_max_age: 1h\n")
+    (directory / "site.yaml").write_text(SITE)
+    (directory / "site.j2").write_text("listen {{ Data.port }};\n")
+    return directory
 
 
 def _draw(link: str, last: str) -> None:
