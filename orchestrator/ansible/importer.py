@@ -21,6 +21,7 @@ from orchestrator.ansible.output.manifest_text import manifest_text
 from orchestrator.ansible.output.report import document, report_text
 from orchestrator.ansible.output.yaml_text import lines
 from orchestrator.ansible.problems import bad_input
+from orchestrator.ansible.source.boundary import reading_only
 from orchestrator.ansible.source.config import vault_keys
 from orchestrator.ansible.source.inventories import find_inventories, read_inventory
 from orchestrator.ansible.source.playbooks import Play, is_playbook, project_root, read_playbook
@@ -66,6 +67,16 @@ def import_project(source: str, output: str) -> ImportResult:
         raise UsageError(
             f"{output} is not an empty directory", hint="name a directory that does not exist yet"
         )
+    with reading_only(_readable(path)):
+        return _imported(path, target)
+
+
+def _readable(path: Path) -> Path:
+    """The directory of the project, or of a role."""
+    return path if path.is_dir() and is_role(path) else project_root(path)
+
+
+def _imported(path: Path, target: Path) -> ImportResult:
     plays, root, title = _plays(path)
     project = Project(role_directories(root))
     inventories = find_inventories(root)

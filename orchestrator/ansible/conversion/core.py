@@ -11,6 +11,7 @@ from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.output.entries import CHECK, Datum, Entry, Manifest, Record, slug
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Block, Task
 from orchestrator.ansible.source.yaml_reader import Map
 
@@ -138,7 +139,7 @@ class Conversion(ABC):
         for place in (beside, self.files.base / "tasks", self.files.base):
             for ending in ("", ".yml", ".yaml"):
                 path = place / (name + ending)
-                if path.is_file() and not (name.startswith("/") and not self.files.holds(path)):
+                if path.is_file() and is_readable(path):
                     return path
         return None
 

@@ -24,6 +24,7 @@ from orchestrator.ansible.jinja.trees import (
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.output.entries import CHECK, Comment, Record, both, slug
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Task, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
 from remote_runtime.errors import CcmError
@@ -204,7 +205,7 @@ def _vars_file(builder: Conversion, name: str) -> Path | None:
     for folder in ("vars", "", "defaults", "tasks"):
         for ending in ("", ".yml", ".yaml"):
             path = base / folder / (name + ending)
-            if path.is_file() and not (name.startswith("/") and not builder.files.holds(path)):
+            if path.is_file() and is_readable(path):
                 return path
     return None
 

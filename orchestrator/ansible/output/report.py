@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from orchestrator.ansible.output.entries import CHECK, CONVERTED, KEPT, Record
+from orchestrator.support.plain_text import one_line
 
 
 def coverage(records: list[Record]) -> dict[str, Any]:
@@ -76,8 +77,8 @@ def report_text(records: list[Record], notes: list[str], files: list[str]) -> st
         if chosen:
             found += ["", f"{title}:"]
         for one in chosen:
-            found.append(f"  {one.path}:{one.line}: {one.name or one.module}")
-            found += [f"    {reason}" for reason in dict.fromkeys(one.reasons)]
+            found.append("  " + one_line(f"{one.path}:{one.line}: {one.name or one.module}"))
+            found += [f"    {one_line(reason)}" for reason in dict.fromkeys(one.reasons)]
     if notes:
-        found += ["", "Notes:", *(f"  {note}" for note in notes)]
+        found += ["", "Notes:", *(f"  {one_line(note)}" for note in notes)]
     return "\n".join(found) + "\n"

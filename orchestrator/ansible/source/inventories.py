@@ -12,6 +12,7 @@ from typing import Any
 from inventory.names import is_range
 from inventory.ranges import BadRangeError, expanded
 from orchestrator.ansible.problems import bad_input
+from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.roles import ENDINGS, variables_at
 from orchestrator.ansible.source.yaml_reader import Map, read, read_text
 
@@ -61,7 +62,7 @@ def find_inventories(root: Path) -> list[Path]:
             r"^\s*inventory\s*=\s*(\S+)", config.read_text(errors="replace"), re.MULTILINE
         )
         path = root / match.group(1).split(",")[0] if match else None
-        if path is not None and path.exists():
+        if path is not None and path.exists() and is_readable(path):
             return _files(path)
     for name in ("inventory", "inventories", "hosts"):
         for ending in ("", ".ini", ".yml", ".yaml", ".cfg", ".inv"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orchestrator.ansible.source.boundary import admit, is_readable
 from orchestrator.ansible.source.tasks import Block, Task, read_tasks
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read, read_map
 
@@ -113,10 +114,15 @@ def role_directories(root: Path) -> list[Path]:
 
 
 def find_role(name: str, directories: list[Path]) -> Path | None:
-    """The directory of a role, also by the last part of a name such as ``author.role``."""
+    """The directory of a role, also by the last part of a name such as ``author.role``.
+
+    A role outside of the directories is found in the project only.
+    """
+    is_plain = not name.startswith("/") and ".." not in Path(name).parts
     for one in (name, name.rsplit(".", 1)[-1]):
         for directory in directories:
             path = directory / one
-            if path.is_dir() and is_role(path):
+            if path.is_dir() and is_role(path) and (is_plain or is_readable(path)):
+                admit(path)
                 return path
     return None

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from orchestrator.ansible.problems import bad_input
+from orchestrator.ansible.source.boundary import is_readable
 
 MAX_BYTES = 4 * 1024 * 1024
 MOST_VALUES = 500_000
@@ -114,6 +115,10 @@ def read_text(path: Path) -> str:
     try:
         if not path.is_file():  # a pipe or a device has no end
             raise bad_input(f"{path}: not a file", hint="check the path")
+        if not is_readable(path):
+            raise bad_input(
+                f"{path}: leads out of the project", hint="copy the file into the project"
+            )
         if path.stat().st_size > MAX_BYTES:
             raise bad_input(f"{path}: larger than 4 MiB", hint="split the file")
         return path.read_text(encoding="utf-8")

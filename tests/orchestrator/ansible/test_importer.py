@@ -250,12 +250,17 @@ def test_links_and_paths_out_of_the_project_are_not_read(tmp_path: Path) -> None
     (outside / "id").write_text("of-the-user")
     (outside / "vars.yml").write_text("word: of-the-user\n")
     (outside / "tasks.yml").write_text("- command: echo of-the-user\n")
+    write(outside / "role", {"tasks/main.yml": "- command: echo of-the-user\n"})
     tasks = f"""
         - template: {{src: "{{{{ name }}}}", dest: /a}}
         - copy: {{src: "{{{{ name }}}}", dest: /b}}
         - copy: {{src: link, dest: /c}}
         - include_vars: {outside}/vars.yml
         - include_tasks: {outside}/tasks.yml
+        - include_vars: ../../outside/vars.yml
+        - include_tasks: ../../outside/tasks.yml
+        - include_role: {{name: ../outside/role}}
+        - include_role: {{name: {outside}/role}}
         """
     role = write(tmp_path / "role", {
         "tasks/main.yml": tasks, "defaults/main.yml": "name: b\n", "templates/b": "b\n",
@@ -265,6 +270,44 @@ def test_links_and_paths_out_of_the_project_are_not_read(tmp_path: Path) -> None
     import_project(str(role), str(tmp_path / "site"))
     for path in (tmp_path / "site").rglob("*"):
         assert path.is_dir() or "of-the-user" not in path.read_text()
+
+
+@pytest.mark.parametrize("place", ["roles/a/vars/main.yml", "group_vars/all.yml"])
+def test_a_file_of_data_that_links_out_of_the_project_is_refused(
+    tmp_path: Path, place: str
+) -> None:
+    """Such a link could lead to anything of the user, so the import names it and ends."""
+    project, site = project_with_link(tmp_path, place), tmp_path / "site"
+    with pytest.raises(CcmError, match="leads out of the project"):
+        import_project(str(project), str(site))
+    assert not site.exists()
+
+
+def test_a_file_of_tasks_that_links_out_of_the_project_is_not_there(tmp_path: Path) -> None:
+    """The task that includes it is not converted, and the reason says so."""
+    project = project_with_link(tmp_path, "roles/a/tasks/more.yml")
+    (record,) = import_project(str(project), str(tmp_path / "site")).records
+    assert record.reasons == ["the file of tasks more.yml is not in the project"]
+
+
+def project_with_link(directory: Path, place: str) -> Path:
+    """A project, in which one file leads out of it."""
+    (directory / "outside.yml").write_text("[{command: echo of-the-user}]\n")
+    project = write(directory / "project", {
+        "site.yml": "- hosts: all\n  roles: [a]\n",
+        "roles/a/tasks/main.yml": "- include_tasks: more.yml\n",
+    })  # fmt: skip
+    link = project / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(directory / "outside.yml")
+    return project
+
+
+def test_a_report_has_a_line_for_each_reason(tmp_path: Path) -> None:
+    """Line breaks of a stranger's names start no line of their own."""
+    tasks = '- {name: "a\\nError: b", ooo: {c: d}}\n'
+    result, _ = convert_tasks(tmp_path, tasks)
+    assert ": a Error: b\n" in result.text()
 
 
 OUTSIDE = ["import_playbook: ../other.yml", "hosts: all\n  vars_files: [../x.yml]"]

@@ -1,0 +1,38 @@
+"""The directories that an import reads (controller).
+
+A project may be a stranger's: it names other files, and its links lead anywhere. Files outside of
+these directories, such as keys of the user, must not get into the site.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+_directories: ContextVar[list[Path] | None] = ContextVar("directories", default=None)
+
+
+@contextmanager
+def reading_only(directory: Path) -> Iterator[None]:
+    """While it is entered, only files of this directory are readable. Without it, all are."""
+    token = _directories.set([directory.resolve()])
+    try:
+        yield
+    finally:
+        _directories.reset(token)
+
+
+def admit(directory: Path) -> None:
+    """Make the files of another directory readable: of a role from a path for roles."""
+    directories = _directories.get()
+    if directories is not None and not is_readable(directory):
+        directories.append(directory.resolve())
+
+
+def is_readable(path: Path) -> bool:
+    """Whether a path, with its links followed, leads into one of the directories."""
+    directories = _directories.get()
+    resolved = path.resolve()
+    return directories is None or any(resolved.is_relative_to(one) for one in directories)
