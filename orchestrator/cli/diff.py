@@ -24,7 +24,7 @@ DIFFERENT = 4
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the two runs and the options."""
     parser.add_argument(
-        "first", metavar="RUN1", help="the ID of a run or a prefix of it, see ccm runs"
+        "first", metavar="RUN1", help="the ID of a run or a prefix of it; see ccm runs"
     )
     parser.add_argument("second", metavar="RUN2", help="the run to compare with")
     parser.add_argument("--json", action="store_true", help="write one JSON document to stdout")

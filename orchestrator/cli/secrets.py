@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--new-password-file", metavar="PATH", help="use the vault password in this file"
     )
     recipients = add("recipients", "show who can decrypt files")
-    recipients.add_argument("files", metavar="FILE", nargs="+", help="the files to show")
+    recipients.add_argument("files", metavar="FILE", nargs="+", help="the encrypted files")
     used = add("used", "show the hosts and resources that a secret reaches; contacts no host")
     used.add_argument("name", metavar="FILE#KEY", help="as in secret(), or a key of the data")
     used.add_argument("manifest", metavar="MANIFEST", help="the manifest, such as site.yaml")

@@ -143,7 +143,7 @@ def _add_policy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-push",
         action="store_true",
-        help="let users with the role push, push approved plans of the project; requires --signers",
+        help="allow users with the role push to push approved plans; requires --signers",
     )
 
 
@@ -158,7 +158,7 @@ def _push_command(args: argparse.Namespace, project: Path | None) -> tuple[str, 
         raise UsageError("--allow-push requires --signers", hint=hint)
     if project is None:
         hint = "start it where ccm.yaml is, or name the directory with --project"
-        raise UsageError("--allow-push requires a project, which has the plans", hint=hint)
+        raise UsageError("--allow-push requires a project with plans", hint=hint)
     from orchestrator.cli.studio_push import push_command
 
     return push_command()

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-HELP = "Do the work for hosts in pushes that use the same Dask scheduler."
+HELP = "Run as a worker of a Dask scheduler, for the pushes that use it."
 EXAMPLE = """
 ccm worker --scheduler scheduler.example.net:8786
 ccm worker --scheduler scheduler.example.net:8786 --site paris --site lyon
