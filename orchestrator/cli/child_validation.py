@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from orchestrator.runs.wiring import TargetSelection
 
 
-class PartCheck(NamedTuple):
+class ChildCheck(NamedTuple):
     """What is wrong with a manifest as a part of its ``parents``, and of what it is warned."""
 
     parents: tuple[str, ...]
@@ -25,9 +25,9 @@ class PartCheck(NamedTuple):
     warnings: tuple[Problem, ...]
 
 
-def check_as_part(
+def check_child(
     manifest: str, data: PlanOptions, chosen: TargetSelection | None
-) -> PartCheck | None:
+) -> ChildCheck | None:
     """Check a manifest with the data from its parents; None if no manifest of the project applies
     it.
 
@@ -55,7 +55,7 @@ def check_as_part(
         problems = [one for one in problems if all(one in wrong for wrong, _ in found)]
     warnings = dict.fromkeys(one for _, doubtful in found for one in doubtful)
     names = dict.fromkeys(os.path.relpath(parent.path) for parent in certain or parents)
-    return PartCheck(tuple(names), tuple(problems), tuple(warnings))
+    return ChildCheck(tuple(names), tuple(problems), tuple(warnings))
 
 
 def _under(

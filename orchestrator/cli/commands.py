@@ -140,12 +140,12 @@ class Parser(argparse.ArgumentParser):
         """The options of a rollout, of a command that has them."""
         if not hasattr(found, ROLLOUT):
             return {}
-        from orchestrator.cli.named_rollouts import settle_rollout
+        from orchestrator.cli.named_rollouts import resolve_rollout
 
         groups = (one for one in self._action_groups if one.title == ROLLOUT)
         actions = [action for one in groups for action in one._group_actions]
         options = [action for action in actions if action.dest != ROLLOUT]
-        return settle_rollout(getattr(found, ROLLOUT), project, options, vars(found))
+        return resolve_rollout(getattr(found, ROLLOUT), project, options, vars(found))
 
     passes_on = ""
     """The argument that gets the words behind ``--``; then options may stand between positionals,

@@ -25,7 +25,7 @@ MAX_MANIFESTS = 20
 _TEMPLATE = re.compile(r"\{\{|\$\{")
 
 
-class Glance(NamedTuple):
+class CompletionEntry(NamedTuple):
     """A resource as written; ``names`` are its name and its alias."""
 
     type: str
@@ -67,7 +67,7 @@ def project_of(manifest: str) -> Project | None:
     return read_project(found)
 
 
-def _resources(manifest: str) -> Iterator[Glance]:
+def _resources(manifest: str) -> Iterator[CompletionEntry]:
     """The resources of a manifest and of its children, as far as they are read; by default of the
     usual manifest in the current directory.
     """
@@ -101,7 +101,7 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def _of_manifest(text: str) -> Iterator[Glance]:
+def _of_manifest(text: str) -> Iterator[CompletionEntry]:
     root = parse_document(text, "a manifest", []) if text else None
     ccm = root.get("ccm") if isinstance(root, Mapping) else None
     resources = ccm.get("resources") if isinstance(ccm, Mapping) else None
@@ -118,13 +118,13 @@ def _entries(node: Node | None) -> list[Mapping]:
     return [one for one in nodes if isinstance(one, Mapping)]
 
 
-def _glance(type_: str, name: str, properties: Node) -> Glance:
+def _glance(type_: str, name: str, properties: Node) -> CompletionEntry:
     given = properties if isinstance(properties, Mapping) else None
     alias = given.get("alias") if given else None
     tags = given.get("tags") if given else None
     names = [name, *([alias.text] if isinstance(alias, Scalar) else [])]
     listed = tags.nodes if isinstance(tags, Sequence) else [tags]
-    return Glance(
+    return CompletionEntry(
         type_,
         tuple(filter(_is_plain, names)),
         tuple(one.text for one in listed if isinstance(one, Scalar) and _is_plain(one.text)),

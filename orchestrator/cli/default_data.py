@@ -12,7 +12,7 @@ FILE = ".hiera"
 _OTHERS = 0o002
 
 
-def with_data_here(options: PlanOptions) -> PlanOptions:
+def with_default_data(options: PlanOptions) -> PlanOptions:
     """The options, with ``./.hiera`` as the default of data.
 
     UsageError for a ``.hiera`` that other users can write, or a link of theirs: in a directory of

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.options import add_history, read_folder
+from orchestrator.cli.options import add_history, read_run_source
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the differences."""
     from orchestrator.fleet.store.saved_runs import saved_run
 
-    folder = read_folder(args)
+    folder = read_run_source(args)
     differ = write_differences(
         saved_run(args.first, folder), saved_run(args.second, folder), args.json
     )

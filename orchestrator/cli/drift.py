@@ -8,7 +8,7 @@ from orchestrator.cli.options import (
     add_connection,
     add_data,
     add_inventory,
-    add_keeping,
+    add_retention,
 )
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.run_request import read_request
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
     add_bounds(parser)
     add_engine(parser)
-    add_keeping(parser)
+    add_retention(parser)
     add_connection(parser)
     add_data(parser)
     add_output(parser, detailed=False)

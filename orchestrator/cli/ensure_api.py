@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.default_data import with_data_here
+from orchestrator.cli.default_data import with_default_data
 from orchestrator.cli.options import add_connection, add_data, add_diff, add_inventory, add_run
 from orchestrator.cli.output import Output, OutputOptions
 from orchestrator.cli.run_request import read_request
@@ -66,7 +66,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
     from orchestrator.runs.push_flow import check_request
 
     request = read_request(args, "ensure")
-    request = request._replace(data=with_data_here(request.data))
+    request = request._replace(data=with_default_data(request.data))
     check_request(request)
     resource = read_resource(sys.stdin.buffer, types_beside(Path.cwd()))
     store = session_store(request.run.noop)

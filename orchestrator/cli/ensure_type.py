@@ -13,7 +13,7 @@ from orchestrator.cli.common_flags import (
     read_common_flags,
     refuse_references,
 )
-from orchestrator.cli.default_data import with_data_here
+from orchestrator.cli.default_data import with_default_data
 from orchestrator.cli.options import add_connection, add_data, add_inventory, add_run
 from orchestrator.cli.output import Output, add_output, read_output
 from orchestrator.cli.property_flags import add_flag, flags_of, read_flag
@@ -79,7 +79,7 @@ class EnsureType:
         from orchestrator.runs.one_resource import push_resource
 
         request = read_request(args, "ensure")
-        request = request._replace(data=with_data_here(request.data))
+        request = request._replace(data=with_default_data(request.data))
         output = Output(read_output(args), request.run)
         store = session_store(request.run.noop)
         if store is None:

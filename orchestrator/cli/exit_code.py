@@ -58,11 +58,11 @@ def result_exit_code(result: RunResult, detailed: bool) -> int:
     if result.incomplete and code in (0, CHANGED):
         code = 1
     if result.left_out:
-        code = stronger(code, 1)
-    return code if result.assessment is None else stronger(code, result.assessment.exit_code)
+        code = worse_exit_code(code, 1)
+    return code if result.assessment is None else worse_exit_code(code, result.assessment.exit_code)
 
 
-def stronger(first: int, second: int) -> int:
+def worse_exit_code(first: int, second: int) -> int:
     """Of the codes of two runs that make one, the one that says more."""
     return min(first, second, key=_STRENGTH.index)
 

@@ -58,14 +58,14 @@ def configure(parser: Parser) -> None:
         help="maximum total size of all files from all hosts (default: 10G)",
     )
     add_engine(parser)
-    add_keeping(parser)
+    add_retention(parser)
     add_connection(parser)
     add_output(parser, of_resources=False)
 
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, then fetch from all hosts."""
-    from orchestrator.cli.grouped_output import AnswersOutput
+    from orchestrator.cli.grouped_output import GroupedOutput
     from orchestrator.fleet.host.fetch_target import FetchTarget
     from orchestrator.planning.commands.fetch_command import FetchCommand
     from orchestrator.runs.fleet_command import run_on_hosts
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     landing = FetchTarget(args.directory.absolute(), args.max_size, args.max_total)
     command = FetchCommand(args.paths, landing, args.recursive)
     request = read_request(args, "fetch")
-    output = AnswersOutput(read_output(args), request.run, fold=False)
+    output = GroupedOutput(read_output(args), request.run, fold=False)
     result = run_on_hosts(
         request,
         command,

@@ -9,7 +9,7 @@ from orchestrator.report.terminal.style import Style
 from remote_runtime.options import RunOptions
 
 
-class AnswersOutput(Output):
+class GroupedOutput(Output):
     """The output of a command over the fleet: identical output of hosts, instead of a summary.
 
     ``fold`` is as for ``Answers``. Progress goes to stderr if it is not drawn.

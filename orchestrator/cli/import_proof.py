@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FIRST = ("ansible", "ccm")
 
 
-class WantedProof(NamedTuple):
+class ProofOptions(NamedTuple):
     """What the command line says of a proof; ``limit`` are the patterns of its hosts, ``agreed``
     says that there is no prompt. ``step_timeout`` and ``command_timeout`` are in seconds.
     """
@@ -93,9 +93,9 @@ def add_proof(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_proof(args: argparse.Namespace) -> WantedProof:
+def read_proof(args: argparse.Namespace) -> ProofOptions:
     """The proof that the options ask for."""
-    return WantedProof(
+    return ProofOptions(
         prove=args.prove,
         first=args.first,
         limit=args.limit or [],
@@ -105,7 +105,7 @@ def read_proof(args: argparse.Namespace) -> WantedProof:
     )
 
 
-def check_proof(wanted: WantedProof) -> None:
+def check_proof(wanted: ProofOptions) -> None:
     """Refuse a proof that cannot begin, before anything is written. UsageError."""
     import os
 
@@ -129,7 +129,7 @@ def check_proof(wanted: WantedProof) -> None:
         )
 
 
-def run_proof(wanted: WantedProof, converted: Converted) -> int:
+def run_proof(wanted: ProofOptions, converted: Converted) -> int:
     """Prove a conversion; 0 where the other tool found nothing to do, else 1."""
     from orchestrator.ansible.proof.playbook_run import Limits, Playbook, run_playbook
     from orchestrator.ansible.proof.prove import prove

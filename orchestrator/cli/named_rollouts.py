@@ -10,7 +10,7 @@ from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.text.nearest import nearest
 
 
-def settle_rollout(
+def resolve_rollout(
     name: str | None, project: Project, actions: Iterable[argparse.Action], given: Mapping[str, Any]
 ) -> dict[str, ResolvedOption]:
     """The final options of a rollout: a flag overrides the value of the named rollout in the file.

@@ -109,7 +109,7 @@ def read_past(args: argparse.Namespace) -> HistoryChoice | None:
     return found
 
 
-def read_folder(args: argparse.Namespace) -> RunFolder:
+def read_run_source(args: argparse.Namespace) -> RunFolder:
     """Where the runs are that a command shows. UsageError."""
     past = read_past(args)
     if past is None:
@@ -130,13 +130,13 @@ def read_history(args: argparse.Namespace) -> HistoryChoice | None:
     return history_choice(args.history, args.history_token or {})
 
 
-def add_keeping(parser: argparse.ArgumentParser) -> None:
+def add_retention(parser: argparse.ArgumentParser) -> None:
     """Add what decides where runs are stored, and how many; it has no flag."""
     parser.set_defaults(keep=None, history=None, history_token=None)
 
 
-def read_keeping(args: argparse.Namespace) -> int:
-    """What ``add_keeping`` leaves to the environment and the project's file."""
+def read_retention(args: argparse.Namespace) -> int:
+    """What ``add_retention`` leaves to the environment and the project's file."""
     return int(args.keep)
 
 
@@ -149,7 +149,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--monitor-only", action="store_true", help="only run the health checks of the resources"
     )
     add_preview(parser)
-    add_keeping(parser)
+    add_retention(parser)
     parser.add_argument(
         "--lock-timeout",
         metavar="SECONDS",

@@ -8,8 +8,8 @@ from orchestrator.cli.options import (
     add_connection,
     add_data,
     add_inventory,
-    add_keeping,
     add_preview,
+    add_retention,
     read_preview,
     seconds,
 )
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_stage_choice(parser)
     add_preview(parser)
     add_engine(parser)
-    add_keeping(parser)
+    add_retention(parser)
     add_connection(parser)
     add_data(parser)
     add_output(parser)

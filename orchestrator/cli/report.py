@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from orchestrator.cli.options import add_history, read_folder
+from orchestrator.cli.options import add_history, read_run_source
 from orchestrator.fleet.host.stage_host import host_in
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.store.saved_runs import saved_run
     from orchestrator.report.files.document import write_document
 
-    kept = saved_run(args.id, read_folder(args))
+    kept = saved_run(args.id, read_run_source(args))
     _check(args, kept)
     files = read_forms(args)
     write_forms(kept, files)

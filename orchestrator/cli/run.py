@@ -11,7 +11,7 @@ from orchestrator.cli.engine_flag import add_engine
 from orchestrator.cli.options import (
     add_connection,
     add_inventory,
-    add_keeping,
+    add_retention,
     seconds,
 )
 from orchestrator.cli.output import add_output, read_output
@@ -65,20 +65,20 @@ def configure(parser: Parser) -> None:
     )
     add_rollout(parser)
     add_engine(parser)
-    add_keeping(parser)
+    add_retention(parser)
     add_connection(parser)
     add_output(parser, of_resources=False)
 
 
 def run(args: argparse.Namespace) -> int:
     """Check everything, then run it on all hosts."""
-    from orchestrator.cli.grouped_output import AnswersOutput
+    from orchestrator.cli.grouped_output import GroupedOutput
     from orchestrator.runs.fleet_command import run_on_hosts
 
     command = _command(args)
     request = read_request(args, "run")
     request = request._replace(run=request.run._replace(timeout=0.0))
-    output = AnswersOutput(read_output(args), request.run, fold=args.fold)
+    output = GroupedOutput(read_output(args), request.run, fold=args.fold)
     result = run_on_hosts(
         request, command, shown=command.shown, words=_again(args), reporter=output
     )

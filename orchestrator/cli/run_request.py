@@ -7,8 +7,8 @@ from orchestrator.cli.options import (
     read_data,
     read_history,
     read_inventory,
-    read_keeping,
     read_plan_requirements,
+    read_retention,
     read_run,
 )
 from orchestrator.cli.stage_flags import read_stage_choice
@@ -31,7 +31,7 @@ def read_request(args: argparse.Namespace, command: str) -> RunRequest:
         run=read_run(args),
         connection=read_connection(args),
         verify=getattr(args, "verify", False),
-        keep=read_keeping(args),
+        keep=read_retention(args),
         plan=read_plan_requirements(args),
         stages=read_stage_choice(args),
         history=read_history(args),

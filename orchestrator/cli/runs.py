@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.cli.options import add_history, count, read_folder
+from orchestrator.cli.options import add_history, count, read_run_source
 from orchestrator.support.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ ccm runs push             # copies what the history lacks
 BELOW = ("push",)
 
 
-class Listed(NamedTuple):
+class RunRow(NamedTuple):
     """One line of the list; ``predicted`` is "" without a plan, ``commit`` without a repository."""
 
     run: str
@@ -41,7 +41,7 @@ class Listed(NamedTuple):
     outcome: str
 
 
-_HEAD = Listed(
+_HEAD = RunRow(
     "RUN",
     "WHEN",
     "TOOK",
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.store.past_runs import runs_of
     from orchestrator.fleet.store.saved_runs import saved_runs
 
-    folder = read_folder(args)
+    folder = read_run_source(args)
     runs = runs_of(args.manifest, folder) if args.manifest else saved_runs(folder)
     found = list(itertools.islice(runs, args.n))
     if args.json:
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def table(runs: list[Listed], width: int) -> list[str]:
+def table(runs: list[RunRow], width: int) -> list[str]:
     """The lines in columns; with ``width`` columns (0: unlimited), the outcome is wrapped, and goes
     below its run if there is no room next to it.
     """
@@ -119,7 +119,7 @@ def table(runs: list[Listed], width: int) -> list[str]:
 
     shown = [
         name
-        for name in Listed._fields
+        for name in RunRow._fields
         if name not in _WHERE_KNOWN or any(getattr(one, name) for one in runs)
     ]
     rows = [[getattr(one, name) for name in shown] for one in (_HEAD, *runs)]
@@ -167,7 +167,7 @@ def _record(kept: SavedRun) -> dict[str, Any]:
     return {**kept.about, "outcomes": outcomes, "summary": totals(results)}
 
 
-def _listed(kept: SavedRun) -> Listed:
+def _listed(kept: SavedRun) -> RunRow:
     from orchestrator.report.durations import took
     from orchestrator.report.files.document import whole_tally
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
@@ -181,7 +181,7 @@ def _listed(kept: SavedRun) -> Listed:
     results = _results(kept)
     summary = whole_tally(results or []).shown
     compared = summary.compared
-    return Listed(
+    return RunRow(
         kept.run_id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"])),
         took(about["end"] - about["start"]) if about["end"] else "-",

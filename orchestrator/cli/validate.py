@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
-    from orchestrator.cli.child_validation import check_as_part
+    from orchestrator.cli.child_validation import check_child
     from orchestrator.project.discovery import project_files
     from orchestrator.project.reader import project_notes
     from orchestrator.rollout.detection import is_stages
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         site, found = _found(args.manifest, data, chosen)
     except InputError:
-        part = check_as_part(args.manifest, data, chosen)
+        part = check_child(args.manifest, data, chosen)
         if part is None:
             raise
         if part.problems:
@@ -131,7 +131,7 @@ def _found(
     noted: "set[Problem] | None" = None,
 ) -> "tuple[Site, str]":
     """A manifest, and what is in it. InputError. ``noted`` are notes that were written before."""
-    from orchestrator.cli.child_validation import check_as_part
+    from orchestrator.cli.child_validation import check_child
     from orchestrator.planning.site.check import UNKNOWN_READ
     from orchestrator.runs import wiring
     from remote_runtime.errors import InputError
@@ -152,7 +152,7 @@ def _found(
         noted.update(notes)
     doubtful = planner.data_warnings(_every_host(chosen))
     if any(problem.kind == UNKNOWN_READ for problem in doubtful):
-        part = check_as_part(manifest, data, chosen)
+        part = check_child(manifest, data, chosen)
         if part is not None:
             doubtful = [one for one in doubtful if one.kind != UNKNOWN_READ]
             doubtful += [one for one in part.warnings if one.kind == UNKNOWN_READ]

@@ -7,13 +7,13 @@ import pytest
 
 from orchestrator.cli.app import main
 from orchestrator.cli.report import headline
-from orchestrator.cli.runs import Listed, table
+from orchestrator.cli.runs import RunRow, table
 from orchestrator.fleet.events import RunStarted
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.fleet.store.saved_runs import saved_run
 from tests.orchestrator.report.runs import START, Kept
 
-RUN = Listed(
+RUN = RunRow(
     "20260921T133640Z-aaaaaa",
     "2026-09-21 13:36",
     "3 min 05 s",

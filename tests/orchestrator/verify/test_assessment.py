@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.cli.exit_code import stronger
+from orchestrator.cli.exit_code import worse_exit_code
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.verification import Progress, Verification
 from orchestrator.verify.assessment import Assessment, Outcome
@@ -39,7 +39,7 @@ def test_the_strongest_reason_decides(fields: dict[str, Any], code: int) -> None
 )
 def test_a_push_and_its_verify_have_one_code(push: int, verify: int, code: int) -> None:
     """The one that says more."""
-    assert stronger(push, verify) == code
+    assert worse_exit_code(push, verify) == code
 
 
 def written(*outcomes: Outcome, verbose: bool = False, quiet: bool = False) -> str:
