@@ -65,7 +65,7 @@ configure: Any = dask.config.set
 VERSION = version("distributed")
 
 
-def tell_only(level: int) -> None:
+def set_log_level(level: int) -> None:
     """Have Dask write no log below a level; some of its parts have a level of their own."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from orchestrator.cluster import frames, worker_info
-from orchestrator.cluster.lost_hosts import SchedulerLostError, no_worker, wanted
+from orchestrator.cluster.lost_hosts import SchedulerLostError, no_worker, worker_description
 from orchestrator.cluster.relay import JoinRequest
 from orchestrator.cluster.remote_host import host_record
 from orchestrator.cluster.remote_link import RemoteLink, RunBundle
@@ -38,8 +38,8 @@ from orchestrator.workers.worker_handle import WorkerHandle
 CHUNK = 250  # hosts of a message, at most
 MAX_LOSSES = 3  # of one worker in a run, whose own process goes on
 TRIES = 3  # workers that a host is given to, one after the other
-PATIENCE = 30.0  # seconds that a host waits for a worker of its site
-ENDING = 10.0  # seconds that workers have to end once no host is left
+JOIN_TIMEOUT = 30.0  # seconds that a host waits for a worker of its site
+SHUTDOWN_TIMEOUT = 10.0  # seconds that workers have to end once no host is left
 _GATHERING = 0.05  # seconds that a host waits for others of its message
 _GATHERING_MORE = 0.25  # while so many are at work that they keep the workers busy
 _ENOUGH = 4  # a message is worth it once it has this part of those at work
@@ -172,7 +172,7 @@ class DaskEngine:
         everyone = [one for one in self._workers.values() if one.hand.ended is None]
         for one in everyone:
             one.hand.close()
-        until = time.monotonic() + ENDING
+        until = time.monotonic() + SHUTDOWN_TIMEOUT
         for one in everyone:
             one.hand.wait(until)
             one.link.kill()
@@ -231,7 +231,7 @@ class DaskEngine:
                 continue
             self._look_at(name, one, members)
         at_work = {one.member.address for one in self._workers.values() if one.hand.ended is None}
-        ours = worker_info.code()
+        ours = worker_info.code_version()
         self._passed_over = [member for member in members.values() if member.code != ours]
         for address in members.keys() - at_work - self._shunned:
             if members[address].code == ours:
@@ -288,9 +288,9 @@ class DaskEngine:
                 chunks.setdefault(name, []).append(one.task)
             elif self._gone:
                 self._lose(one.task, WorkerLostError(self._gone))
-            elif now - one.since > PATIENCE:
+            elif now - one.since > JOIN_TIMEOUT:
                 address = self._client.address
-                error = no_worker(one.task.host, PATIENCE, address, self._passed_over)
+                error = no_worker(one.task.host, JOIN_TIMEOUT, address, self._passed_over)
                 one.task.refuse(error)
             else:
                 waiting.append(one)
@@ -305,7 +305,7 @@ class DaskEngine:
         """Report that a host waits for a worker, so that it does not seem slow."""
         if now - one.since > _TELLING and one.task.name not in self._told:
             self._told.add(one.task.name)
-            text = f"waiting for a {wanted(one.task.host)}"
+            text = f"waiting for a {worker_description(one.task.host)}"
             self._means.bus.publish(happening.HostNotice(one.task.name, "info", text, waits=True))
 
     def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:

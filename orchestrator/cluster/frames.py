@@ -14,7 +14,7 @@ name of the worker; between relay and stand they are messages of a ``Channel``.
 
 START, HELLO, SEALED, BUNDLE, ENDED, BEAT, CLOSE = b"0", b"k", b"s", b"=", b"e", b"b", b"x"
 
-BEATS = 1.0  # seconds between two
+HEARTBEAT_INTERVAL = 1.0  # seconds between two
 SILENCE = 30.0  # seconds of silence after which a side counts as gone
 MAX_WAITING = 64  # frames that wait in the queue of a run; who puts more waits, too
 

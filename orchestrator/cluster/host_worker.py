@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.cluster import worker_info
-from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, tell_only
+from orchestrator.cluster.dask_api import CONNECT, CONNECTING, Worker, configure, set_log_level
 from orchestrator.cluster.trust import is_loopback, no_answer
 
 _TASKS = 256  # runs that may be under way; the task of each only waits
@@ -38,7 +38,7 @@ def run(address: str, security: Any, sites: Sequence[str], told: Callable[[str],
     ``told`` receives the address of the worker. UsageError if there is no scheduler.
     """
     resources = worker_info.resources(sites)
-    tell_only(logging.WARNING)
+    set_log_level(logging.WARNING)
     logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)  # of tasks' ends
     warnings.filterwarnings("ignore", module="distributed")  # the error that follows says it better
     configure(_SETTINGS)

@@ -31,7 +31,7 @@ class SchedulerLostError(UnreachableError):
         )
 
 
-def wanted(host: Target) -> str:
+def worker_description(host: Target) -> str:
     """Which worker a host is for."""
     itself: Any = host_itself(host)
     return f"worker of site {itself.site}" if itself.site else "worker"
@@ -42,11 +42,11 @@ def no_worker(
 ) -> NoWorkerError:
     """The message for a host if there are only ``others``, workers with another version of ccm."""
     itself: Any = host_itself(host)
-    what = f"no {wanted(host)} within {seconds:.0f} s"
+    what = f"no {worker_description(host)} within {seconds:.0f} s"
     of_site = [one for one in others if itself.site is None or itself.site in one.sites]
     if of_site:
         found = f"{of_site[0].address} runs another version of ccm, {of_site[0].code}"
-        hint = f"install {worker_info.code()} on it, and start it again"
+        hint = f"install {worker_info.code_version()} on it, and start it again"
         return NoWorkerError(f"{what}: {found}", hint=hint)
     command = f"ccm worker --scheduler {scheduler.partition('://')[2]}"
     if itself.site:

@@ -94,7 +94,7 @@ def _is_bare_key(name: str, data: bytes) -> bool:
     return clamped or any(word in name for word in _NAMES_OF_KEYS)
 
 
-def told(left_out: Sequence[Path], directories: Iterable[Path]) -> str:
+def omission_note(left_out: Sequence[Path], directories: Iterable[Path]) -> str:
     """A sentence that names the omitted files, relative to the site's directory; "" for none."""
     if not left_out:
         return ""

@@ -168,7 +168,7 @@ class Relay:
                 self._channel.send_data(frames.BEAT)
                 if time.monotonic() - self._beaten < frames.SILENCE / 2:
                     self._client.log_event(frames.topic(self._run), {"hand": self._hand})
-                time.sleep(frames.BEATS)
+                time.sleep(frames.HEARTBEAT_INTERVAL)
         self._hang_up()
 
     def _tell(self, data: bytes) -> None:

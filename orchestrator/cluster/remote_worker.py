@@ -217,7 +217,7 @@ def _beat(channel: SealedChannel) -> None:
     while time.monotonic() - channel.heard < frames.SILENCE:
         with contextlib.suppress(OSError):
             channel.put(frames.BEAT)
-        time.sleep(frames.BEATS)
+        time.sleep(frames.HEARTBEAT_INTERVAL)
     os._exit(75)  # others have its hosts by now
 
 

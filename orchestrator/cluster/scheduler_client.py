@@ -18,7 +18,7 @@ from orchestrator.cluster.dask_api import (
     Queue,
     configure,
     refuse_pickles,
-    tell_only,
+    set_log_level,
 )
 from orchestrator.cluster.pickle_guard import MessageTooLargeError
 from orchestrator.cluster.relay import JoinRequest, work
@@ -52,7 +52,7 @@ class SchedulerClient:
         self._heard: Callable[[str, bytes], None] = lambda hand, data: None
         self._closing = False
         self._deaf = False
-        tell_only(logging.CRITICAL)
+        set_log_level(logging.CRITICAL)
         configure(_SETTINGS)
         refuse_pickles()
         try:

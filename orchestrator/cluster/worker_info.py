@@ -18,13 +18,13 @@ from orchestrator.cluster.dask_api import VERSION as DASK
 from remote_runtime.errors import UsageError
 from remote_runtime.version import VERSION
 
-PLENTY = 1e9
+RESOURCE_AMOUNT = 1e9
 _CODE = "ccm-code:"
 _SITE = "ccm-site:"
 
 
 @cache
-def code() -> str:
+def code_version() -> str:
     """Which ccm this is, to the last byte of its code, and which ``distributed``."""
     digest = hashlib.sha256()
     for package in (orchestrator, inventory, schemas, remote_runtime):
@@ -43,12 +43,15 @@ def resources(sites: Iterable[str]) -> dict[str, float]:
                 f"--site {site[:60]!r} is not a valid site name",
                 hint=SITE_HINT,
             )
-    return {_CODE + code(): PLENTY, **{_SITE + site: PLENTY for site in sites}}
+    return {
+        _CODE + code_version(): RESOURCE_AMOUNT,
+        **{_SITE + site: RESOURCE_AMOUNT for site in sites},
+    }
 
 
 def needs(sites: Iterable[str]) -> dict[str, float]:
     """What the task of a worker of these sites asks for."""
-    return {_CODE + code(): 1.0, **{_SITE + site: 1.0 for site in sites}}
+    return {_CODE + code_version(): 1.0, **{_SITE + site: 1.0 for site in sites}}
 
 
 def code_of(known: Mapping[str, float]) -> str | None:

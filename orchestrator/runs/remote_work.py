@@ -64,14 +64,14 @@ class RemoteWork:
         import hashlib
 
         from orchestrator.cluster.bundle import pack
-        from orchestrator.cluster.private_files import PrivateFiles, told
+        from orchestrator.cluster.private_files import PrivateFiles, omission_note
         from orchestrator.cluster.run_spec import RunSpec
         from orchestrator.cluster.sealing import seal_content
 
         directories, named = self._files()
         private = PrivateFiles(self._left_out())
         site = pack(directories, named, private=private)
-        warning = told(private.left_out, directories)
+        warning = omission_note(private.left_out, directories)
         if warning:
             self._note(f"warning: {warning}")
         key, sealed = seal_content(site)
@@ -257,16 +257,16 @@ def _environ(site: bytes) -> "dict[str, str]":
 
 def _check_members(members: "Sequence[Any]", where: str) -> None:
     """UsageError where no worker is there that has the same ccm."""
-    from orchestrator.cluster.worker_info import code
+    from orchestrator.cluster.worker_info import code_version
 
     if not members:
         raise UsageError(
             f"--engine: the scheduler {where} has no ccm workers",
             hint=f"start one with ccm worker --scheduler {where.partition('://')[2]}",
         )
-    if all(member.code != code() for member in members):
+    if all(member.code != code_version() for member in members):
         raise UsageError(
-            f"--engine: no worker is the same ccm as this one ({code()}): "
+            f"--engine: no worker is the same ccm as this one ({code_version()}): "
             f"{members[0].address} is {members[0].code}",
             hint="install the same version on the workers, then restart them",
         )

@@ -49,7 +49,7 @@ class NotingPost(SchedulerClient):
         sites = frozenset(("paris", "rome"))
         if self.gone:
             raise OSError(self.gone)
-        ours = [ClusterMember(one, worker_info.code(), sites) for one in self.there]
+        ours = [ClusterMember(one, worker_info.code_version(), sites) for one in self.there]
         return [*ours, *self.others]
 
     def order(self, member: ClusterMember, order: JoinRequest, over: Callable[[str], None]) -> None:
@@ -101,7 +101,7 @@ class Office:
 def office(monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
     """Two workers; who is there is looked up all the time."""
     monkeypatch.setattr(dask_engine, "_LOOKING", 0.0)
-    monkeypatch.setattr(dask_engine, "ENDING", 0.0)
+    monkeypatch.setattr(dask_engine, "SHUTDOWN_TIMEOUT", 0.0)
     made = Office(NotingPost("tcp://one", "tcp://two"))
     yield made
     made.engine.close()
@@ -174,7 +174,7 @@ def test_a_host_that_waits_for_a_worker_says_so(
 ) -> None:
     """Then what to start, or that the one which is there is of another version."""
     monkeypatch.setattr(dask_engine, "_TELLING", 0.0)
-    monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
+    monkeypatch.setattr(dask_engine, "JOIN_TIMEOUT", 0.5)
     office.begin(office.task("web1", "oslo"))
     wait_for(lambda: office.results)
     told = [(notice.host, notice.text, notice.waits) for notice in office.told]

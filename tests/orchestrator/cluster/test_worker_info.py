@@ -9,7 +9,7 @@ from remote_runtime.errors import UsageError
 def test_what_a_worker_has_is_what_tasks_ask_for() -> None:
     """Its own code, and each of its sites."""
     has = worker_info.resources(["paris", "lyon"])
-    assert worker_info.code_of(has) == worker_info.code()
+    assert worker_info.code_of(has) == worker_info.code_version()
     assert worker_info.sites_of(has) == {"paris", "lyon"}
     assert worker_info.needs({"paris"}).keys() <= has.keys()
     assert worker_info.needs(()).keys() <= has.keys()
