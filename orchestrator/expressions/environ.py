@@ -8,10 +8,10 @@ from typing import Any
 
 from remote_runtime.reporting.masking import SHORTEST
 
-OWN = "CCM_"
+CCM_VARIABLES = "CCM_"
 """What begins with it is ccm's own, passwords among it, and not for templates."""
 
-LISTED = "CCM_SECRET_ENV"
+LIST_SIZE = "CCM_SECRET_ENV"
 """The variable that lists further secret names: globs with commas between them."""
 
 SECRET_WORDS = ("PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL")
@@ -32,8 +32,8 @@ class Environ(dict[str, str]):
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        super().__init__({k: v for k, v in variables.items() if not k.startswith(OWN)})
-        listed = [name.strip() for name in variables.get(LISTED, "").split(",")]
+        super().__init__({k: v for k, v in variables.items() if not k.startswith(CCM_VARIABLES)})
+        listed = [name.strip() for name in variables.get(LIST_SIZE, "").split(",")]
         patterns = [pattern.upper() for pattern in filter(None, listed)]
         self._secret = frozenset(name for name in self if _is_secret(name.upper(), patterns))
         self.heard: dict[str, None] = {}

@@ -87,7 +87,7 @@ class Expression:
         except EvaluationError as error:
             if error.where is not None:
                 raise
-            raise type_with_position(error, self.where) from error
+            raise error_at(error, self.where) from error
         except (
             ArithmeticError,
             LookupError,
@@ -136,7 +136,7 @@ class Expression:
         return f"{self.source}: {of_call(text)}"
 
 
-def type_with_position(error: EvaluationError, where: Position | None) -> EvaluationError:
+def error_at(error: EvaluationError, where: Position | None) -> EvaluationError:
     """Give an error the position of the expression that raised it."""
     error.where = where
     return error

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.expressions.environ import OWN, Environ
+from orchestrator.expressions.environ import CCM_VARIABLES, Environ
 from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.errors import EvaluationError, NeedFileError, NeedSecretsError
 from orchestrator.language.facts import Facts
@@ -139,8 +139,8 @@ class Scope(NamedTuple):
             return ""
         meant = likely(tree, parts)
         reason = f"no such path, did you mean {root}.{meant}?" if meant else "no such path"
-        if root == "environ" and rest.startswith(OWN):
-            reason = f"names that begin with {OWN} are reserved for ccm"
+        if root == "environ" and rest.startswith(CCM_VARIABLES):
+            reason = f"names that begin with {CCM_VARIABLES} are reserved for ccm"
         raise EvaluationError(f"lookup({path!r}): {reason}", kind="template.undefined")
 
     def registrations(
