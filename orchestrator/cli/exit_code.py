@@ -21,7 +21,7 @@ _TABLE = (
     (outcome.UNREACHABLE, 3),
     (outcome.FAILED, 1),
     (outcome.REFUSED, 1),
-    (outcome.HELD, 1),
+    (outcome.NOT_STARTED, 1),
 )
 
 

@@ -22,11 +22,11 @@ def gather(
     ``require`` raises NeedAnswersError for look-ups that a host must answer.
     """
     from orchestrator.cli.signals import Interrupts
-    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.fleet.host.fact_run import gather_facts
     from orchestrator.runs import wiring
 
-    make_room(options.forks)
+    raise_limit(options.forks)
     connector = wiring.connector(chosen, options, ask=terminal_secret())
     with connector, Interrupts(lambda: None) as interrupts:
         return gather_facts(

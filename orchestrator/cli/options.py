@@ -18,7 +18,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from orchestrator.fleet.store.run_source import RunFolder
+    from orchestrator.fleet.store.run_source import RunSource
     from orchestrator.history.location import HistoryChoice
     from orchestrator.planning import PlanOptions
 
@@ -109,7 +109,7 @@ def read_past(args: argparse.Namespace) -> HistoryChoice | None:
     return found
 
 
-def read_run_source(args: argparse.Namespace) -> RunFolder:
+def read_run_source(args: argparse.Namespace) -> RunSource:
     """Where the runs are that a command shows. UsageError."""
     past = read_past(args)
     if past is None:

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.exit_code import run_exit_code
     from orchestrator.cli.signals import Interrupts
     from orchestrator.fleet.bus import Bus
-    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.fleet.host.host_run import HostRun
     from orchestrator.fleet.settings import RunSettings
     from orchestrator.fleet.store.run_directory import new_run_id
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from remote_runtime.options import RunOptions
 
     connection = read_connection(args)
-    make_room(connection.forks)
+    raise_limit(connection.forks)
     types = own_types()
     planner = Planner(_site(args, known_type(args.type, types, "status"), types))
     where = read_inventory(args)

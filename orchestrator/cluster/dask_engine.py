@@ -22,7 +22,7 @@ from orchestrator.cluster.remote_host import host_record
 from orchestrator.cluster.remote_link import RemoteLink, RunBundle
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
 from orchestrator.fleet import events as happening
-from orchestrator.fleet.engine import EngineContext, Job, Maker, Threads
+from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.outcome import HostResult
@@ -112,7 +112,7 @@ class DaskEngine:
         """Start to receive and publish the events of workers."""
         self._means = means
         self._answers = RpcServer([*self._planners, means.lore])
-        self._here = Threads(means)
+        self._here = ThreadEngine(means)
         self._client.listen(self._heard)
         self._thread.start()
         return self

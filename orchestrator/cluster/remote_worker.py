@@ -30,7 +30,7 @@ from orchestrator.cluster.sealed_channel import SealedChannel
 from orchestrator.cluster.sealing import KeyPair, open_content
 from orchestrator.expressions.inventory_view import InventoryView
 from orchestrator.fleet.checks.origin import Origin
-from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.settings import RunSettings
@@ -208,7 +208,7 @@ def _ready(channel: SealedChannel, office: WorkDirectory) -> _Readiness:
     channel.put(frames.BUNDLE, brief.bundle.encode())
     office.furnish(open_content(bytes.fromhex(brief.key), channel.bundle()), brief.directory)
     made, jobs, types = planners(brief, office)
-    make_room(brief.access.at_once)
+    raise_limit(brief.access.at_once)
     return _Readiness(brief, made, jobs, connector(brief, types))
 
 

@@ -9,7 +9,7 @@ PER_HOST = 5  # a socket and an agent's, or three pipes and a process, and a fil
 RESERVED = 64  # what the interpreter, the terminal and the run directory hold
 
 
-def make_room(forks: int) -> None:
+def raise_limit(forks: int) -> None:
     """Raise the soft limit for ``forks`` hosts and for unresponsive ones; UsageError if the hard
     limit is too low for the former.
     """
@@ -46,7 +46,7 @@ def make_room(forks: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def room_beside(forks: int) -> int:
+def spare_descriptors(forks: int) -> int:
     """The number of unresponsive hosts that fit in addition to ``forks`` others, within the soft
     limit.
     """

@@ -52,7 +52,7 @@ class Engine(Protocol):
         ...
 
 
-class Threads:
+class ThreadEngine:
     """Each host in the thread that the window gives it, in this process."""
 
     def __init__(self, shared: EngineContext) -> None:

@@ -18,14 +18,14 @@ BECOME = "transport.become"
 INTERRUPTED = "interrupted"
 REFUSED = "refused"
 DEFECT = "defect"
-HELD = "held"
+NOT_STARTED = "held"
 # Kinds of errors.
 TIMED_OUT = "host.timeout"  # --timeout was over
 STALLED = "host.stalled"  # --stall-timeout was over
 CUT_OFF = "run.cut"  # ccm was killed, so the end of the host is unknown
 REFUSAL = "plan.refused"  # what the kinds begin with that refuse a host
-_OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, HELD)
-OF_NO_USE = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
+_OUTCOMES = (OK, FAILED, UNREACHABLE, INTERRUPTED, REFUSED, DEFECT, NOT_STARTED)
+USELESS_OUTCOMES = tuple(f"{REFUSAL}.{how}" for how in ("drifted", "used", "expired"))
 """The kinds of refusals after which another plan has to be made: this one stays refused."""
 
 APPLY = "apply"  # the type whose events stand for a complete manifest
@@ -231,7 +231,7 @@ class HostResult(NamedTuple):
     @property
     def was_started(self) -> bool:
         """Whether the host was started at all."""
-        return self.outcome not in (INTERRUPTED, HELD) or self.phase != Phase.WAITING
+        return self.outcome not in (INTERRUPTED, NOT_STARTED) or self.phase != Phase.WAITING
 
     @property
     def changed(self) -> bool:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 WAIT = 10.0  # seconds that a host waits for another one
 MAX_REQUESTS = 10_000  # packages of one host, including those that it requests again
 MAX_CACHED = 2_000  # packages in the directory
-ROOM = 64 << 20  # bytes of a run for all that is known
+FREE_SPACE = 64 << 20  # bytes of a run for all that is known
 _ENOUGH = 2  # hosts that found the same
 
 _SHA = r"[0-9a-f]{64}\Z"
@@ -71,7 +71,7 @@ class PackageMetadataCache:
     """
 
     def __init__(
-        self, directory: Path | None = None, wait: float = WAIT, *, room: int = ROOM
+        self, directory: Path | None = None, wait: float = WAIT, *, room: int = FREE_SPACE
     ) -> None:
         self._directory = directory
         self._wait = wait
@@ -215,7 +215,7 @@ class _RemoteCache:
         self._ask = ask
         self._lock = threading.Lock()
         self._held: dict[str, str] = {}
-        self._left = ROOM
+        self._left = FREE_SPACE
         self._at_work: set[str] = set()
 
     def known(self, shas: list[str], host: str) -> Answer:

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
-from orchestrator.fleet.descriptors import room_beside
+from orchestrator.fleet.descriptors import spare_descriptors
 from orchestrator.fleet.host.host_task import HostTask
 
 INTERRUPT_GRACE = 8.0
 TICK = 0.2
-TEND = 1.0
+KEEP_ALIVE_INTERVAL = 1.0
 
 R = TypeVar("R")
 
@@ -99,7 +99,7 @@ class Window(Generic[R]):
         self._grace = grace
         self._running: dict[str, HostTask[R]] = {}
         self._mute: set[str] = set()  # of them, as of the last look
-        self._beside = room_beside(forks)
+        self._beside = spare_descriptors(forks)
         self._done: queue.SimpleQueue[tuple[str, R]] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._tended = time.monotonic()
@@ -154,7 +154,7 @@ class Window(Generic[R]):
             self._course.ended(name, result)
         self._tick()
         now = time.monotonic()
-        if now - self._tended >= TEND:
+        if now - self._tended >= KEEP_ALIVE_INTERVAL:
             self._tended = now
             for task in self._running.values():
                 task.tend(now)

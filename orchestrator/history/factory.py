@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.fleet.store.run_source import RunFolder
+from orchestrator.fleet.store.run_source import RunSource
 from orchestrator.history.location import HistoryChoice
 from orchestrator.history.run_copy import CopyOfRun, RunCopy
 from orchestrator.history.shared_directory import SharedDirectory
 
 
-def folder_of(choice: HistoryChoice) -> RunFolder:
+def folder_of(choice: HistoryChoice) -> RunSource:
     """Reads the runs of a history."""
     if choice.is_studio:
         from orchestrator.history.studio_runs import StudioFolder

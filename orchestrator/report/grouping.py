@@ -18,7 +18,7 @@ ORDER = [
     outcome.REFUSED,
     outcome.UNREACHABLE,
     outcome.INTERRUPTED,
-    outcome.HELD,
+    outcome.NOT_STARTED,
     outcome.OK,
 ]
 

@@ -10,8 +10,8 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import (
     CUT_OFF,
     DEFECT,
-    HELD,
     INTERRUPTED,
+    NOT_STARTED,
     OK,
     REFUSED,
     TIMED_OUT,
@@ -302,7 +302,7 @@ def ended(result: HostResult) -> str:
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
         return f"{fate(result)} {doing}"
-    if result.outcome == HELD:
+    if result.outcome == NOT_STARTED:
         return f"{fate(result)}: {result.message}"
     idle = result.phase in (Phase.WAITING, Phase.DONE)
     return result.message if idle or result.outcome == REFUSED else f"{doing}: {result.message}"

@@ -104,9 +104,9 @@ def engaged(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
     """What makes the engine once there is a bus; processes are started now. UsageError."""
     workers = _of_dask(choice, spec) if choice.word == DASK else _started(choice, spec)
     if workers is None:
-        from orchestrator.fleet.engine import Threads
+        from orchestrator.fleet.engine import ThreadEngine
 
-        yield Threads
+        yield ThreadEngine
         return
     try:
         yield workers.engage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.runs import wiring
 from orchestrator.runs.push_flow import PushFlow
 from orchestrator.runs.push_job import PushJob
@@ -33,7 +33,7 @@ def run_on_hosts(
     ``ready`` is called once the hosts are known, before the first one is contacted.
     """
     request = request._replace(run=request.run._replace(adhoc=True, diff=False))
-    make_room(request.connection.forks)
+    raise_limit(request.connection.forks)
     chosen = wiring.select_targets(request.hosts, reporter.warn)
     ready()
     job = PushJob(request.command, shown, site=None, planner=planner, words=words)

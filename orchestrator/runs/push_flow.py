@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.fleet.checks.origin import local_user, origin_of
-from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.store.lost_runs import key_of
 from orchestrator.fleet.store.run_directory import new_run_id
@@ -44,7 +44,7 @@ def check_request(request: RunRequest) -> None:
         from orchestrator.runs.verification import check_options
 
         check_options(request.run)
-    make_room(request.connection.forks)
+    raise_limit(request.connection.forks)
     if request.history:
         from orchestrator.history.errors import HistoryError
         from orchestrator.history.factory import check_history

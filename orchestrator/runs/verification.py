@@ -41,7 +41,7 @@ class VerifyRequest(NamedTuple):
 
 def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReporter) -> Assessment:
     """Check everything that needs no host, then the hosts. UsageError, InputError."""
-    from orchestrator.fleet.descriptors import make_room
+    from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts
 
@@ -49,7 +49,7 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReport
     chosen = wiring.select_targets(request.hosts, reporter.warn, request.manifest)
     forks = request.connection.forks
     # With tests of the user's own every connection stays open for them.
-    make_room(max(forks, len(chosen.hosts)) if request.tests else forks)
+    raise_limit(max(forks, len(chosen.hosts)) if request.tests else forks)
     site, planner = wiring.planner(request.manifest, request.data)
     show_hosts([planner], chosen.inventory)
     connector = wiring.connector(

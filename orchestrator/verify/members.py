@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_task import InterruptedRunError
-from orchestrator.fleet.host.inspection import look_at
+from orchestrator.fleet.host.inspection import inspect_resources
 from orchestrator.fleet.host.protocol import gather
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.shell import Shell, image
@@ -83,7 +83,7 @@ class Member:
             plan = self.plan().of([bounded(item, self._means.timeout) for item in items])
             link = FramedLink(self._start(self._means.connector.image))
             with contextlib.closing(link):
-                return look_at(link, plan, self.name)
+                return inspect_resources(link, plan, self.name)
 
     def _start(self, program: Image) -> Link:
         """The channel of a program there.

@@ -8,12 +8,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import EngineContext, Job, Maker, Threads
+from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Connector, Planner, Target
-from orchestrator.fleet.window import TEND
+from orchestrator.fleet.window import KEEP_ALIVE_INTERVAL
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_sender import EventSender, left
 from orchestrator.workers.rpc import RpcClient
@@ -91,7 +91,7 @@ class Worker:
         self._failed = failed
         self._outbox = outbox = EventSender(channel, dear=dear)
         self._bus = Bus([outbox])
-        threads = Threads(EngineContext(connector, self._bus, outbox, lore))
+        threads = ThreadEngine(EngineContext(connector, self._bus, outbox, lore))
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = self._beaten = time.monotonic()
@@ -103,7 +103,7 @@ class Worker:
         """Work until the controller says that no host is left; EOFError once it is gone."""
         self._outbox.start()
         while True:
-            text = self._channel.receive(TEND)
+            text = self._channel.receive(KEEP_ALIVE_INTERVAL)
             kind, told = json.loads(text) if text else ("", "")
             if kind == "close":
                 break
@@ -139,7 +139,7 @@ class Worker:
 
     def _tend(self) -> None:
         now = time.monotonic()
-        if now - self._tended < TEND:
+        if now - self._tended < KEEP_ALIVE_INTERVAL:
             return
         self._tended = now
         if self._beats and now - self._beaten >= BEATS:

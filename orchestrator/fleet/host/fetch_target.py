@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet.host.partial_files import PartFile, sweep
+from orchestrator.fleet.host.partial_files import PartialFile, sweep
 from orchestrator.support.plain_text import plain
 from orchestrator.support.shared_count import LocalCount, SharedCount
 from remote_runtime.errors import PlanError, ProtocolError
@@ -30,7 +30,7 @@ _IN_THE_WAY = {
 }
 
 
-class BrokenOffError(Exception):
+class TransferAbortedError(Exception):
     """The host could not send the rest of a file."""
 
 
@@ -84,7 +84,7 @@ class HostFetchTarget:
             raise ProtocolError(f"more than {MAX_FILES} files", kind="protocol.flood")
         parts = [self._host, *self._parts(message)]
         try:
-            with contextlib.suppress(BrokenOffError):
+            with contextlib.suppress(TransferAbortedError):
                 self._write(parts, pieces)
         except OSError as error:
             path = os.path.join(self._landing.directory, *parts)
@@ -109,7 +109,7 @@ class HostFetchTarget:
             if directories != self._swept:
                 sweep(directory)
                 self._swept = directories
-            part = PartFile(directory)
+            part = PartialFile(directory)
             try:
                 self._copy(pieces, part.out.write)
                 part.finish(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome as outcomes
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.host.host_task import HeldBackError, InterruptedRunError, LinkTask
+from orchestrator.fleet.host.host_task import InterruptedRunError, LinkTask, NotStartedError
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.host.stage_host import host_itself
 from orchestrator.fleet.notices import Notices
@@ -76,9 +76,9 @@ class HostRun(LinkTask[HostResult]):
         self._began = time.monotonic()
         self._enter(Phase.CONNECTING)
         link = self._open(self._enter, self._until)
-        from orchestrator.fleet.host.protocol import Conversation, greet_and
+        from orchestrator.fleet.host.protocol import Conversation, greet_then
 
-        plan, boot = greet_and(link, self._enter, self._plan)
+        plan, boot = greet_then(link, self._enter, self._plan)
         self._secrets = tuple(plan.secrets)
         self._keep(plan)
         for text in plan.warnings:
@@ -209,8 +209,8 @@ def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
     if cancelled or isinstance(error, InterruptedRunError):
         error = InterruptedRunError()
         return {"outcome": outcomes.INTERRUPTED, "kind": error.kind, "message": error.message}
-    if isinstance(error, HeldBackError):
-        return {"outcome": outcomes.HELD, "kind": error.kind, "message": error.message}
+    if isinstance(error, NotStartedError):
+        return {"outcome": outcomes.NOT_STARTED, "kind": error.kind, "message": error.message}
     lost = outcomes.is_loss(error)
     broke = "broke the protocol: " if isinstance(error, ProtocolError) else ""
     refused = error.kind.startswith(outcomes.REFUSAL)

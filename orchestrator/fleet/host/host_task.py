@@ -34,7 +34,7 @@ class InterruptedRunError(UnreachableError):
         super().__init__("interrupted")
 
 
-class HeldBackError(CcmError):
+class NotStartedError(CcmError):
     """The rollout ended before this host was started."""
 
     default_kind = "rollout.held"
@@ -82,7 +82,7 @@ class HostTask(ABC, Generic[R]):
 
     def held(self) -> R:
         """The answer of a host that a rollout does not start."""
-        return self._ended(HeldBackError())
+        return self._ended(NotStartedError())
 
     def cancel(self) -> None:
         """End it; does not wait."""

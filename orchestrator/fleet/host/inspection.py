@@ -19,7 +19,7 @@ from remote_runtime.options import RunOptions
 OPTIONS = RunOptions(monitor_only=True, status_only=True, diff=False)
 
 
-def look_at(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
+def inspect_resources(link: FramedLink, plan: Plan, host: str) -> list[dict[str, Any]]:
     """The events of a plan's resources, in its order; nothing is changed. CcmError.
 
     Monitored resources only run their health checks; the others are also read.

@@ -23,7 +23,7 @@ SECONDS = 30.0  # in addition to the time of the look-ups
 EACH = 10.0
 
 
-class LookUpExchange:
+class LookupExchange:
     """A host's facts while ccm waits for the answers to its look-ups.
 
     The facts are stored as text meanwhile, which takes a fraction of the memory.

@@ -18,7 +18,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _OLD = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-class PartFile:
+class PartialFile:
     """A new file in the directory of a descriptor; ``finish`` or ``drop`` it. OSError."""
 
     def __init__(self, directory: int) -> None:

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from orchestrator.fleet.host.reboot_wait import Reboot
 
 GREETING = 60.0  # facts take two seconds, and may be a megabyte on a slow line
-AT_ONCE = 4
+MAX_CONCURRENT = 4
 """Hosts of which facts are read and used at the same time."""
-_turns = threading.BoundedSemaphore(AT_ONCE)
+_turns = threading.BoundedSemaphore(MAX_CONCURRENT)
 R = TypeVar("R")
 _GATHERED = ("event", "stable")  # messages whose events are published with those behind them
 # What a target may call its errors: never what the controller says of a connection or of a user.
@@ -56,10 +56,10 @@ class Enter(Protocol):
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> HostFacts:
     """Take a runtime's hello and facts, checked."""
-    return greet_and(link, enter, lambda gathered: gathered)
+    return greet_then(link, enter, lambda gathered: gathered)
 
 
-def greet_and(
+def greet_then(
     link: FramedLink, enter: Callable[[Phase], None], then: Callable[[HostFacts], R]
 ) -> R:
     """Receive a runtime's hello and facts, check them, and return the result of ``then``.
@@ -85,9 +85,9 @@ def greet_and(
                     try:
                         return then(gathered._replace(host_key=link.host_key))
                     except NeedAnswersError as error:
-                        from orchestrator.fleet.host.lookup_exchange import LookUpExchange
+                        from orchestrator.fleet.host.lookup_exchange import LookupExchange
 
-                        asking, need = LookUpExchange(link, message, hello), error
+                        asking, need = LookupExchange(link, message, hello), error
                         break
         except UnreachableError as error:
             last = link.stderr_tail().strip().rpartition("\n")[2]
@@ -120,7 +120,7 @@ def gather(
         require(gathered)
         return gathered
 
-    gathered = greet_and(link, enter, whole)
+    gathered = greet_then(link, enter, whole)
     recall = LostEvents(host, gathered.hello["uid"])
     wish = recall.wish()
     link.send({"t": "bye", **wish})
@@ -355,9 +355,9 @@ class Conversation:
             elif frame.get("whole") is True:
                 return
             else:
-                from orchestrator.fleet.host.fetch_target import BrokenOffError
+                from orchestrator.fleet.host.fetch_target import TransferAbortedError
 
-                raise BrokenOffError
+                raise TransferAbortedError
 
     def _aside(self, message: wire.Message) -> None:
         """Take what may arrive at any time."""

@@ -12,7 +12,7 @@ from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.outcome import TIMED_OUT
 from remote_runtime.errors import ProtocolError, UnreachableError
 
-PAUSE = 2.0  # seconds between two attempts to log in
+RETRY_PAUSE = 2.0  # seconds between two attempts to log in
 _ANOTHER_HOST = tuple(f"transport.host_key.{how}" for how in ("unknown", "changed", "revoked"))
 
 
@@ -70,7 +70,7 @@ class RebootWait:
         why = ""
         while True:
             self._check(end, seconds, why)
-            self._pause(PAUSE)
+            self._pause(RETRY_PAUSE)
             try:
                 link, gathered = self._call()
             except InterruptedRunError:

@@ -28,7 +28,7 @@ def whole_lines(path: Path) -> Iterator[str]:
                 yield line[:-1]
 
 
-def ends_in_half_a_line(path: Path) -> bool:
+def has_partial_last_line(path: Path) -> bool:
     """Whether the last line of a file has no end; OSError."""
     with open(path, "rb") as source:
         if not source.seek(0, os.SEEK_END):
@@ -61,7 +61,7 @@ def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str,
         raise ValueError(f"line {number}: {error}") from error
 
 
-def sound(event: Any, number: int) -> dict[str, Any]:
+def checked_event(event: Any, number: int) -> dict[str, Any]:
     """A transaction event; ValueError for the line of that ``number`` where it is none."""
     problem = stored_event_problem(event)
     if problem:
@@ -89,7 +89,7 @@ class LineReader:
         if line.startswith(PREFIX):
             yield from expanded(self.unchanged(line), 0)
         else:
-            yield sound(json.loads(line), 0), line
+            yield checked_event(json.loads(line), 0), line
 
 
 class ImpliedTexts:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.store import records
-from orchestrator.fleet.store.event_lines import sound, whole_lines
+from orchestrator.fleet.store.event_lines import checked_event, whole_lines
 
 FILE = "later.jsonl"
 REPORTED_LATER = "not known at the time; reported by the host on its next contact"
@@ -51,7 +51,7 @@ def read_later(directory: Path) -> LaterReports:
         if "state" in told:
             over[records.text(told["host"])] = records.word(told["state"])
         else:
-            events.append(sound(told, number))
+            events.append(checked_event(told, number))
     return LaterReports(events, over)
 
 

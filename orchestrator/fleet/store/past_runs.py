@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.fleet.store.run_source import OWN_RUNS, RunFolder
+from orchestrator.fleet.store.run_source import OWN_RUNS, RunSource
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import SavedRun
@@ -28,7 +28,7 @@ class PastRuns:
         self,
         manifest: str = "",
         among: Collection[str] | None = None,
-        folder: RunFolder = OWN_RUNS,
+        folder: RunSource = OWN_RUNS,
     ) -> None:
         self._folder = folder
         self._identity = _named(manifest) if manifest else ""
@@ -74,7 +74,7 @@ class PastRuns:
         return found
 
 
-def _pushes(identity: str, folder: RunFolder) -> "Iterator[SavedRun]":
+def _pushes(identity: str, folder: RunSource) -> "Iterator[SavedRun]":
     """The pushes over an inventory, the newest first."""
     from orchestrator.fleet.store.saved_runs import saved_runs
 
@@ -96,7 +96,7 @@ def _results(run: "SavedRun") -> Iterator[HostResult]:
         yield result
 
 
-def runs_of(manifest: str, folder: RunFolder = OWN_RUNS) -> "Iterator[SavedRun]":
+def runs_of(manifest: str, folder: RunSource = OWN_RUNS) -> "Iterator[SavedRun]":
     """The stored runs of that manifest in any checkout; the newest first."""
     from orchestrator.fleet.store.saved_runs import saved_runs
 

@@ -49,7 +49,7 @@ MAX_OUTPUT = 64 << 20  # characters of what commands print, on all hosts togethe
 LEFT_OUT = "more warnings than a run stores; the rest is omitted"
 FORMAT = 2
 MIN_SPACE = 64 << 10  # bytes
-ROOM_OF_HOST = 1 << 10
+SPACE_PER_HOST = 1 << 10
 
 
 def runs_directory() -> Path:
@@ -112,7 +112,7 @@ class RunDirectory:
         self._most_output = most_output
         self._fault: OSError | None = None
         try:
-            _keep_room(self.path / "room", MIN_SPACE + ROOM_OF_HOST * len(started.hosts))
+            _keep_room(self.path / "room", MIN_SPACE + SPACE_PER_HOST * len(started.hosts))
             _write_whole(self.path / "run.json", self._about)
             self._file("events").hold()
             self._file("hosts")

@@ -8,7 +8,7 @@ from typing import Protocol
 from orchestrator.fleet.store.run_directory import runs_directory
 
 
-class RunFolder(Protocol):
+class RunSource(Protocol):
     """Stored runs by name. ``label`` says where they are."""
 
     @property

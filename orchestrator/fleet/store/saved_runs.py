@@ -12,15 +12,15 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import CUT_OFF, INTERRUPTED, HostResult, Tally
 from orchestrator.fleet.store import records
 from orchestrator.fleet.store.event_lines import (
-    ends_in_half_a_line,
+    checked_event,
     event_lines,
     expanded,
-    sound,
+    has_partial_last_line,
     whole_lines,
 )
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.later_reports import LaterReports, read_later
-from orchestrator.fleet.store.run_source import OWN_RUNS, RunFolder
+from orchestrator.fleet.store.run_source import OWN_RUNS, RunSource
 from orchestrator.support.line_file import is_held
 from remote_runtime.errors import InputError, Problem
 
@@ -239,7 +239,7 @@ class SavedRun:
                 else:
                     told = expanded(turns, number)
                 for event, text in told:
-                    host = sound(event, number)["host"]
+                    host = checked_event(event, number)["host"]
                     if hosts is None or host in hosts:
                         yield happening.ResourceEvent(host, event, text)
         except _DAMAGED as error:
@@ -275,7 +275,7 @@ class SavedRun:
         elif records is not None and not any("found" in record for record in records):
             yield "the verify of this run did not finish"
         for path in sorted(self.path.glob("*.jsonl")):
-            if ends_in_half_a_line(path) and not self.running:
+            if has_partial_last_line(path) and not self.running:
                 yield f"the last line of {path.name} is incomplete and omitted"
 
     def rollout(self) -> Iterator[happening.RolloutStep]:
@@ -334,7 +334,7 @@ class SavedRun:
             yield happening.RunFinished(about["end"], about["interrupted"])
 
 
-def saved_runs(folder: RunFolder = OWN_RUNS) -> Iterator[SavedRun]:
+def saved_runs(folder: RunSource = OWN_RUNS) -> Iterator[SavedRun]:
     """The stored runs, newest first; an unreadable directory is skipped."""
     for name in folder.names():
         try:
@@ -343,7 +343,7 @@ def saved_runs(folder: RunFolder = OWN_RUNS) -> Iterator[SavedRun]:
             continue
 
 
-def saved_run(run_id: str = "", folder: RunFolder = OWN_RUNS) -> SavedRun:
+def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
     """The run of that id, or of the only one that begins so; the last one for "". InputError."""
     found = [name for name in folder.names() if name.startswith(run_id)]
     if not found:

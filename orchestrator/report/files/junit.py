@@ -104,7 +104,7 @@ def _host_error(result: HostResult | None) -> str:
         return "the run ended before this host finished"
     if not result.message:
         return ""
-    if result.outcome in (outcome.INTERRUPTED, outcome.HELD):
+    if result.outcome in (outcome.INTERRUPTED, outcome.NOT_STARTED):
         return ended(result)
     return f"{fate(result)} {ended(result)}"
 

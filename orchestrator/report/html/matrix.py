@@ -18,7 +18,7 @@ HOST_LETTERS = {
     outcome.REFUSED: "R",
     outcome.UNREACHABLE: "U",
     outcome.INTERRUPTED: "I",
-    outcome.HELD: "H",
+    outcome.NOT_STARTED: "H",
 }
 
 

@@ -46,7 +46,7 @@ _STYLES = {
     outcome.REFUSED: "bold red",
     outcome.UNREACHABLE: "bold magenta",
     outcome.INTERRUPTED: "yellow",
-    outcome.HELD: "yellow",
+    outcome.NOT_STARTED: "yellow",
     "changed": "yellow",
     "would change": "yellow",
     UNCHANGED: "green",

@@ -76,7 +76,7 @@ def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[st
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", to_run(results)
-    of_use = asked.anew or failure.kind not in outcome.OF_NO_USE
+    of_use = asked.anew or failure.kind not in outcome.USELESS_OUTCOMES
     if len(failure.hosts) > 1 and of_use:
         yield retry_line(failure.outcome, failure.hosts, asked)
 

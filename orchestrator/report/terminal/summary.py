@@ -185,7 +185,7 @@ class Summary:
                     yield f"    {line}"
             return
         failed = block.result.was_started and block.outcome != outcome.OK
-        failed = failed and (self._asked.anew or block.result.kind not in outcome.OF_NO_USE)
+        failed = failed and (self._asked.anew or block.result.kind not in outcome.USELESS_OUTCOMES)
         if failed and not self._told and len(block.hosts) > 1:
             words, option = retry_line(block.outcome, block.hosts, self._asked)
             for line in wrapped(words, self._style.width - 4, option):

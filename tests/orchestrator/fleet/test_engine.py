@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from orchestrator.fleet.engine import EngineContext, Job, Threads
+from orchestrator.fleet.engine import EngineContext, Job, ThreadEngine
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.registration.publisher import Publisher
 from orchestrator.registration.store import open_store
@@ -19,7 +19,7 @@ def test_threads_work_on_a_host_in_the_thread_that_runs_its_task() -> None:
     """A task of the threads gives the host's result, and has told of it on the bus of the run."""
     bus, recorder = recorded_bus()
     publisher = Publisher(lambda: open_store(None))
-    engine = Threads(EngineContext(FakeConnector(), bus, publisher, PackageMetadataCache()))
+    engine = ThreadEngine(EngineContext(FakeConnector(), bus, publisher, PackageMetadataCache()))
     make = engine.maker(Job(FakePlanner(["/etc/a"]), SETTINGS))
     result = make(FakeHost("web1")).run()
     engine.close()

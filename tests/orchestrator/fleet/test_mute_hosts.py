@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from orchestrator.fleet import window as windows
-from orchestrator.fleet.descriptors import make_room, room_beside
+from orchestrator.fleet.descriptors import raise_limit, spare_descriptors
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.window import Window
 from remote_runtime.errors import CcmError
@@ -64,7 +64,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Play:
     After each step the window looks at its hosts and begins with others. At the end all end.
     """
     monkeypatch.setattr(windows, "TICK", 0.001)
-    monkeypatch.setattr(windows, "TEND", 0.0)
+    monkeypatch.setattr(windows, "KEEP_ALIVE_INTERVAL", 0.0)
 
     def play(forks: int, names: str, steps: Callable[[Floor], Iterator[None]]) -> dict[str, str]:
         floor: Floor = {}
@@ -177,7 +177,7 @@ def test_with_one_place_hosts_come_one_after_the_other(play: Play) -> None:
 
 def test_mute_hosts_are_ended_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever ends the run ends those that are waited for beside the window, too."""
-    monkeypatch.setattr(windows, "TEND", 0.0)
+    monkeypatch.setattr(windows, "KEEP_ALIVE_INTERVAL", 0.0)
     floor: Floor = {}
     ended: dict[str, str] = {}
 
@@ -205,12 +205,12 @@ def limit() -> Iterator[Callable[[int], None]]:
 def test_there_is_room_for_mute_hosts(limit: Callable[[int], None]) -> None:
     """The limit on open files is raised for them, too; where it is not, fewer are beside."""
     limit(128)
-    assert [room_beside(forks) for forks in (1, 2, 8, 10, 12, 50)] == [0, 2, 4, 2, 0, 0]
-    make_room(50)
+    assert [spare_descriptors(forks) for forks in (1, 2, 8, 10, 12, 50)] == [0, 2, 4, 2, 0, 0]
+    raise_limit(50)
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 100 * 5
-    assert room_beside(50) == 50
+    assert spare_descriptors(50) == 50
     limit(500)
-    assert room_beside(50) == 37
+    assert spare_descriptors(50) == 37
 
 
 def test_a_limit_that_leaves_no_room_for_mute_hosts_refuses_nothing(
@@ -220,5 +220,5 @@ def test_a_limit_that_leaves_no_room_for_mute_hosts_refuses_nothing(
     raised: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: (100, 400))
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
-    make_room(50)
+    raise_limit(50)
     assert raised == [(314, 400), (400, 400)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.descriptors import make_room
+from orchestrator.fleet.descriptors import raise_limit
 from orchestrator.fleet.host.fact_run import gather_facts
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.host_run import HostRun
@@ -161,7 +161,7 @@ def test_forks_beyond_the_descriptors_are_refused() -> None:
     """More hosts at a time than the system allows is an error that says how many fit."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with pytest.raises(UsageError, match=str(hard)) as caught:
-        make_room(hard)
+        raise_limit(hard)
     assert "--forks" in caught.value.hint
 
 
@@ -170,7 +170,7 @@ def test_the_soft_limit_is_raised_as_far_as_needed() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
     try:
-        make_room(50)
+        raise_limit(50)
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 50 * 5
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -19,7 +19,7 @@ from orchestrator.rollout.budget import Budget
         (outcome.DEFECT, Phase.PLANNING, True),
         (outcome.INTERRUPTED, Phase.RUNNING, True),
         (outcome.INTERRUPTED, Phase.WAITING, False),
-        (outcome.HELD, Phase.WAITING, False),
+        (outcome.NOT_STARTED, Phase.WAITING, False),
     ],
 )
 def test_what_counts_as_a_failure(how: str, phase: Phase, counts: bool) -> None:

@@ -19,7 +19,7 @@ HOSTS = [FakeHost(f"h{number}", {"rack": number // 2}) for number in range(6)]
 
 @pytest.fixture(autouse=True)
 def _looked_at_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window, "TEND", 0.0)
+    monkeypatch.setattr(window, "KEEP_ALIVE_INTERVAL", 0.0)
     monkeypatch.setattr(window, "TICK", 0.01)
 
 

@@ -127,7 +127,7 @@ def test_the_budget_ends_a_rollout(limit: str | None, touched: int) -> None:
     connector = Touched(down=["h03", "h07"])
     rolled = roll_out(HOSTS, connector, options, forks=20)
     assert len(connector.order) == touched
-    held = {host for host, how in rolled.outcomes().items() if how == outcome.HELD}
+    held = {host for host, how in rolled.outcomes().items() if how == outcome.NOT_STARTED}
     assert held == {host.name for host in HOSTS} - set(connector.order)
     assert rolled.scheduler.held == bool(held)
     for step in rolled.steps(happening.RolloutHeld):
@@ -140,7 +140,7 @@ def test_within_a_wave_only_those_that_run_end() -> None:
     connector = Touched(down=["h02", "h04"])
     rolled = roll_out(HOSTS, connector, RolloutOptions(max_fail=parse_amount("1")), forks=1)
     assert connector.order == ["h00", "h01", "h02", "h03", "h04"]
-    assert rolled.outcomes()["h05"] == outcome.HELD
+    assert rolled.outcomes()["h05"] == outcome.NOT_STARTED
 
 
 def test_no_host_begins_after_the_time() -> None:
@@ -256,7 +256,7 @@ def test_a_canary_that_fails_stops_its_cluster_only() -> None:
     connector = Touched(down=["h03"])
     options = RolloutOptions(waves=parse_waves("5"), canary="auto")
     rolled = roll_out(HOSTS, connector, options, clusters=CLUSTERS)
-    held = {host for host, how in rolled.outcomes().items() if how == outcome.HELD}
+    held = {host for host, how in rolled.outcomes().items() if how == outcome.NOT_STARTED}
     assert held == {"h04", "h05", "h06"}
     assert set(connector.order) == {host.name for host in HOSTS} - held
     (step,) = rolled.steps(happening.RolloutHeld)
@@ -316,4 +316,4 @@ def test_each_canary_has_its_own_gate() -> None:
     bad = {host: how.kind for host, how in rolled.results.items() if how.outcome == "failed"}
     assert bad == {"h03": "rollout.gate", "h19": "rollout.gate"}
     assert rolled.outcomes()["h11"] == outcome.OK
-    assert rolled.outcomes()["h04"] == outcome.HELD
+    assert rolled.outcomes()["h04"] == outcome.NOT_STARTED

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.cli import engine_flag
-from orchestrator.fleet.engine import Job, Threads
+from orchestrator.fleet.engine import Job, ThreadEngine
 from orchestrator.runs import engine_choice
 from orchestrator.runs.engine_choice import (
     MIN_HOSTS,
@@ -56,7 +56,7 @@ def chosen(text: str, hosts: int = 1000, forks: int = 50) -> int:
     jobs = [Job(FakePlanner([]), SETTINGS)]
     spec = EngineSpec(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
     with engaged(parse_engine(text), spec) as engage:
-        if engage is Threads:
+        if engage is ThreadEngine:
             assert not Started.all
             return 0
         assert not Started.all[-1].closed

@@ -15,7 +15,7 @@ from typing import Any
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
-from orchestrator.fleet.engine import Engine, EngineContext, Job, Threads
+from orchestrator.fleet.engine import Engine, EngineContext, Job, ThreadEngine
 from orchestrator.fleet.host.stage_host import StageHost
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.package_cache import PackageMetadataCache
@@ -184,7 +184,9 @@ def both_engines() -> Any:
     for count in (2, 0):  # the threads last: then this process is not alone any more
         planner = Remembering()
         run = Run(hosts, Connectors(scripts=scripts), [Job(planner, SETTINGS)])
-        engine: Engine = run.processes(count).engage(run.means()) if count else Threads(run.means())
+        engine: Engine = (
+            run.processes(count).engage(run.means()) if count else ThreadEngine(run.means())
+        )
         run.carry_out(engine)
         told.append({"hosts": run.by_host(), "planned": sorted(planner.hosts)})
     return told

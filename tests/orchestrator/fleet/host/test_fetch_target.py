@@ -12,9 +12,9 @@ from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.fetch_target import (
     MAX_DIRECTORIES,
     MAX_FILES,
-    BrokenOffError,
     FetchTarget,
     HostFetchTarget,
+    TransferAbortedError,
 )
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.outcome import HostResult
@@ -63,7 +63,7 @@ def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
 
     def breaking() -> Iterator[bytes]:
         yield b"half"
-        raise BrokenOffError
+        raise TransferAbortedError
 
     landing.take(file("x"), breaking())
     assert below(tmp_path) == ["web1/srv/d/x"]

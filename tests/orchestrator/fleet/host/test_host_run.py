@@ -75,7 +75,7 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
 def no_turn_left() -> Iterator[None]:
     """Others have all the turns meanwhile."""
     with contextlib.ExitStack() as taken:
-        for _ in range(conversation_module.AT_ONCE):
+        for _ in range(conversation_module.MAX_CONCURRENT):
             taken.enter_context(conversation_module._turns)
         yield
 
@@ -137,7 +137,7 @@ def test_hosts_that_only_seem_to_have_facts_hold_nobody_up() -> None:
 
     hanging = [
         threading.Thread(target=run_against, args=(hang,))
-        for _ in range(2 * conversation_module.AT_ONCE)
+        for _ in range(2 * conversation_module.MAX_CONCURRENT)
     ]
     for thread in hanging:
         thread.start()

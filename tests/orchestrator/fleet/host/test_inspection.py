@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.host.framed_link import FramedLink
-from orchestrator.fleet.host.inspection import look_at
+from orchestrator.fleet.host.inspection import inspect_resources
 from remote_runtime.errors import ProtocolError
 from remote_runtime.reporting.events import EventIds
 from tests.orchestrator.fleet.fakes import FakeLink, FakePlan, FarEnd, make_event
@@ -29,7 +29,7 @@ def looked_at(*names: str, **event: Any) -> tuple[list[dict[str, Any]], dict[str
         far.say("done", events=len(names), cancelled=False)
 
     link = FramedLink(FakeLink(far))
-    return look_at(link, FakePlan(list(NAMES)), "web1"), plans[0]
+    return inspect_resources(link, FakePlan(list(NAMES)), "web1"), plans[0]
 
 
 def test_every_resource_is_told_and_nothing_is_changed() -> None:

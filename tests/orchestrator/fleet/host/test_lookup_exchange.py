@@ -8,7 +8,7 @@ import pytest
 from orchestrator.fleet.host.framed_link import FramedLink
 from orchestrator.fleet.host.host_facts import HostFacts, NeedAnswersError
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.host.protocol import gather, greet_and
+from orchestrator.fleet.host.protocol import gather, greet_then
 from remote_runtime.errors import CcmError, PlanError, ProtocolError
 from tests.orchestrator.fleet.fakes import FakeLink, FarEnd
 
@@ -31,7 +31,7 @@ def answered(script: Callable[[FarEnd], Any], *rounds: dict[str, Any]) -> HostFa
     """What a host has told in the end."""
     entered: list[Phase] = []
     link = FramedLink(FakeLink(script))
-    found = greet_and(link, entered.append, needing(*rounds))
+    found = greet_then(link, entered.append, needing(*rounds))
     assert entered == [Phase.GATHERING]
     return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fleet.host.partial_files import PartFile, sweep
+from orchestrator.fleet.host.partial_files import PartialFile, sweep
 
 LEFT = ".ccm-0123456789ab.part"
 
@@ -38,7 +38,7 @@ def test_what_a_killed_fetch_left_is_swept(tmp_path: Path, directory: int) -> No
 
 def test_what_is_being_written_stays(directory: int) -> None:
     """A fetch that runs beside loses nothing."""
-    part = PartFile(directory)
+    part = PartialFile(directory)
     part.out.write(b"whole")
     assert len(names(directory)) == 1
     sweep(directory)
@@ -51,7 +51,7 @@ def test_what_is_being_written_stays(directory: int) -> None:
 
 def test_what_is_dropped_leaves_nothing(directory: int) -> None:
     """Half a file has no name."""
-    part = PartFile(directory)
+    part = PartialFile(directory)
     part.out.write(b"half")
     part.drop()
     assert names(directory) == []
