@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from orchestrator.formatter.files import Formatted
+    from orchestrator.formatter.files import FormattedFile
     from remote_runtime.errors import Problem
 
 HELP = "Format manifests, inventories and data files without changing their meaning or comments."
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     paths, others = _chosen(args.files or ["."])
     problems: list[Problem] = []
     refused = 0
-    changed: list[Formatted] = []
+    changed: list[FormattedFile] = []
     for path in paths:
         try:
             file = format_file(path)
@@ -107,11 +107,11 @@ def _standard_input(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from orchestrator.formatter.canonical import canonical
-    from orchestrator.formatter.files import Formatted
+    from orchestrator.formatter.files import FormattedFile
     from orchestrator.manifest.types import types_beside
 
     text = sys.stdin.read()
-    file = Formatted("<stdin>", text, canonical(text, "<stdin>", types_beside(Path.cwd())))
+    file = FormattedFile("<stdin>", text, canonical(text, "<stdin>", types_beside(Path.cwd())))
     if not _is_dry(args):
         sys.stdout.write(file.after)
         return 0

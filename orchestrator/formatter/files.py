@@ -23,7 +23,7 @@ _DATA = {"data", "hierarchy", "overrides"}
 _BEGINNING = re.compile(r"^(ccm|stages|hosts|groups|hierarchy|overrides):", re.MULTILINE)
 
 
-class Formatted(NamedTuple):
+class FormattedFile(NamedTuple):
     """A file with its text and the canonical form of it."""
 
     path: str
@@ -31,16 +31,16 @@ class Formatted(NamedTuple):
     after: str
 
 
-def format_file(path: str) -> Formatted:
+def format_file(path: str) -> FormattedFile:
     """Read a file and make its canonical form. Writes nothing. InputError."""
     if path.endswith(".json"):
         hint = "name YAML files"
         raise InputError([Problem(f"{path}: JSON is not formatted", None, hint, "input.format")])
     text = read_text(path)
-    return Formatted(path, text, canonical(text, path, types_beside(Path(path).parent)))
+    return FormattedFile(path, text, canonical(text, path, types_beside(Path(path).parent)))
 
 
-def write(file: Formatted) -> None:
+def write(file: FormattedFile) -> None:
     """Replace a file atomically; its mode and its owner stay, and so does a link to it.
 
     InputError for a file that somebody has changed since it was read, OSError.
