@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.fleet.store.run_source import RunSource
-    from orchestrator.history.location import HistoryChoice
+    from orchestrator.history.location import HistoryLocation
     from orchestrator.planning import PlanOptions
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -96,7 +96,7 @@ class _FromHistory(argparse.Action):
         vars(namespace).update(from_history=True, history=None, history_token=None)
 
 
-def read_past(args: argparse.Namespace) -> HistoryChoice | None:
+def read_past(args: argparse.Namespace) -> HistoryLocation | None:
     """The history whose runs are read; None without ``--history``. UsageError."""
     if not getattr(args, "from_history", False):
         return None
@@ -116,18 +116,18 @@ def read_run_source(args: argparse.Namespace) -> RunSource:
         from orchestrator.fleet.store.run_source import OWN_RUNS
 
         return OWN_RUNS
-    from orchestrator.history.factory import folder_of
+    from orchestrator.history.factory import run_source_of
 
-    return folder_of(past)
+    return run_source_of(past)
 
 
-def read_history(args: argparse.Namespace) -> HistoryChoice | None:
+def read_history(args: argparse.Namespace) -> HistoryLocation | None:
     """The history that environment and project file set; None without one. UsageError."""
     if not args.history:
         return None
-    from orchestrator.history.location import history_choice
+    from orchestrator.history.location import history_location
 
-    return history_choice(args.history, args.history_token or {})
+    return history_location(args.history, args.history_token or {})
 
 
 def add_retention(parser: argparse.ArgumentParser) -> None:

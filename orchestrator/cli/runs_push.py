@@ -11,7 +11,7 @@ from orchestrator.cli.options import read_history
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.history.location import HistoryChoice
+    from orchestrator.history.location import HistoryLocation
 
 HELP = "Copy runs of this user to the history: the missing ones, or those with these IDs."
 EXAMPLE = """
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if all(copied) else 1
 
 
-def _push(choice: HistoryChoice, path: Path) -> bool:
+def _push(choice: HistoryLocation, path: Path) -> bool:
     """Copy one run; whether all of it is in the history."""
     from orchestrator.history.factory import copy_of
     from orchestrator.support.line_file import is_held

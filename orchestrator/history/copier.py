@@ -1,7 +1,7 @@
 """Copies a run to its history while it happens, in a thread of its own (controller).
 
 An unreachable, slow or full history delays no host and fails no run. At the end of a run, the copy
-has ``PATIENCE`` seconds left; ``ccm runs push`` copies the rest later.
+has ``FINISH_TIMEOUT`` seconds left; ``ccm runs push`` copies the rest later.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import threading
 from pathlib import Path
 
 from orchestrator.history.factory import copy_of, prune_history
-from orchestrator.history.location import HistoryChoice
+from orchestrator.history.location import HistoryLocation
 from remote_runtime.errors import CcmError
 
 PAUSE = 1.0  # seconds between two copies
 MAX_PAUSE = 30.0  # seconds, while the history is away
-PATIENCE = 5.0  # seconds for the rest at the end of a run
+FINISH_TIMEOUT = 5.0  # seconds for the rest at the end of a run
 LATER = "copy it later with: ccm runs push"
 
 
@@ -26,7 +26,12 @@ class RunCopier:
     """
 
     def __init__(
-        self, choice: HistoryChoice, directory: Path, keep: int, *, patience: float = PATIENCE
+        self,
+        choice: HistoryLocation,
+        directory: Path,
+        keep: int,
+        *,
+        patience: float = FINISH_TIMEOUT,
     ) -> None:
         self._choice = choice
         self._directory = directory

@@ -11,7 +11,7 @@ class HistoryError(CcmError):
     default_kind = "history"
 
 
-class AwayError(HistoryError):
+class HistoryUnreachableError(HistoryError):
     """The history cannot be reached now; a later attempt may succeed."""
 
     default_kind = "history.away"

@@ -17,7 +17,7 @@ from orchestrator.fleet.checks.unchanged_resources import read_unchanged
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store import records
-from orchestrator.history.run_names import begin_of
+from orchestrator.history.run_names import start_time_of
 from orchestrator.support.plain_text import MAX_DEPTH, is_shallow
 
 MAX_HOSTS = 100_000
@@ -46,7 +46,7 @@ _ASSESSED = frozenset(
 )  # fmt: skip
 
 
-def checked_about(text: bytes, run_id: str, now: float) -> dict[str, Any]:
+def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
     """What run.json says; ValueError."""
     about = _object(text)
     _members(about, required=(*_BEGIN, *_END), optional=("incomplete",))
@@ -82,7 +82,7 @@ def _check_hosts(hosts: Any) -> None:
 
 def _check_times(about: Mapping[str, Any], run_id: str, now: float) -> None:
     start, end = records.seconds(about["start"]), about["end"]
-    begin = begin_of(run_id)
+    begin = start_time_of(run_id)
     if begin is None or abs(start - begin) > DAY or start > now + SKEW:
         raise ValueError("start does not agree with the ID of the run")
     if end is not None and not start - DAY <= records.seconds(end) <= now + SKEW:

@@ -16,7 +16,7 @@ TOKEN_VARIABLE = "CCM_HISTORY_TOKEN"
 _LONGEST = 2_000  # characters
 
 
-class HistoryChoice(NamedTuple):
+class HistoryLocation(NamedTuple):
     """The ``address`` of a history. ``token`` has the ``file`` or the ``command`` that knows the
     token for a studio.
     """
@@ -30,16 +30,16 @@ class HistoryChoice(NamedTuple):
         return is_url(self.address)
 
 
-def history_choice(address: str, token: Mapping[str, str]) -> HistoryChoice:
+def history_location(address: str, token: Mapping[str, str]) -> HistoryLocation:
     """The history of an address. UsageError for one that cannot be used safely."""
     if not is_url(address):
-        return HistoryChoice(os.path.abspath(os.path.expanduser(address)))
+        return HistoryLocation(os.path.abspath(os.path.expanduser(address)))
     check_address(
         address,
         "the history",
         "set history in ccm.yaml or CCM_HISTORY to an address such as https://studio.example.net",
     )
-    return HistoryChoice(address.rstrip("/"), token)
+    return HistoryLocation(address.rstrip("/"), token)
 
 
 def check_address(address: str, what: str, hint: str) -> None:

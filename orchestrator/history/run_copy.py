@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from orchestrator.history.errors import HistoryError
-from orchestrator.history.run_names import ABOUT, LINES
+from orchestrator.history.run_names import LINES, RUN_FILE
 from orchestrator.support.atomic_file import replacing
 
 MARK = "history.json"
@@ -23,7 +23,7 @@ MAX_LINE = 16 << 20  # bytes
 MAX_RUN_FILE = 16 << 20  # bytes
 
 
-class CopyOfRun(Protocol):
+class RunCopyTarget(Protocol):
     """The copy of a run in a history. CcmError and OSError for what cannot be stored.
 
     ``most_data`` is the number of bytes that ``append`` takes at once, unless a line is longer.
@@ -62,12 +62,12 @@ class RunCopy:
     """Brings the copy of a run up to date with each ``advance``."""
 
     def __init__(
-        self, source: Path, address: str, open_copy: Callable[[str, bytes], CopyOfRun]
+        self, source: Path, address: str, open_copy: Callable[[str, bytes], RunCopyTarget]
     ) -> None:
         self._source = source
         self._address = address
         self._open_copy = open_copy
-        self._copy: CopyOfRun | None = None
+        self._copy: RunCopyTarget | None = None
         self._sizes: dict[str, int] = {}
         self._about = b""
 
@@ -97,7 +97,7 @@ class RunCopy:
         """Copy the rest and note that all of it is copied. CcmError, OSError."""
         while self.advance():
             pass
-        write_mark(self._source, self._address, {**self._sizes, ABOUT: len(self._about)})
+        write_mark(self._source, self._address, {**self._sizes, RUN_FILE: len(self._about)})
 
     def close(self) -> None:
         """Release the copy; the next ``advance`` opens it again."""
@@ -112,7 +112,7 @@ class RunCopy:
         self._copy = self._open_copy(self._source.name, text)
         self._sizes = self._copy.sizes()
         self._about = b""
-        if ABOUT not in self._sizes:
+        if RUN_FILE not in self._sizes:
             self._copy.write_about(text)
         if not self._copy.hold():
             self.close()
@@ -120,7 +120,7 @@ class RunCopy:
                 f"run {self._source.name} is being copied by another process", hint="wait for it"
             )
 
-    def _advance(self, copy: CopyOfRun, name: str, size: int) -> bool:
+    def _advance(self, copy: RunCopyTarget, name: str, size: int) -> bool:
         copied = False
         for data in self._new(name, size, copy.most_data):
             at = self._sizes.get(name, 0)
@@ -161,10 +161,10 @@ def _size(path: Path) -> int:
 
 
 def _read_about(source: Path) -> bytes:
-    with open(os.open(source / ABOUT, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+    with open(os.open(source / RUN_FILE, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
         text = file.read(MAX_RUN_FILE + 1)
     if len(text) > MAX_RUN_FILE:
-        raise HistoryError(f"{source / ABOUT} is too large for a history", hint="read it here")
+        raise HistoryError(f"{source / RUN_FILE} is too large for a history", hint="read it here")
     return text
 
 
@@ -181,7 +181,7 @@ def is_pending(source: Path, address: str) -> bool:
         meant, sizes = found["history"] == address, found["sizes"]
         return meant and any(
             sizes.get(name) != (source / name).stat().st_size
-            for name in (ABOUT, *LINES)
+            for name in (RUN_FILE, *LINES)
             if (source / name).exists()
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

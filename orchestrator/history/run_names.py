@@ -13,7 +13,7 @@ from orchestrator.support.plain_text import one_line
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})Z-[0-9a-f]{6,7}", re.ASCII)
 _LONGEST = 100  # characters of a name
-ABOUT = "run.json"
+RUN_FILE = "run.json"
 LINES = (
     "resources.jsonl",
     "turns.jsonl",
@@ -47,10 +47,10 @@ def owner_of(directory: Path) -> str:
 
 def is_run_id(text: str) -> bool:
     """Whether a text is the ID of a run."""
-    return begin_of(text) is not None
+    return start_time_of(text) is not None
 
 
-def begin_of(run_id: str) -> int | None:
+def start_time_of(run_id: str) -> int | None:
     """When the run of an ID began, in seconds since the epoch; None for no ID of a run."""
     found = _RUN_ID.fullmatch(run_id)
     if found is None:

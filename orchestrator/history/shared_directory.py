@@ -14,7 +14,7 @@ import shlex
 import stat
 from pathlib import Path
 
-from orchestrator.history.errors import AwayError, HistoryError
+from orchestrator.history.errors import HistoryError, HistoryUnreachableError
 from orchestrator.history.run_names import is_run_id
 from remote_runtime.errors import UsageError
 
@@ -41,7 +41,7 @@ class SharedDirectory:
         try:
             found = os.stat(where)
         except OSError as error:
-            raise AwayError(
+            raise HistoryUnreachableError(
                 f"the history {where} cannot be used: {error.strerror}",
                 hint="mount or create it: install -d -m 3770 -g GROUP DIR",
             ) from error
@@ -69,7 +69,7 @@ class SharedDirectory:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise AwayError(
+            raise HistoryUnreachableError(
                 f"{self.label} cannot be read: {error.strerror}",
                 hint="become a member of its group",
             ) from error
@@ -96,7 +96,7 @@ class SharedDirectory:
             finally:
                 os.close(runs)
         except OSError as error:
-            raise AwayError(
+            raise HistoryUnreachableError(
                 f"{self.label} cannot be written: {error.strerror}",
                 hint="free space, or become a member of its group",
             ) from error

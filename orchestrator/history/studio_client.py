@@ -13,13 +13,13 @@ import threading
 from typing import Any
 from urllib.parse import urlsplit
 
-from orchestrator.history.errors import AwayError, HistoryError
-from orchestrator.history.location import HistoryChoice
+from orchestrator.history.errors import HistoryError, HistoryUnreachableError
+from orchestrator.history.location import HistoryLocation
 from orchestrator.history.token import token_of
 from orchestrator.support.plain_text import one_line
 from remote_runtime.version import VERSION
 
-PATIENCE = 5.0  # seconds for a connection, and for each answer
+REQUEST_TIMEOUT = 5.0  # seconds for a connection, and for each answer
 API = "/api/v1"
 MAX_ANSWER = 32 << 20  # bytes
 _LONGEST = 200  # characters of a problem
@@ -56,7 +56,7 @@ class Answer:
 class StudioClient:
     """Requests to one studio, one at a time over one connection. AwayError, HistoryError."""
 
-    def __init__(self, choice: HistoryChoice) -> None:
+    def __init__(self, choice: HistoryLocation) -> None:
         self._choice = choice
         self._address = urlsplit(choice.address)
         self._connection: http.client.HTTPConnection | None = None
@@ -117,13 +117,13 @@ class StudioClient:
     def _connected(self) -> http.client.HTTPConnection:
         host, port = self._address.hostname or "", self._address.port
         if self._address.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=PATIENCE)
+            return http.client.HTTPConnection(host, port, timeout=REQUEST_TIMEOUT)
         context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, port, timeout=PATIENCE, context=context)
+        return http.client.HTTPSConnection(host, port, timeout=REQUEST_TIMEOUT, context=context)
 
     def _refusal(self, status: int, body: bytes) -> HistoryError:
         if status in (408, 429) or status >= 500:
-            return AwayError(f"{self.label} answers {status}", hint="try again later")
+            return HistoryUnreachableError(f"{self.label} answers {status}", hint="try again later")
         if 300 <= status < 400:
             return HistoryError(
                 f"{self.label} sends to another address, which ccm does not follow",
@@ -144,4 +144,6 @@ class StudioClient:
                 f"the certificate of {self.label} is not trusted: {error.verify_message}",
                 hint="add its authority to those of the system, or set SSL_CERT_FILE",
             )
-        return AwayError(f"{self.label} does not answer: {text}", hint="try again later")
+        return HistoryUnreachableError(
+            f"{self.label} does not answer: {text}", hint="try again later"
+        )

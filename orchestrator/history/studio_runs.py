@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.history.errors import HistoryError
-from orchestrator.history.location import HistoryChoice
-from orchestrator.history.run_names import ABOUT, LINES, is_run_id
+from orchestrator.history.location import HistoryLocation
+from orchestrator.history.run_names import LINES, RUN_FILE, is_run_id
 from orchestrator.history.studio_client import StudioClient
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.state_directory import make_private, state_directory
@@ -35,10 +35,10 @@ class _Listed(NamedTuple):
     active: bool
 
 
-class StudioFolder:
+class StudioRuns:
     """Fetches runs of a studio when they are read. CcmError where it cannot be reached."""
 
-    def __init__(self, choice: HistoryChoice) -> None:
+    def __init__(self, choice: HistoryLocation) -> None:
         self._client = StudioClient(choice)
         digest = hashlib.sha256(choice.address.encode()).hexdigest()[:16]
         self._directory = state_directory() / "histories" / digest
@@ -60,9 +60,9 @@ class StudioFolder:
         copy = make_private(self._directory) / name
         copy.mkdir(mode=0o700, exist_ok=True)
         total = sum(listed.files.values())
-        if total > MAX_RUN or ABOUT not in listed.files:
+        if total > MAX_RUN or RUN_FILE not in listed.files:
             raise HistoryError(f"run {name} is not as a run is", hint="read it at the studio")
-        for file in (*LINES, ABOUT):
+        for file in (*LINES, RUN_FILE):
             if file in listed.files:
                 self._fetch(name, file, listed.files[file], copy)
         if listed.active:
@@ -83,7 +83,7 @@ class StudioFolder:
         have = path.stat().st_size if path.exists() else 0
         if have == size:
             return
-        if name == ABOUT:
+        if name == RUN_FILE:
             text = self._content(run_id, name, 0, size)
             json.loads(text)
             with replacing(path) as out:
@@ -104,7 +104,7 @@ class StudioFolder:
         while len(found) < most:
             answer = self._client.get(f"/runs/{run_id}/{name}?at={at + len(found)}", _CHUNK)
             found += answer.body
-            if name != ABOUT or not answer.body:
+            if name != RUN_FILE or not answer.body:
                 break
         return bytes(found[:most])
 
@@ -128,7 +128,7 @@ def _listed(told: Any) -> tuple[str, _Listed]:
     """A line of the list; HistoryError for one that is not as a studio sends it."""
     try:
         run_id, files = told["id"], told["files"]
-        sizes = {name: files[name] for name in (ABOUT, *LINES) if name in files}
+        sizes = {name: files[name] for name in (RUN_FILE, *LINES) if name in files}
         if not is_run_id(run_id) or not all(
             type(one) is int and one >= 0 for one in sizes.values()
         ):

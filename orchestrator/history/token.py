@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from orchestrator.history.errors import HistoryError
-from orchestrator.history.location import TOKEN_VARIABLE, HistoryChoice
+from orchestrator.history.location import TOKEN_VARIABLE, HistoryLocation
 from orchestrator.support.private_file import read_private
 from remote_runtime.errors import UsageError
 
@@ -16,7 +16,7 @@ MAX_CHARACTERS = 1_000  # characters
 TOKEN = re.compile(r"[A-Za-z0-9_.~+/=-]{20,}", re.ASCII)
 
 
-def token_of(choice: HistoryChoice) -> str:
+def token_of(choice: HistoryLocation) -> str:
     """The token from the environment, else from the file or the command of the project.
 
     HistoryError where there is none.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Connector, Target
     from orchestrator.fleet.settings import RunSettings
-    from orchestrator.history.location import HistoryChoice
+    from orchestrator.history.location import HistoryLocation
     from orchestrator.manifest import Site
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.reporter import Reporter
@@ -102,5 +102,5 @@ class PushConfig(NamedTuple):
     keep: int = KEPT
     engine: EngineChoice = EngineChoice(THREADS)
     remote: RemoteSide | None = None
-    history: HistoryChoice | None = None
+    history: HistoryLocation | None = None
     runs: Path | None = None

@@ -12,7 +12,7 @@ from remote_runtime.options import RunOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.history.location import HistoryChoice
+    from orchestrator.history.location import HistoryLocation
     from orchestrator.planning import PlanOptions
     from orchestrator.runs.engine_choice import EngineChoice
 
@@ -32,7 +32,7 @@ class HostChoice(NamedTuple):
 
     inventory: list[str] | None = None
     limit: list[str] | None = None
-    past: HistoryChoice | None = None
+    past: HistoryLocation | None = None
     visible: frozenset[str] | None = None
 
 
@@ -98,7 +98,7 @@ class RunRequest(NamedTuple):
     engine: EngineChoice | None = None
     plan: PlanRequirements = PlanRequirements()
     stages: StageChoice = StageChoice()
-    history: HistoryChoice | None = None
+    history: HistoryLocation | None = None
     runs: Path | None = None
 
     def record(self) -> dict[str, Any]:

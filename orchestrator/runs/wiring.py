@@ -63,9 +63,9 @@ def past_runs(
 
     if options.past is None:
         return PastRuns(manifest, among)
-    from orchestrator.history.factory import folder_of
+    from orchestrator.history.factory import run_source_of
 
-    return PastRuns(manifest, among, folder_of(options.past))
+    return PastRuns(manifest, among, run_source_of(options.past))
 
 
 def connector(

@@ -77,13 +77,13 @@ class RunInbox:
         """Begin or continue a run; the sizes of its files."""
         self._check_right(token)
         now = self._clock()
-        begin = begin_of(run_id)
+        begin = start_time_of(run_id)
         if begin is None:
             raise RefusalError(400, "the ID of the run is invalid")
         if not now - OLDEST <= begin <= now + SKEW:
             raise RefusalError(400, "the ID of the run does not agree with the clock of the studio")
         try:
-            about = checked_about(text, run_id, now)
+            about = checked_run_file(text, run_id, now)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise RefusalError(400, f"run.json: {error}") from error
         self._check_hosts(token, about["hosts"])
@@ -148,7 +148,7 @@ class RunInbox:
 
     def content(self, token: Token, run_id: str, name: str, at: int) -> bytes:
         """Some of a file of a run, from this offset."""
-        if name not in (ABOUT, *LINES):
+        if name not in (RUN_FILE, *LINES):
             raise RefusalError(404, "there is no such file of a run")
         self._about(token, run_id, write=False)
         with self._opened(run_id) as directory:
@@ -182,11 +182,11 @@ class RunInbox:
     def _about(self, token: Token, run_id: str, *, write: bool) -> dict[str, Any]:
         """What run.json of a stored run says; 404 for what the token may not know of."""
         missing = RefusalError(404, "there is no such run")
-        if begin_of(run_id) is None:
+        if start_time_of(run_id) is None:
             raise missing
         try:
             with self._opened(run_id) as directory:
-                about = json.loads(_read(directory, ABOUT, 0, MOST_FILE))
+                about = json.loads(_read(directory, RUN_FILE, 0, MOST_FILE))
                 owner = self._owner(directory) if write else ""
         except (OSError, ValueError, RecursionError) as error:
             raise missing from error
@@ -236,7 +236,7 @@ class RunInbox:
             raise RefusalError(403, "the run has ended")
         if begun["end"] is None and begun != about:
             with _storing(), self._opened(run_id) as directory:
-                _write(directory, ABOUT, text)
+                _write(directory, RUN_FILE, text)
 
     def _about_of_owner(self, token: Token, run_id: str) -> dict[str, Any]:
         try:
@@ -274,7 +274,7 @@ class RunInbox:
             names = os.listdir(self._runs)
         except FileNotFoundError:
             return []
-        return sorted((name for name in names if begin_of(name) is not None), reverse=True)
+        return sorted((name for name in names if start_time_of(name) is not None), reverse=True)
 
     def _received(self) -> list[str]:
         """The received runs, the newest first."""
@@ -285,7 +285,7 @@ class RunInbox:
             return {
                 entry.name: entry.stat(follow_symlinks=False).st_size
                 for entry in entries
-                if entry.name in (ABOUT, *LINES) and entry.is_file(follow_symlinks=False)
+                if entry.name in (RUN_FILE, *LINES) and entry.is_file(follow_symlinks=False)
             }
 
     @contextlib.contextmanager

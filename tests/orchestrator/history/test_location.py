@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.history.location import history_choice
+from orchestrator.history.location import history_location
 from remote_runtime.errors import UsageError
 
 
@@ -12,8 +12,8 @@ from remote_runtime.errors import UsageError
 )
 def test_addresses_of_studios(address: str) -> None:
     """TLS is required beyond this machine."""
-    assert history_choice(f"{address}/", {}).address == address
-    assert history_choice(address, {}).is_studio
+    assert history_location(f"{address}/", {}).address == address
+    assert history_location(address, {}).is_studio
 
 
 @pytest.mark.parametrize(
@@ -32,5 +32,5 @@ def test_addresses_of_studios(address: str) -> None:
 def test_other_addresses_are_refused(address: str, words: str) -> None:
     """A login is refused without being repeated."""
     with pytest.raises(UsageError, match=words) as caught:
-        history_choice(address, {})
+        history_location(address, {})
     assert "secret" not in str(caught.value)

@@ -10,9 +10,9 @@ import pytest
 
 from orchestrator.fleet.store.past_runs import PastRuns
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
-from orchestrator.history.errors import AwayError, HistoryError
-from orchestrator.history.factory import copy_of, folder_of
-from orchestrator.history.location import HistoryChoice
+from orchestrator.history.errors import HistoryError, HistoryUnreachableError
+from orchestrator.history.factory import copy_of, run_source_of
+from orchestrator.history.location import HistoryLocation
 from orchestrator.history.run_copy import MARK, is_pending
 from orchestrator.history.shared_directory import SharedDirectory
 from remote_runtime.errors import InputError, UsageError
@@ -44,7 +44,7 @@ def kept(run_id: str, *hosts: str) -> Path:
 
 
 def push(source: Path, shared: Path) -> None:
-    copy = copy_of(HistoryChoice(str(shared)), source)
+    copy = copy_of(HistoryLocation(str(shared)), source)
     copy.mark()
     copy.finish()
     copy.close()
@@ -58,7 +58,7 @@ def test_a_copy_is_the_run(shared: Path) -> None:
     names = {path.name for path in copy.iterdir()}
     assert names == {path.name for path in source.iterdir()} - {MARK, "room"}
     assert all((copy / name).read_bytes() == (source / name).read_bytes() for name in names)
-    folder = folder_of(HistoryChoice(str(shared)))
+    folder = run_source_of(HistoryLocation(str(shared)))
     assert list(saved_run("", folder).events()) == list(saved_run().events())
     assert PastRuns(folder=folder).named("failed", source.name, ["web1", "web9"]) == {"web1"}
 
@@ -94,7 +94,7 @@ def test_unsafe_modes_are_refused(shared: Path, mode: int, words: str) -> None:
 
 def test_a_missing_directory_is_away(tmp_path: Path) -> None:
     """A directory that is not mounted is not created."""
-    with pytest.raises(AwayError, match="No such file"):
+    with pytest.raises(HistoryUnreachableError, match="No such file"):
         push(kept("20260921T133640Z-aaaaaa", "web1"), tmp_path / "none")
     assert not (tmp_path / "none").exists()
 
@@ -119,7 +119,7 @@ def test_half_a_line_waits(shared: Path) -> None:
     source = kept("20260921T133640Z-aaaaaa", "web1")
     with open(source / "events.jsonl", "a", encoding="utf-8") as file:
         file.write('{"half"')
-    copy = copy_of(HistoryChoice(str(shared)), source)
+    copy = copy_of(HistoryLocation(str(shared)), source)
     copy.advance()
     copied = (shared / "runs" / source.name / "events.jsonl").read_bytes()
     assert copied.endswith(b"}\n")
@@ -132,7 +132,7 @@ def test_what_is_pending(shared: Path) -> None:
     address = str(shared)
     source = kept("20260921T133640Z-aaaaaa", "web1")
     assert not is_pending(source, address)
-    copy = copy_of(HistoryChoice(address), source)
+    copy = copy_of(HistoryLocation(address), source)
     copy.mark()
     assert is_pending(source, address)
     assert not is_pending(source, "/elsewhere")
@@ -148,14 +148,14 @@ def test_a_run_in_progress_is_shown_as_such(shared: Path) -> None:
     source = kept("20260921T133640Z-aaaaaa", "web1")
     about = json.loads((source / "run.json").read_text())
     (source / "run.json").write_text(json.dumps({**about, "end": None}))
-    choice = HistoryChoice(str(shared))
+    choice = HistoryLocation(str(shared))
     copy = copy_of(choice, source)
     copy.advance()
-    assert saved_run("", folder_of(choice)).running
+    assert saved_run("", run_source_of(choice)).running
     with pytest.raises(HistoryError, match="by another process"):
         copy_of(choice, source).advance()
     copy.close()
-    assert not saved_run("", folder_of(choice)).running
+    assert not saved_run("", run_source_of(choice)).running
 
 
 def test_several_people_copy_at_once(shared: Path) -> None:
@@ -166,7 +166,7 @@ def test_several_people_copy_at_once(shared: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    found = list(saved_runs(folder_of(HistoryChoice(str(shared)))))
+    found = list(saved_runs(run_source_of(HistoryLocation(str(shared)))))
     assert [run.run_id for run in found] == sorted((path.name for path in sources), reverse=True)
     assert all(len(list(run.events())) == 4 for run in found)
 
@@ -187,7 +187,7 @@ def test_what_is_no_run_is_not_read(shared: Path, tmp_path: Path, kind: str) -> 
         if kind == "pipe":
             (fake / "run.json").unlink()
             os.mkfifo(fake / "run.json")
-    folder = folder_of(HistoryChoice(str(shared)))
+    folder = run_source_of(HistoryLocation(str(shared)))
     assert [run.run_id for run in saved_runs(folder)] == ["20260921T133640Z-aaaaaa"]
     with pytest.raises(InputError, match="cannot be read"):
         saved_run(fake.name, folder)
@@ -207,7 +207,7 @@ def test_a_copy_is_never_written_through_a_link(shared: Path, tmp_path: Path, na
     else:
         copy.mkdir()
         (copy / name).symlink_to(victim / name)
-    with pytest.raises((AwayError, OSError)):
+    with pytest.raises((HistoryUnreachableError, OSError)):
         push(source, shared)
     assert [path.name for path in victim.iterdir()] == ["events.jsonl"]
     assert (victim / "events.jsonl").read_text() == ""

@@ -17,9 +17,9 @@ import pytest
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
 from orchestrator.history import studio_client
 from orchestrator.history.copier import RunCopier
-from orchestrator.history.errors import AwayError, HistoryError
-from orchestrator.history.factory import folder_of
-from orchestrator.history.location import HistoryChoice
+from orchestrator.history.errors import HistoryError, HistoryUnreachableError
+from orchestrator.history.factory import run_source_of
+from orchestrator.history.location import HistoryLocation
 from orchestrator.history.run_copy import is_pending
 from orchestrator.history.studio_client import StudioClient
 from orchestrator.history.token import token_of
@@ -81,7 +81,7 @@ def answer(request: BaseHTTPRequestHandler, status: int, body: bytes, **headers:
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("CCM_HISTORY_TOKEN", TOKEN)
-    monkeypatch.setattr(studio_client, "PATIENCE", 1.0)
+    monkeypatch.setattr(studio_client, "REQUEST_TIMEOUT", 1.0)
     return tmp_path
 
 
@@ -99,7 +99,7 @@ def kept() -> Path:
 
 
 def warning_of(address: str, patience: float = 5.0) -> str:
-    copier = RunCopier(HistoryChoice(address), kept(), 200, patience=patience)
+    copier = RunCopier(HistoryLocation(address), kept(), 200, patience=patience)
     copier.start()
     return copier.finish()
 
@@ -128,7 +128,7 @@ def test_a_redirection_is_not_followed(server: Server, status: int) -> None:
     other = Server()
     server.reply = lambda request: answer(request, status, b"", Location=f"{other.address}/x")
     with pytest.raises(HistoryError, match="does not follow"):
-        StudioClient(HistoryChoice(server.address)).get("/runs")
+        StudioClient(HistoryLocation(server.address)).get("/runs")
     assert other.seen == []
     other.close()
 
@@ -138,10 +138,10 @@ def test_no_message_has_the_token(server: Server, status: int) -> None:
     """Messages never contain the token, even if the studio sends it back."""
     server.reply = lambda request: answer(request, status, b"\x1b[2J" + TOKEN.encode())
     with pytest.raises(HistoryError) as caught:
-        StudioClient(HistoryChoice(server.address)).post("/runs/x", b"")
+        StudioClient(HistoryLocation(server.address)).post("/runs/x", b"")
     assert "s3cret" not in str(caught.value)
     assert "\x1b" not in str(caught.value)
-    assert isinstance(caught.value, AwayError) is (status >= 500 or status == 429)
+    assert isinstance(caught.value, HistoryUnreachableError) is (status >= 500 or status == 429)
     assert server.seen[0][1] == f"Bearer {TOKEN}"
 
 
@@ -156,7 +156,7 @@ def test_a_list_that_is_none(server: Server, body: bytes) -> None:
     """An error names a server that does not answer as a studio does."""
     server.reply = lambda request: answer(request, 200, body)
     with pytest.raises(CcmError):
-        list(saved_runs(folder_of(HistoryChoice(server.address))))
+        list(saved_runs(run_source_of(HistoryLocation(server.address))))
 
 
 def test_a_hostile_studio_writes_no_other_file(server: Server, state: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_hostile_studio_writes_no_other_file(server: Server, state: Path) -> N
         answer(request, 200, json.dumps(told).encode() if whole else b"[1, 2]" + b" " * 100)
 
     server.reply = reply
-    assert list(saved_runs(folder_of(HistoryChoice(server.address)))) == []
+    assert list(saved_runs(run_source_of(HistoryLocation(server.address)))) == []
     stored = [path for path in state.rglob("*") if path.is_file()]
     assert sorted(path.name for path in stored) == ["events.jsonl", "run.json"]
     assert max(path.stat().st_size for path in stored) <= 20
@@ -180,7 +180,7 @@ def test_an_answer_without_end(server: Server, monkeypatch: pytest.MonkeyPatch) 
     """An answer is read up to a limit."""
     server.reply = lambda request: answer(request, 200, b" " * 100_000)
     with pytest.raises(HistoryError, match="too much"):
-        StudioClient(HistoryChoice(server.address)).get("/runs", 1_000)
+        StudioClient(HistoryLocation(server.address)).get("/runs", 1_000)
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="makes a certificate")
@@ -190,17 +190,17 @@ def test_the_certificate_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     authority, certificate = server_of_archives.authority(str(tmp_path / "tls"), "IP:127.0.0.1")
     server = Server(certificate)
     with pytest.raises(HistoryError, match="is not trusted"):
-        StudioClient(HistoryChoice(server.address)).get("/runs")
+        StudioClient(HistoryLocation(server.address)).get("/runs")
     monkeypatch.setenv("SSL_CERT_FILE", authority)
     assert server.seen == []
-    assert StudioClient(HistoryChoice(server.address)).get("/runs").document() == {}
+    assert StudioClient(HistoryLocation(server.address)).get("/runs").document() == {}
     server.close()
     (tmp_path / "other").mkdir()
     authority, certificate = server_of_archives.authority(str(tmp_path / "other"))
     monkeypatch.setenv("SSL_CERT_FILE", authority)
     server = Server(certificate)
     with pytest.raises(HistoryError, match="is not trusted: IP address mismatch"):
-        StudioClient(HistoryChoice(server.address)).get("/runs")
+        StudioClient(HistoryLocation(server.address)).get("/runs")
     assert server.seen == []
     server.close()
 
@@ -210,20 +210,20 @@ def test_where_the_token_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     file = tmp_path / "token"
     file.write_text(f"{TOKEN[:-1]}f\n")
     file.chmod(0o600)
-    by_file = HistoryChoice("https://h", {"file": str(file)})
+    by_file = HistoryLocation("https://h", {"file": str(file)})
     assert token_of(by_file) == TOKEN
     monkeypatch.delenv("CCM_HISTORY_TOKEN")
     assert token_of(by_file) == f"{TOKEN[:-1]}f"
-    by_command = HistoryChoice("https://h", {"command": f"echo {TOKEN[:-1]}c; echo x"})
+    by_command = HistoryLocation("https://h", {"command": f"echo {TOKEN[:-1]}c; echo x"})
     assert token_of(by_command) == f"{TOKEN[:-1]}c"
     file.chmod(0o640)
     for choice, words in (
         (by_file, "accessible to other users"),
-        (HistoryChoice("https://h", {"file": str(tmp_path / "none")}), "cannot be read"),
-        (HistoryChoice("https://h", {"file": str(tmp_path)}), "is not a file"),
-        (HistoryChoice("https://h", {"command": f"echo {TOKEN}; exit 3"}), "exit code 3"),
-        (HistoryChoice("https://h", {"command": "echo 'two words, which are no token'"}), "no"),
-        (HistoryChoice("https://h"), "there is no token"),
+        (HistoryLocation("https://h", {"file": str(tmp_path / "none")}), "cannot be read"),
+        (HistoryLocation("https://h", {"file": str(tmp_path)}), "is not a file"),
+        (HistoryLocation("https://h", {"command": f"echo {TOKEN}; exit 3"}), "exit code 3"),
+        (HistoryLocation("https://h", {"command": "echo 'two words, which are no token'"}), "no"),
+        (HistoryLocation("https://h"), "there is no token"),
     ):
         with pytest.raises(HistoryError, match=words) as caught:
             token_of(choice)

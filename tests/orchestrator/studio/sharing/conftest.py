@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.history.factory import copy_of
-from orchestrator.history.location import HistoryChoice
+from orchestrator.history.location import HistoryLocation
 from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.web.server import listen, serve
 from orchestrator.studio.web.start import StudioOptions, assemble
@@ -89,7 +89,7 @@ def kept(*hosts: str, run_id: str = RUN, **members: Any) -> Path:
 def post(studio: Studio, source: Path, token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Copy a run to the studio as ccm does."""
     monkeypatch.setenv("CCM_HISTORY_TOKEN", token)
-    copy = copy_of(HistoryChoice(studio.address), source)
+    copy = copy_of(HistoryLocation(studio.address), source)
     copy.mark()
     try:
         copy.finish()

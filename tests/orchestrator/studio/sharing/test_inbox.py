@@ -18,8 +18,8 @@ import pytest
 from orchestrator.fleet.store.past_runs import PastRuns
 from orchestrator.fleet.store.saved_runs import saved_run, saved_runs
 from orchestrator.history.errors import HistoryError
-from orchestrator.history.factory import copy_of, folder_of
-from orchestrator.history.location import HistoryChoice
+from orchestrator.history.factory import copy_of, run_source_of
+from orchestrator.history.location import HistoryLocation
 from orchestrator.history.run_copy import MARK
 from orchestrator.history.run_names import OWNER
 from orchestrator.studio.web.api import POSTED
@@ -81,7 +81,7 @@ def test_a_posted_run_is_the_run(studio: Studio, monkeypatch: pytest.MonkeyPatch
     assert all((studio.runs / RUN / n).read_bytes() == (source / n).read_bytes() for n in names)
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (studio.runs / RUN).iterdir()}
     assert modes == {0o600}
-    folder = folder_of(HistoryChoice(studio.address))
+    folder = run_source_of(HistoryLocation(studio.address))
     assert list(saved_run(RUN, folder).events()) == list(saved_run(RUN).events())
     assert PastRuns(folder=folder).named("failed", RUN, ["web1", "web9"]) == {"web1"}
 
@@ -92,13 +92,13 @@ def test_a_run_is_read_while_it_is_posted(studio: Studio, monkeypatch: pytest.Mo
     whole = (source / "run.json").read_bytes()
     (source / "run.json").write_bytes(about(source))
     monkeypatch.setenv("CCM_HISTORY_TOKEN", studio.token("alice"))
-    copy = copy_of(HistoryChoice(studio.address), source)
+    copy = copy_of(HistoryLocation(studio.address), source)
     copy.advance()
-    assert saved_run(RUN, folder_of(HistoryChoice(studio.address))).running
+    assert saved_run(RUN, run_source_of(HistoryLocation(studio.address))).running
     (source / "run.json").write_bytes(whole)
     copy.finish()
     copy.close()
-    run = saved_run(RUN, folder_of(HistoryChoice(studio.address)))
+    run = saved_run(RUN, run_source_of(HistoryLocation(studio.address)))
     assert not run.running
     assert run.about["end"]
 
@@ -489,7 +489,7 @@ def test_what_is_posted_is_text(studio: Studio, alice: Client) -> None:
 
 def folder_of_directory(studio: Studio) -> Any:
     """The runs of the studio, read from its directory."""
-    return folder_of(HistoryChoice(str(studio.state)))
+    return run_source_of(HistoryLocation(str(studio.state)))
 
 
 def test_silence_ends_a_run(studio: Studio, alice: Client) -> None:
