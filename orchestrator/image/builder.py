@@ -130,9 +130,9 @@ def _stripped(files: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _zip(members: Mapping[str, bytes]) -> bytes:
-    from orchestrator.image.member_order import together
+    from orchestrator.image.member_order import import_groups
 
-    return _written(members, "\n".join(" ".join(row) for row in together(members)).encode())
+    return _written(members, "\n".join(" ".join(row) for row in import_groups(members)).encode())
 
 
 def _joined(archive: bytes, added: Mapping[str, bytes]) -> bytes:

@@ -24,7 +24,7 @@ _ROOTS = (
 )
 
 
-def together(members: Mapping[str, bytes]) -> list[list[str]]:
+def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are imported together, in this order: modules of every run, of the
     first command, of a run that may change something, of the ports of a state type, of each type
     and provider, and single ones.

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 from orchestrator.image import builder
-from orchestrator.image.member_order import together
+from orchestrator.image.member_order import import_groups
 from tests.orchestrator.image.test_start import converged, imported
 
 _TAKEN = """
@@ -131,7 +131,9 @@ def test_what_is_imported_is_followed() -> None:
         "remote_runtime/other.py": b"",
     }
     names = [".lean", ".lean.text", ".wire", ".session"]
-    assert together(members) == [["remote_runtime", *(f"remote_runtime{name}" for name in names)]]
+    assert import_groups(members) == [
+        ["remote_runtime", *(f"remote_runtime{name}" for name in names)]
+    ]
 
 
 def test_a_type_has_what_nobody_else_has() -> None:
@@ -153,7 +155,7 @@ def test_a_type_has_what_nobody_else_has() -> None:
         f"{below}providers/b.py": b"from remote_runtime.resources.x import both, rules\n",
     }
     x = "remote_runtime.resources.x"
-    assert together(members) == [
+    assert import_groups(members) == [
         ["remote_runtime", "remote_runtime.session", "remote_runtime.resources"],
         [x, f"{x}.rules", f"{x}.resource", f"{x}.providers"],
         [f"{x}.left", f"{x}.providers.a"],
