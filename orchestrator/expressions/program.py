@@ -11,7 +11,7 @@ from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
 from orchestrator.expressions.scope import FUNCTIONS, Scope
 from orchestrator.language.checks import (
-    Found,
+    Finding,
     Vocabulary,
     calls,
     literal_arguments,
@@ -42,7 +42,7 @@ class Program:
         self._compiled: Any = None
         self._exprlang: Compiled | None = None
         self._trees: Sequence[nodes.Expr] = ()
-        self.problems: list[Found] = []
+        self.problems: list[Finding] = []
         self._parse(source, extra)
         self._literals = frozenset(
             node.value

@@ -12,8 +12,8 @@ from orchestrator.expressions.inventory_view import NO_INVENTORY, InventoryView
 from orchestrator.language.errors import EvaluationError, NeedFileError, NeedSecretsError
 from orchestrator.language.facts import Facts
 from orchestrator.language.files import Directory
-from orchestrator.language.lookup_answers import NOTHING_ASKED, Answers
-from orchestrator.language.paths import MISSING, BadPathError, find, likely, split_path
+from orchestrator.language.lookup_answers import NO_ANSWERS, Answers
+from orchestrator.language.paths import MISSING, BadPathError, find, split_path, suggestion
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 
@@ -61,7 +61,7 @@ class Scope(NamedTuple):
     buckets: KeyValueLookup | None = None
     loop: Mapping[str, Any] = {}
     inventory: InventoryView = NO_INVENTORY
-    asked: Answers = NOTHING_ASKED
+    asked: Answers = NO_ANSWERS
     secrets: Callable[[], SecretLookup | None] | None = None
 
     def __repr__(self) -> str:
@@ -137,7 +137,7 @@ class Scope(NamedTuple):
             return default
         if self.lenient:
             return ""
-        meant = likely(tree, parts)
+        meant = suggestion(tree, parts)
         reason = f"no such path, did you mean {root}.{meant}?" if meant else "no such path"
         if root == "environ" and rest.startswith(CCM_VARIABLES):
             reason = f"names that begin with {CCM_VARIABLES} are reserved for ccm"
@@ -251,7 +251,7 @@ class Scope(NamedTuple):
             target_files={},
             loop={},
             inventory=NO_INVENTORY,
-            asked=NOTHING_ASKED,
+            asked=NO_ANSWERS,
             secrets=None,
         )
 

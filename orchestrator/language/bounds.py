@@ -62,11 +62,11 @@ def spend(steps: int) -> None:
             raise TooLargeError(f"the template takes more than {MAX_STEPS} steps")
 
 
-def check_made(value: Any) -> None:
+def check_collection(value: Any) -> None:
     """Refuse a new list or map that is too large with all in it: one that holds the same one twice,
     and so on, would be small itself, but without end to who compares it."""
     if any(isinstance(one, _HOLDERS) for one in _values(value)):
-        size = weight(value)
+        size = text_length(value)
         if size > MAX_TEXT:
             check_size(size, MAX_TEXT, "the value, with all in it,")
         spend(size // PER_GLANCE)
@@ -100,7 +100,7 @@ def multiply(left: Any, right: Any) -> Any:
         if isinstance(value, str | bytes | list | tuple) and isinstance(count, int):
             limit = MAX_TEXT if isinstance(value, str | bytes) else MAX_ITEMS
             check_size(len(value) * count, limit, "the repetition")
-            check_size(weight(value) * count, MAX_TEXT, "the repetition, with all in it,")
+            check_size(text_length(value) * count, MAX_TEXT, "the repetition, with all in it,")
             return left * right
     if isinstance(left, int) and isinstance(right, int):
         check_size(left.bit_length() + right.bit_length(), MAX_BITS, "the product", "bits")
@@ -142,7 +142,7 @@ def check_format(text: str, given: Any = (), sign: str = "{") -> None:
     if re.search(_WIDTH, text) or re.search(_COMPUTED, text):
         raise TooLargeError(f"a format wider than {MAX_WIDTH - 1}, or with a computed width")
     widest = max(map(int, re.findall(_NUMBERS, text)), default=0)
-    size = len(text) + text.count(sign) * (widest + weight(given))
+    size = len(text) + text.count(sign) * (widest + text_length(given))
     check_size(size, MAX_TEXT, "the formatted text")
 
 
@@ -188,7 +188,7 @@ def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
     elif name == "replace":
         check_replace(owner, arguments)
     elif name == "translate" and arguments:
-        longest = max(map(weight, _values(arguments[0])), default=1)
+        longest = max(map(text_length, _values(arguments[0])), default=1)
         check_size(len(owner) * longest, MAX_TEXT, "the text")
     elif name == "join" and arguments:
         check_join(owner, arguments[0])
@@ -197,11 +197,11 @@ def check_method(owner: Any, name: str, arguments: tuple[Any, ...]) -> None:
 def check_join(between: Any, parts: Any) -> None:
     """Refuse to join parts to a text that would be too large."""
     if isinstance(between, Sized) and isinstance(parts, Sized):
-        size = len(between) * len(parts) + weight(parts)
+        size = len(between) * len(parts) + text_length(parts)
         check_size(size, MAX_TEXT, "the joined text")
 
 
-def weight(value: Any) -> int:
+def text_length(value: Any) -> int:
     """About how many characters the text of a value has; what it holds several times counts each
     time. Of what is too large it is only told that it is."""
     left, found = [value], 0
@@ -222,13 +222,13 @@ def _values(value: Any) -> Iterable[Any]:
     return value if isinstance(value, _HOLDERS) else ()
 
 
-def gathered(items: Iterable[Any]) -> list[Any]:
+def bounded_list(items: Iterable[Any]) -> list[Any]:
     """A list of items that are made one after the other, within bounds."""
     found: list[Any] = []
     size = 0
     for item in islice(items, MAX_SUM + 1):
         found.append(item)
-        size += _PER_ENTRY + weight(item)
+        size += _PER_ENTRY + text_length(item)
         if size > MAX_TEXT:
             check_size(size, MAX_TEXT, "the list, with all in it,")
     check_size(len(found), MAX_SUM, "the list")

@@ -12,7 +12,7 @@ from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from orchestrator.language.sandbox import Sandbox
 from remote_runtime.text.nearest import nearest
 
-Found = tuple[str, str, int]
+Finding = tuple[str, str, int]
 """A mistake: the message, a hint, and the ``lineno`` of its node."""
 _LISTED = 30
 NULLS, NONE = ("null", "nil"), "none"
@@ -38,13 +38,13 @@ def static_problems(
     vocabulary: Vocabulary,
     own: str = "",
     likely: Collection[str] = (),
-) -> list[Found]:
+) -> list[Finding]:
     """Unknown names, filters and tests, infinite numbers, bad paths, broken Jet texts.
 
     Names that begin with ``own`` are not the manifest's; ``likely`` are words that may be meant
     beside the known ones.
     """
-    problems: list[Found] = []
+    problems: list[Finding] = []
     for name in walk(trees, nodes.Name):
         if name.name not in vocabulary.known and not (own and name.name.startswith(own)):
             message = f"{name.name!r} is not a name or function of templates"
@@ -119,9 +119,9 @@ def calls(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> list[nodes.Cal
     ]
 
 
-def secret_problems(trees: Sequence[nodes.Expr]) -> list[Found]:
+def secret_problems(trees: Sequence[nodes.Expr]) -> list[Finding]:
     """Calls of ``secret()`` whose argument is computed, and other uses of its name."""
-    problems: list[Found] = []
+    problems: list[Finding] = []
     called = calls(trees, ("secret",))
     for call in called:
         values = [one.value for one in call.args if isinstance(one, nodes.Const)]

@@ -21,7 +21,7 @@ def note(text: str, found: str) -> None:
         made.append((text, found))
 
 
-def heard_here() -> Any:
+def secret_texts() -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
     return getattr(_environ.get(), "heard", None)
 
@@ -39,7 +39,7 @@ def noting_hashes() -> Iterator[list[tuple[str, str]]]:
 
 
 @contextmanager
-def hearing(environ: Any) -> Iterator[None]:
+def collecting_secrets(environ: Any) -> Iterator[None]:
     """Have secrets heard also where a template does not see ``Environ``, as in what it imports."""
     token = _environ.set(environ)
     try:

@@ -86,4 +86,4 @@ class Answers(dict[str, Any]):
             self._look(key)
 
 
-NOTHING_ASKED = Answers()
+NO_ANSWERS = Answers()

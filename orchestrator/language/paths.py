@@ -110,7 +110,7 @@ def find(tree: Any, rest: str, parts: tuple[str, ...] | None) -> Any:
     return tree
 
 
-def likely(tree: Any, parts: tuple[str, ...] | None) -> str:
+def suggestion(tree: Any, parts: tuple[str, ...] | None) -> str:
     """The path that was probably meant by one that leads nowhere, "" where none is near."""
     for at, part in enumerate(parts or ()):
         if not isinstance(tree, Mapping):

@@ -144,7 +144,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return __obj(*args)  # the keywords are Jinja2's own
         name = getattr(__obj, "__name__", "")
         if name == "join" and args and isinstance(args[0], Iterator):
-            args = (bounds.gathered(args[0]), *args[1:])
+            args = (bounds.bounded_list(args[0]), *args[1:])
         bounds.check_method(owner, name, (*args, *kwargs.values()))
         return super().call(__context, __obj, *args, **kwargs)
 
@@ -273,9 +273,9 @@ def _size_limited(function: Any) -> Any:
         """The function with its input and its result checked against the size limit. ValueError."""
         value = args[at]
         if isinstance(value, Iterator):
-            value = bounds.gathered(value)
+            value = bounds.bounded_list(value)
         else:
-            bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the input")
+            bounds.check_size(bounds.text_length(value), bounds.MAX_TEXT, "the input")
         found = function(*args[:at], value, *args[at + 1 :], **kwargs)
         if isinstance(found, str):
             bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
@@ -309,5 +309,5 @@ def sandbox(lenient: bool) -> Sandbox:
 
 def _text_of(value: Any) -> str:
     """The text of a value that is not too large to be written."""
-    bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
+    bounds.check_size(bounds.text_length(value), bounds.MAX_TEXT, "the value")
     return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.language.checks import Found, Vocabulary, static_problems
+from orchestrator.language.checks import Finding, Vocabulary, static_problems
 from orchestrator.language.cursor import ParseError
 from orchestrator.language.exprlang import PREFIX
 from orchestrator.language.exprlang.evaluation import Compiled
@@ -13,7 +13,7 @@ _LONG = 150
 """Longer texts are compiled at once, so that what is too deep for Python shows in time."""
 
 
-def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Found]]:
+def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Finding]]:
     """Read an expression in the merged grammar; None with the problems where there are any."""
     try:
         parsed = parse(source, vocabulary.known, vocabulary.extra)
@@ -24,13 +24,13 @@ def read(source: str, vocabulary: Vocabulary) -> tuple[Compiled | None, list[Fou
         if len(source) > _LONG:
             compiled.compile_all()
     except ParseError as error:
-        message = f"the expression {shown(source)} cannot be read: {error.message}"
+        message = f"the expression {shortened_source(source)} cannot be read: {error.message}"
         return None, [(message, error.hint, error.at)]
     except (RecursionError, MemoryError, SyntaxError):
         return None, [("the expression is nested too deeply", "split it", 0)]
     return compiled, []
 
 
-def shown(source: str) -> str:
+def shortened_source(source: str) -> str:
     """A source as it stands in a message."""
     return repr(source if len(source) <= 80 else source[:77] + "...")

@@ -74,4 +74,4 @@ def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
 def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
     heard = getattr(context.get("Environ"), "heard", None)
-    return hash_record.heard_here() if heard is None else heard
+    return hash_record.secret_texts() if heard is None else heard

@@ -83,14 +83,14 @@ def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Ca
         """The function with its arguments and its result checked against the limits. ValueError."""
         values = [_given(value, takes_missing) for value in args[first:]]
         named = {name: _given(value, takes_missing) for name, value in kwargs.items()}
-        weight = sum(map(bounds.weight, (*values, *named.values())))
+        weight = sum(map(bounds.text_length, (*values, *named.values())))
         bounds.check_size(weight, bounds.MAX_TEXT, "the input")
         bounds.spend(weight * cost // _PER_STEP)
         found = function(*args[:first], *values, **named)
         if isinstance(found, str):
             bounds.check_size(len(found), bounds.MAX_TEXT, "the text")
         elif isinstance(found, list | dict):
-            bounds.check_size(bounds.weight(found), bounds.MAX_TEXT, "the result")
+            bounds.check_size(bounds.text_length(found), bounds.MAX_TEXT, "the result")
         return found
 
     return guarded
@@ -99,4 +99,4 @@ def _guarded(function: Callable[..., Any], cost: int, takes_missing: bool) -> Ca
 def _given(value: Any, takes_missing: bool) -> Any:
     if isinstance(value, Undefined):
         return value if takes_missing else str(value)  # which raises, but for the lenient one
-    return bounds.gathered(value) if isinstance(value, Iterator) else value
+    return bounds.bounded_list(value) if isinstance(value, Iterator) else value

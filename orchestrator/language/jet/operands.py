@@ -60,15 +60,17 @@ class ExpressionCompiler:
             return call("get", expression.name, at)
         if isinstance(expression, Field):
             base = self._expr(expression.base)
-            return call("element", base, expression.name, spelling(expression.base), at)
+            return call("element", base, expression.name, source_text(expression.base), at)
         if isinstance(expression, Index):
             base, key = self._expr(expression.base), self._expr(expression.key)
-            return call("element", base, key, spelling(expression.base), at)
+            return call("element", base, key, source_text(expression.base), at)
         if isinstance(expression, Slice):
             bounds = [
                 self._expr(e) if e else nodes.Const(None) for e in (expression.low, expression.high)
             ]
-            return call("cut", self._expr(expression.base), *bounds, spelling(expression.base), at)
+            return call(
+                "cut", self._expr(expression.base), *bounds, source_text(expression.base), at
+            )
         if isinstance(expression, Method):
             return call("method", self._expr(expression.base), expression.name, at)
         if isinstance(expression, Negative):
@@ -107,17 +109,17 @@ class ExpressionCompiler:
         return call("has", self._expr(base), steps)
 
 
-def spelling(expression: Expr) -> str:
+def source_text(expression: Expr) -> str:
     """How a template calls a value, as far as that fits into a message."""
     if isinstance(expression, Name):
         return expression.name
     if isinstance(expression, Field):
-        base = spelling(expression.base)
+        base = source_text(expression.base)
         return f".{expression.name}" if base == "." else f"{base}.{expression.name}"
     if isinstance(expression, Index):
         key = expression.key
-        shown = spelling(key) if not isinstance(key, Const) else repr(key.value)
-        return f"{spelling(expression.base)}[{shown}]"
+        shown = source_text(key) if not isinstance(key, Const) else repr(key.value)
+        return f"{source_text(expression.base)}[{shown}]"
     if isinstance(expression, Call):
         return f"{expression.name}(…)"
     return "." if isinstance(expression, Dot) else "(…)"

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.language.checks import Found
+from orchestrator.language.checks import Finding
 
 # The required arguments of functions that exist only for a host.
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -25,7 +25,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 
 def missing_arguments(
     tree: nodes.Template, filters: Mapping[str, Any], tests: Mapping[str, Any], own: frozenset[str]
-) -> Iterator[Found]:
+) -> Iterator[Finding]:
     """Calls of filters, tests and functions without a required argument; not of ``own`` names."""
     for table, kind in ((filters, nodes.Filter), (tests, nodes.Test)):
         for node in tree.find_all(kind):

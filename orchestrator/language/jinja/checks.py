@@ -11,7 +11,7 @@ from jinja2.meta import find_undeclared_variables
 from orchestrator.language.checks import (
     NONE,
     NULLS,
-    Found,
+    Finding,
     Vocabulary,
     calls,
     static_problems,
@@ -63,7 +63,7 @@ class Facets(NamedTuple):
     calls: tuple[LiteralCall, ...]
 
 
-def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Found]:
+def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Finding]:
     """Unknown filters and tests, missing arguments, bad paths of ``lookup()``; offsets from 0."""
     names = tuple({node.name for node in tree.find_all(nodes.Name)})
     found = static_problems([tree], Vocabulary(sandbox, names, (), lambda _: []))  # type: ignore[list-item]  # nodes have what is asked for
@@ -97,7 +97,7 @@ def facets(tree: nodes.Template) -> Facets:
     )
 
 
-def unknown_names(own: Facets, known: Collection[str]) -> Iterator[Found]:
+def unknown_names(own: Facets, known: Collection[str]) -> Iterator[Finding]:
     """The names that a template uses and nothing sets."""
     for name, offset in own.free.items():
         if name not in known:

@@ -163,7 +163,7 @@ class WholeSandbox(Sandbox):
 
     def made(self, value: Any) -> Any:
         """A new list or map, which does not hold the same ones again and again."""
-        bounds.check_made(value)
+        bounds.check_collection(value)
         return value
 
     def part(self, value: Any, key: slice) -> Any:
@@ -179,7 +179,7 @@ class WholeSandbox(Sandbox):
         if isinstance(__obj, LoopContext) and args and isinstance(args[0], Sized):
             bounds.spend(len(args[0]))
         bounds.spend_look(getattr(__obj, "__self__", None))
-        bounds.check_made(_kept(__obj, args, kwargs))
+        bounds.check_collection(_kept(__obj, args, kwargs))
         found = super().call(__context, __obj, *args, **kwargs)
         if found.__class__ is str and not isinstance(__obj, Macro):
             bounds.spend_text(len(found))
@@ -230,7 +230,7 @@ def as_output(value: Any) -> str:
     if not isinstance(value, dict | list | tuple | range):
         hint = "; add |list to it" if kind.__name__ == "generator" else ""
         raise ValueError(f"{value_types.kind(value)} is not text, a number, a list or a map{hint}")
-    bounds.check_size(bounds.weight(value), bounds.MAX_TEXT, "the value")
+    bounds.check_size(bounds.text_length(value), bounds.MAX_TEXT, "the value")
     try:
         return json.dumps(
             value_types.plain(value), ensure_ascii=False, allow_nan=False, default=_inside

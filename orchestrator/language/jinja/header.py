@@ -17,7 +17,7 @@ _BEGIN, _END = "variable_start_string", "variable_end_string"
 KNOWN = (*_FLAGS, _BEGIN, _END)
 
 
-class Headed(NamedTuple):
+class TemplateHeader(NamedTuple):
     """A template with its header made a comment, and what the header sets.
 
     ``problem`` is what is wrong with it, "" for nothing.
@@ -28,24 +28,26 @@ class Headed(NamedTuple):
     problem: str = ""
 
 
-def headed(text: str, settings: Settings) -> Headed:
+def split_header(text: str, settings: Settings) -> TemplateHeader:
     """The template of a text that may begin with such a line; other texts as they are."""
     match = _HEADER.match(text)
     if match is None:
-        return Headed(text, settings)
+        return TemplateHeader(text, settings)
     found: dict[str, bool | str] = {}
     at = 0
     while match[1][at:].strip():
         pair = _PAIR.match(match[1], at)
         if pair is None:
-            return Headed(text, settings, f"it has no setting at {match[1][at:].strip()[:40]!r}")
+            return TemplateHeader(
+                text, settings, f"it has no setting at {match[1][at:].strip()[:40]!r}"
+            )
         at = pair.end()
         value = _value(pair[2])
         if pair[1] not in KNOWN or isinstance(value, bool) != (pair[1] in _FLAGS):
-            return Headed(text, settings, f"{pair[1]}: {pair[2]} is not supported")
+            return TemplateHeader(text, settings, f"{pair[1]}: {pair[2]} is not supported")
         found[pair[1]] = value
     if (_BEGIN in found) != (_END in found) or "" in (found.get(_BEGIN), found.get(_END)):
-        return Headed(text, settings, f"{_BEGIN} and {_END} belong together")
+        return TemplateHeader(text, settings, f"{_BEGIN} and {_END} belong together")
     flags: dict[str, Any] = {name: found[name] for name in _FLAGS if name in found}
     own = settings._replace(**flags)
     if _BEGIN in found:
@@ -53,11 +55,11 @@ def headed(text: str, settings: Settings) -> Headed:
     # The line end goes with the comment, and lines keep their numbers.
     line, body = re.sub("[{}#]", "-", match[1]), text[match.end() :]
     if own.trim_blocks:
-        return Headed(f"{{#{line}#}}\n{body}", own)
+        return TemplateHeader(f"{{#{line}#}}\n{body}", own)
     # The first line does not begin a line for Jinja2, which therefore keeps its blanks.
     blanks = _BLANKS.match(body) if own.lstrip_blocks else None
     left = blanks.end() if blanks else 0
-    return Headed(f"{{#{line}\n{' ' * (left - 2)}#}}{body[left:]}", own)
+    return TemplateHeader(f"{{#{line}\n{' ' * (left - 2)}#}}{body[left:]}", own)
 
 
 def _value(text: str) -> bool | str:

@@ -20,7 +20,7 @@ from orchestrator.language.jinja.environment import (
     normalized,
 )
 from orchestrator.language.jinja.header import KNOWN as HEADER_KEYS
-from orchestrator.language.jinja.header import headed
+from orchestrator.language.jinja.header import split_header
 from orchestrator.language.names import FUNCTIONS, TEMPLATE_FUNCTIONS, TEMPLATE_VARIABLES
 from orchestrator.language.positions import Positions
 from orchestrator.language.sandbox import Empty, Missing
@@ -33,7 +33,7 @@ _MAX_PLACES = 5
 MAX_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 KiB
 
 
-def used_at(message: str, places: Sequence[Position]) -> str:
+def with_include_stack(message: str, places: Sequence[Position]) -> str:
     """A message about a template that others name at these places, the innermost first."""
     if not places:
         return message
@@ -88,7 +88,7 @@ class LoadedTemplate:
         while part.path in self.uses:
             part, offset = self.uses[part.path]
             found.append(part.positions.of(offset))
-        return problem._replace(message=used_at(problem.message, found))
+        return problem._replace(message=with_include_stack(problem.message, found))
 
 
 class Library:
@@ -155,7 +155,7 @@ class Library:
         if known is not None:
             return known
         template = LoadedTemplate(self, text, path, name)
-        whole = headed(text, self._settings)
+        whole = split_header(text, self._settings)
         if whole.problem:
             message = f"the header line #jinja2: {whole.problem}"
             raise InputError([template.problem(message, f"it may set {', '.join(HEADER_KEYS)}", 0)])

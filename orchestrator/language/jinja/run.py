@@ -12,9 +12,9 @@ from jinja2 import TemplateError, TemplateNotFound
 
 from orchestrator.language import bounds
 from orchestrator.language.errors import EvaluationError, NeedFileError
-from orchestrator.language.hash_record import hearing
+from orchestrator.language.hash_record import collecting_secrets
 from orchestrator.language.jinja.environment import PlacedTemplate
-from orchestrator.language.jinja.library import KNOWN, LoadedTemplate, used_at
+from orchestrator.language.jinja.library import KNOWN, LoadedTemplate, with_include_stack
 from orchestrator.language.names import (
     FUNCTIONS,
     TEMPLATE_FUNCTIONS,
@@ -59,7 +59,7 @@ def render(
         **(more or {}),
     }
     try:
-        with bounds.budget(), hearing(given["Environ"]):
+        with bounds.budget(), collecting_secrets(given["Environ"]):
             return _text(template.code, seen)
     except NeedFileError:
         raise
@@ -93,7 +93,7 @@ def _explained(error: Exception, template: LoadedTemplate) -> EvaluationError:
     if found.where is None:
         found.where = places[-1]
     outer = places[:-1] if places[-1] == found.where else places
-    found.message = used_at(found.message, outer[::-1])
+    found.message = with_include_stack(found.message, outer[::-1])
     return found
 
 
