@@ -16,7 +16,7 @@ from orchestrator.support.plain_text import plain
 if TYPE_CHECKING:
     from orchestrator.cli.responses import Responses
     from orchestrator.manifest.request import Request
-    from orchestrator.manifest.site import Earlier, Site
+    from orchestrator.manifest.site import EarlierResults, Site
     from remote_runtime.options import RunOptions
 
 HELP = "Bring one resource to the state that a request on standard input describes."
@@ -87,7 +87,7 @@ def _answer(args: argparse.Namespace, responses: Responses) -> int:
     return output.exit_code(result)
 
 
-def _site(request: Request, store: Earlier | None) -> Site:
+def _site(request: Request, store: EarlierResults | None) -> Site:
     from orchestrator.fleet.store.event_store import BEGIN
     from orchestrator.manifest.adhoc import adhoc_site
     from remote_runtime.errors import InputError, Problem

@@ -23,7 +23,7 @@ from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from orchestrator.cli.commands import Parser
-    from orchestrator.manifest.site import Earlier, Site
+    from orchestrator.manifest.site import EarlierResults, Site
     from orchestrator.manifest.types import Type, Types
 
 # An option of the run with the name of a property is --run-OPTION for that type.
@@ -102,7 +102,7 @@ class EnsureType:
         )
         return output.exit_code(result)
 
-    def site(self, args: argparse.Namespace, earlier: Earlier | None) -> Site:
+    def site(self, args: argparse.Namespace, earlier: EarlierResults | None) -> Site:
         """The resource that the flags describe; InputError."""
         name = text_node(args.name, Argument("argument NAME", args.name))
         properties = Mapping(Argument("the command line", ""), 1, 1)

@@ -15,9 +15,9 @@ from orchestrator.manifest.checks.references import check_names, named
 from orchestrator.manifest.checks.resource import declare, known_properties, warnings
 from orchestrator.manifest.checks.schema_errors import suggestion
 from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.loader import read_site
-from orchestrator.manifest.site import Children, Earlier, Site
+from orchestrator.manifest.site import Children, EarlierResults, Site
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import InputError, Position, Problem
 
@@ -57,7 +57,7 @@ def adhoc_site(
     *,
     properties: Mapping,
     directory: Path,
-    earlier: Earlier | None = None,
+    earlier: EarlierResults | None = None,
     types: Types = BUILT_IN,
 ) -> Site:
     """The checked site of one resource; InputError with every problem.
@@ -101,7 +101,7 @@ def observed_site(
     problems = _problems_of_properties(type_, given)
     resources = []
     for name in names:
-        declared = Declared(type_, name, {})
+        declared = DeclaredResource(type_, name, {})
         if provider:
             declared.values["provider"] = declared.raw["provider"] = provider
         declared.values.update(given)
@@ -143,7 +143,7 @@ def _problems_of_properties(type_: Type, given: dict[str, Any]) -> list[Problem]
 
 
 def _site(
-    resources: list[Declared], directory: Path, types: Types, problems: list[Problem]
+    resources: list[DeclaredResource], directory: Path, types: Types, problems: list[Problem]
 ) -> Site:
     warnings: list[Problem] = []
     source = DataSource(Mapping(NOWHERE, 1, 1), problems, warnings)

@@ -123,7 +123,7 @@ def _message(message: Any, scope: Scope) -> str:
     return as_text(message).strip()
 
 
-def is_untold(problem: Problem) -> bool:
+def needs_host(problem: Problem) -> bool:
     """Whether an assertion needs a value that only a host or a remote source has."""
     return problem.kind in NEEDS and problem.message.startswith(f"{KEY}: ")
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from orchestrator.language.errors import NEEDS
-from orchestrator.manifest.checks.references import Named, named
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.checks.references import NamedResource, named
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site, applies
 from remote_runtime.errors import Problem
 
 MAX_RESOURCES = 100_000
 
 
-def names_of_run(site: Site, problems: list[Problem]) -> list[Named]:
+def names_of_run(site: Site, problems: list[Problem]) -> list[NamedResource]:
     """Every resource of the run in run order, as far as it is known without a host."""
     is_good = not problems
     walk = _Walk(problems)
@@ -28,7 +28,7 @@ class _Walk:
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems
         self._places = 0
-        self.found: list[Named] = []
+        self.found: list[NamedResource] = []
         self.broken: list[Problem] = []
 
     def site(self, site: Site, depth: int, certain: bool) -> None:
@@ -56,7 +56,7 @@ class _Walk:
             self.found.append(entry._replace(begin=begin) if declared.type.applies else entry)
 
     def _enter(
-        self, parent: Site, declared: Declared, *, path: str, depth: int, certain: bool
+        self, parent: Site, declared: DeclaredResource, *, path: str, depth: int, certain: bool
     ) -> bool:
         """Record the resources of the child; whether all of them are known."""
         found = parent.children.of(parent, declared, path, depth)

@@ -24,7 +24,7 @@ from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import FactsUnavailableError
 from orchestrator.manifest.annotations import Annotation, read_annotations
 from orchestrator.manifest.checks.schema_errors import suggestion
-from orchestrator.manifest.data_files import NO_FILES, DataFiles, all_secret, leads, pairs_of
+from orchestrator.manifest.data_files import NO_FILES, DataFiles, all_secret, has_value_at, pairs_of
 from orchestrator.manifest.deferred import Deferred
 from orchestrator.manifest.merge import STRATEGIES, Merging, merge_base, merge_key
 from orchestrator.manifest.values import compile_node, expressions_in, is_templated
@@ -135,7 +135,7 @@ class DataSource:
 
     def holds(self, path: Entries[str]) -> bool:
         """Whether data or an override has a value at this path of keys, or at a parent of it."""
-        return any(leads(node, path) for node in self._maps)
+        return any(has_value_at(node, path) for node in self._maps)
 
     def place(self, override: str) -> Position | None:
         """The position of an override."""

@@ -116,7 +116,7 @@ class DataFiles:
 
     def holds(self, path: Sequence[str]) -> bool:
         """Whether a file has a value at this path of keys, or at a parent of it."""
-        return any(leads(file.node, path) for file in self.all())
+        return any(has_value_at(file.node, path) for file in self.all())
 
     def expressions(self) -> list[Expression]:
         """Every expression in the files."""
@@ -248,7 +248,7 @@ def pairs_of(tree: Any) -> list[tuple[str, Any]]:
     return tree.entries if isinstance(tree, TemplatedMap) else list(tree.items())
 
 
-def leads(node: Any, path: Sequence[str]) -> bool:
+def has_value_at(node: Any, path: Sequence[str]) -> bool:
     """Whether a node has a value at a path of keys, or at a parent of it."""
     for key in path:
         if not isinstance(node, Mapping) or not node.entries:

@@ -36,7 +36,7 @@ class Control(NamedTuple):
         return [*found, *(e for value in self.asked.values() for e in expressions_in(value))]
 
 
-class Declared:
+class DeclaredResource:
     """A resource of the manifest, after every check that needs no host.
 
     ``values`` holds the properties under their documented names, plain or with templates, ``raw``

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inventory.document import Mapping, Node, Scalar, Sequence, parse_document
 from orchestrator.expressions.scan import holds_expression
 from orchestrator.language.errors import EvaluationError
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.structure import ResourceReader
 from remote_runtime.errors import InputError, Problem
 
@@ -59,7 +59,7 @@ def _expressions(template: jet.Template) -> list[Problem]:
 
 def generated_resources(
     template: jet.Template, text: str, *, types: Types, defaults: Defaults, problems: list[Problem]
-) -> list[Declared]:
+) -> list[DeclaredResource]:
     """The resources of a rendered text; ``problems`` have positions in that text."""
     try:
         root = parse_document(text, f"{template.name} (rendered)", problems)

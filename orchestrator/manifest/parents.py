@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.expressions import Expression, Template
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.loader import read_unchecked
 from orchestrator.manifest.site import DEEPEST, Site
 
@@ -82,7 +82,7 @@ def _naming(site: Site, child: Path, depth: int) -> Iterator[tuple[Site, bool]]:
                 yield from _naming(below, child, depth + 1)
 
 
-def _fits(declared: Declared, path: str) -> bool:
+def _fits(declared: DeclaredResource, path: str) -> bool:
     """Whether the template of a child's path can result in this one."""
     template = declared.values.get("manifest", declared.name)
     if not isinstance(template, Template):

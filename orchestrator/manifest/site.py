@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from orchestrator.language.errors import NEEDS_ARCHIVE
 from orchestrator.language.files import Directory, is_file_name
 from orchestrator.manifest.data import DataSource
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import Types
 from orchestrator.sources.address import SourceError, is_url
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DEEPEST = 10
 
 
-class Earlier(Protocol):
+class EarlierResults(Protocol):
     """The results of earlier commands of the same session, by host."""
 
     def names(self) -> frozenset[str]:
@@ -66,7 +66,7 @@ class Site:
         self.warnings = warnings
         self.types = types
         self.children = children
-        self.resources: list[Declared] = []
+        self.resources: list[DeclaredResource] = []
         self.resources_template: jet.Template | None = None
         self.defaults: Defaults = NO_DEFAULTS
         self.assertions: list[Assertion] = []
@@ -74,7 +74,7 @@ class Site:
         self.fail_on_error = False
         self.pre_message = ""
         self.post_message = ""
-        self.earlier: Earlier | None = None
+        self.earlier: EarlierResults | None = None
 
     def expressions(self) -> Iterator[Expression]:
         """Every expression of the manifest, without those of templates that it renders."""
@@ -116,7 +116,7 @@ class Children:
         self._lock = Lock()
         self._known: dict[tuple[str, int], Child] = {}
 
-    def of(self, parent: Site, declared: Declared, name: str, depth: int) -> Child:
+    def of(self, parent: Site, declared: DeclaredResource, name: str, depth: int) -> Child:
         """The manifest that a resource of ``parent``, at ``depth``, applies by this name."""
         if depth >= DEEPEST:
             message = f"{name} is nested deeper than {DEEPEST} levels of apply"
@@ -133,7 +133,7 @@ class Children:
             return _refused(declared, message, hint)
         return self._child(parent, declared, path, None)
 
-    def _remote(self, parent: Site, declared: Declared, url: str) -> Child:
+    def _remote(self, parent: Site, declared: DeclaredResource, url: str) -> Child:
         """The manifest in an archive on another machine."""
         if url != declared.child:
             message = "the URL of a manifest is computed; only a literal one is read"
@@ -150,7 +150,9 @@ class Children:
             )
         return self._child(parent, declared, found.path, Path(found.directory))
 
-    def _child(self, parent: Site, declared: Declared, path: Path, bounds: Path | None) -> Child:
+    def _child(
+        self, parent: Site, declared: DeclaredResource, path: Path, bounds: Path | None
+    ) -> Child:
         key = os.path.abspath(path), id(parent.defaults)
         with self._lock:
             if key not in self._known:
@@ -175,6 +177,6 @@ def applies(site: Site) -> bool:
     return any(declared.type.applies for declared in site.resources)
 
 
-def _refused(declared: Declared, message: str, hint: str) -> Child:
+def _refused(declared: DeclaredResource, message: str, hint: str) -> Child:
     where = declared.where(("manifest",))
     return Child(None, (Problem(message, where, hint, "input.child"),))

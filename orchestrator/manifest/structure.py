@@ -7,7 +7,7 @@ from inventory.document import Mapping, Node, Scalar, Sequence
 from orchestrator.manifest.checks.other_tools import type_hint
 from orchestrator.manifest.checks.resource import Nodes, declare, known_properties, refuse_loop
 from orchestrator.manifest.checks.schema_errors import suggestion, with_article
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.types import BUILT_IN, Type, Types
 from remote_runtime.errors import Problem
@@ -32,7 +32,7 @@ class ResourceReader:
         self._types = types
         self._written = written
         self._defaults = defaults
-        self.resources: list[Declared] = []
+        self.resources: list[DeclaredResource] = []
 
     def read(self, node: Node) -> None:
         """Read the whole list."""

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import schemas
 from orchestrator.manifest.checks.schema_errors import (
-    Against,
-    Complaint,
+    SchemaError,
+    SchemaValidator,
     summary,
     whole_number,
 )
@@ -64,11 +64,11 @@ class PropertyType:
         self.octal = bool(schema.get("x-ccm-octal"))
         self.not_with = frozenset(schema.get("x-ccm-not-with", ()))
         self.alias_of: str = schema.get("x-ccm-alias-of", "")
-        self._against = Against({"$defs": definitions, **schema})
+        self._against = SchemaValidator({"$defs": definitions, **schema})
         self._any_text = _allows_any_text(schema)
         kinds = schema.get("type", ())
         self.whole = "integer" in kinds and "number" not in kinds
-        self._known: dict[tuple[type, Any], list[Complaint]] = {}
+        self._known: dict[tuple[type, Any], list[SchemaError]] = {}
         self._met = Recurring(_PLACES)
 
     def is_on_target(self, value: str) -> bool:
@@ -99,7 +99,7 @@ class PropertyType:
             for text in strings_of(below)
         ]
 
-    def complaints(self, value: Any) -> list[Complaint]:
+    def complaints(self, value: Any) -> list[SchemaError]:
         """The problems of a value by the schema. Results for scalars that occurred twice are
         cached.
         """
@@ -109,7 +109,7 @@ class PropertyType:
                 return []  # the content of a file
             if "\0" in value:
                 return [
-                    Complaint((), f"{self.name} must not contain a NUL character", "leave it out")
+                    SchemaError((), f"{self.name} must not contain a NUL character", "leave it out")
                 ]
             if self._any_text:
                 return []
@@ -178,7 +178,7 @@ class Type:
         pattern = schema.get("x-ccm-name", {})
         self._name = PropertyType("name", {**pattern, "type": "string", "minLength": 1}, {})
         left_out = ("properties", "additionalProperties")
-        self._against = Against({k: v for k, v in schema.items() if k not in left_out})
+        self._against = SchemaValidator({k: v for k, v in schema.items() if k not in left_out})
         self.decisive = _decisive(schema)
         self.reboots = bool(schema.get("x-ccm-reboots"))
         self.applies = bool(schema.get("x-ccm-manifest"))
@@ -208,12 +208,12 @@ class Type:
         about = summary(str(kind.schema.get("description", ""))) if kind else ""
         return about or f"see 'ccm docs {self.name}'"
 
-    def name_complaints(self, name: Any) -> list[Complaint]:
+    def name_complaints(self, name: Any) -> list[SchemaError]:
         """The problems of a resource's name by the pattern of the type."""
         found = self._name.complaints(name)
         return [one._replace(hint=one.hint or self.hint_for("name")) for one in found]
 
-    def whole_complaints(self, values: Mapping[str, Any]) -> list[Complaint]:
+    def whole_complaints(self, values: Mapping[str, Any]) -> list[SchemaError]:
         """The problems of the properties together, such as missing ones."""
         own = {k: v for k, v in values.items() if k in self.schema.get("properties", {})}
         return self._against(own, "it")

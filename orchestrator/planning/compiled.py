@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob
 from remote_runtime.item import Item
 from remote_runtime.text import duration
@@ -150,7 +150,7 @@ class Whole(_Parts, Compiled):
 
 def compile_resource(
     index: int,
-    declared: Declared,
+    declared: DeclaredResource,
     *,
     name: str,
     values: dict[str, Any],

@@ -22,7 +22,7 @@ from orchestrator.language.hash_record import noting_hashes
 from orchestrator.manifest.annotations import Annotation, check_annotations, secrets
 from orchestrator.manifest.data import BASE, DataSource, Layer, ValueContainer, load_source
 from orchestrator.manifest.data_files import DataFiles, is_encrypted
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.deferred import CIRCLE, Resolver, plain, raw_items
 from orchestrator.manifest.merge import merge_deep, merge_source
 from orchestrator.planning.options import PlanOptions, assignments, load_environ
@@ -233,12 +233,12 @@ class ManifestData:
         self._reads_answers = any(
             "Asked" in expression.source for one in held for expression in one.expressions()
         )
-        self._shared: dict[Declared | None, Resolved] = {}
+        self._shared: dict[DeclaredResource | None, Resolved] = {}
 
     def _sources(self, *, remote: bool) -> list[DataSource]:
         return [one for one in (self._own, *self._given.sources) if one.is_remote == remote]
 
-    def shared(self, by: Declared | None, handed: Mapping[str, Any]) -> Resolved | None:
+    def shared(self, by: DeclaredResource | None, handed: Mapping[str, Any]) -> Resolved | None:
         """The data if it is the same on every host; otherwise None.
 
         ``by`` is the resource that applies the manifest, ``handed`` its data.
@@ -300,7 +300,7 @@ class ManifestData:
         host: Any,
         facts: Facts,
         *,
-        by: Declared | None,
+        by: DeclaredResource | None,
         handed: Mapping[str, Any],
         heard: dict[str, None] | None = None,
         look_ups: ManifestLookUps = NO_LOOK_UPS,
@@ -464,7 +464,7 @@ def _below(keys: Sequence[str], value: Any) -> Any:
     return value
 
 
-def _varies(by: Declared) -> bool:
+def _varies(by: DeclaredResource) -> bool:
     """Whether the data from an apply may differ by host or by the inputs of its manifest."""
     return "data" in by.templated or INHERIT in by.values or by.written is not None
 

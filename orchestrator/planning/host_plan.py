@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.fleet.ports import FileReceiver
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled import Compiled, Whole
 from orchestrator.planning.content.blob_references import Travel
 from orchestrator.planning.content.blobs import Blob
@@ -53,7 +53,7 @@ class HostPlan:
         resources: Sequence[Compiled],
         everything: Sequence[Compiled],
         *,
-        declared: Sequence[Declared],
+        declared: Sequence[DeclaredResource],
         secrets: Collection[str],
         warnings: Sequence[str],
         fail_on_error: bool,
@@ -73,7 +73,7 @@ class HostPlan:
         self.before: Sequence[Before] = ()
         self.secrets_before: Sequence[str] = ()
         self.implications = Implications()
-        self._turns: dict[int, tuple[Declared, Scope, Travel]] = {}
+        self._turns: dict[int, tuple[DeclaredResource, Scope, Travel]] = {}
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ class HostPlan:
     def _blobs(self) -> dict[str, Blob]:
         return {blob.sha: blob for entry in self._everything for blob in entry.blobs}
 
-    def defer(self, index: int, declared: Declared, scope: Scope, travel: Travel) -> None:
+    def defer(self, index: int, declared: DeclaredResource, scope: Scope, travel: Travel) -> None:
         """Store what is needed to render the resource at ``index`` on demand."""
         self._turns[index] = (declared, scope, travel)
 
@@ -288,7 +288,7 @@ class HostPlan:
         raise ResourceError(message, kind="template.file")
 
     def _finish(
-        self, index: int, declared: Declared, travel: Travel, values: dict[str, Any]
+        self, index: int, declared: DeclaredResource, travel: Travel, values: dict[str, Any]
     ) -> dict[str, Any]:
         item = self._everything[index].item
         whole = {**item.properties, **values}

@@ -8,7 +8,7 @@ from functools import lru_cache
 from operator import is_
 from typing import Any, NamedTuple, cast
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import PATH
@@ -45,7 +45,7 @@ class RenderProfile(NamedTuple):
     alone_texts: tuple[str, ...]
 
     @classmethod
-    def on(cls, declared: Declared) -> RenderProfile:
+    def on(cls, declared: DeclaredResource) -> RenderProfile:
         """The profile of a declared resource."""
         kinds = declared.type.properties
         keys = [key for key in declared.templated if key != "ensure"]
@@ -72,7 +72,7 @@ class RenderProfile(NamedTuple):
         )
 
 
-def _reads_own(declared: Declared, keys: Iterable[str]) -> bool:
+def _reads_own(declared: DeclaredResource, keys: Iterable[str]) -> bool:
     """Whether its name or one of these properties reads a value that is unique for each host."""
     values = (declared.name, *(declared.values[key] for key in keys))
     found = (expression for value in values for expression in expressions_in(value))
@@ -88,12 +88,14 @@ class AlikeResources:
 
     def __init__(self, most: int = MAX_BYTES) -> None:
         self._kept: BoundedCache[Compiled | Skeleton] = BoundedCache(most)
-        self._latest: dict[tuple[Declared, int], tuple[tuple[Any, ...], Compiled]] = {}
-        self.outlook: Callable[[Declared], RenderProfile] = lru_cache(MAX_PROFILES)(
+        self._latest: dict[tuple[DeclaredResource, int], tuple[tuple[Any, ...], Compiled]] = {}
+        self.outlook: Callable[[DeclaredResource], RenderProfile] = lru_cache(MAX_PROFILES)(
             RenderProfile.on
         )
 
-    def latest(self, declared: Declared, index: int, texts: tuple[Any, ...]) -> Compiled | None:
+    def latest(
+        self, declared: DeclaredResource, index: int, texts: tuple[Any, ...]
+    ) -> Compiled | None:
         """The last compiled resource, if it was compiled with these very text objects.
 
         Text that is rendered once for all hosts is long, and comparing it for each takes longer
@@ -104,7 +106,9 @@ class AlikeResources:
             return None
         return known[1]
 
-    def note(self, declared: Declared, index: int, texts: tuple[Any, ...], made: Compiled) -> None:
+    def note(
+        self, declared: DeclaredResource, index: int, texts: tuple[Any, ...], made: Compiled
+    ) -> None:
         """Store it as the ``latest`` if its text objects may occur again."""
         if sum(map(len, texts)) > _LONG:
             if len(self._latest) >= _MAX_LATEST:

@@ -259,7 +259,7 @@ class Planner:
         """Check a host's plan without contacting it: with the inventory's variables, its groups and
         ``--fact``.
         """
-        from orchestrator.manifest.assertions import is_untold
+        from orchestrator.manifest.assertions import needs_host
         from orchestrator.planning.facts import NothingGathered
         from orchestrator.planning.site.check import HostCheck, UnknownFacts
         from orchestrator.planning.site.walk import Walk
@@ -286,7 +286,7 @@ class Planner:
             tuple(failing),
             known=len(items) - walk.partial,
             unknown=walk.needs,
-            untold=Counter(one.kind for one in problems if is_untold(one)),
+            untold=Counter(one.kind for one in problems if needs_host(one)),
             unseen=tuple(walk.unseen),
         )
 

@@ -8,12 +8,12 @@ from orchestrator.expressions import Scope
 from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
-from orchestrator.manifest.checks.health_rules import health_complaints
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.checks.health_rules import health_problems
+from orchestrator.manifest.declared_resource import DeclaredResource
 from remote_runtime.errors import Problem
 
 
-def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
+def fit(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[Problem]]:
     """The value as the type of the property, and its problems.
 
     A number from data becomes text if the property accepts only text, unless its original spelling
@@ -39,7 +39,7 @@ def fit(declared: Declared, key: str, value: Any) -> tuple[Any, list[Problem]]:
     ]
 
 
-def guessed_numbers(declared: Declared, key: str, made: Any, scope: Scope) -> list[Problem]:
+def guessed_numbers(declared: DeclaredResource, key: str, made: Any, scope: Scope) -> list[Problem]:
     """A problem for each number with a fraction in a text that must not be guessed at: 1.10 arrives
     as 1.1. ``made`` is the value before it was rendered; EvaluationError, NeedFileError.
     """
@@ -65,7 +65,7 @@ def _with_text(value: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def check_final(
-    declared: Declared, name: str, values: dict[str, Any], open_: frozenset[str]
+    declared: DeclaredResource, name: str, values: dict[str, Any], open_: frozenset[str]
 ) -> list[tuple[str, Problem]]:
     """The problems of the complete resource, by property.
 
@@ -85,7 +85,7 @@ def check_final(
                 HEALTH_CHECKS,
                 _problem(declared, HEALTH_CHECKS, message=c.message, hint=c.hint, path=c.path),
             )
-            for c in health_complaints(values.get(HEALTH_CHECKS), templated=False)
+            for c in health_problems(values.get(HEALTH_CHECKS), templated=False)
         ]
     provider = values.get("provider")
     if provider and provider not in type_.providers:
@@ -98,7 +98,7 @@ def check_final(
     return problems
 
 
-def check_name(declared: Declared, name: Any) -> list[Problem]:
+def check_name(declared: DeclaredResource, name: Any) -> list[Problem]:
     """The problems of a rendered name."""
     return [
         _problem(declared, "", message=c.message, hint=c.hint)
@@ -107,7 +107,7 @@ def check_name(declared: Declared, name: Any) -> list[Problem]:
 
 
 def _problem(
-    declared: Declared,
+    declared: DeclaredResource,
     key: str,
     *,
     message: str,

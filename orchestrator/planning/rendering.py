@@ -15,8 +15,8 @@ from orchestrator.expressions import (
 )
 from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
-from orchestrator.manifest.checks.control import complaints, fitting
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.checks.control import coerced, condition_problems
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled import Compiled, compile_resource
 from orchestrator.planning.content.blob_references import SOURCE, Travel
 from orchestrator.planning.content.blobs import Blob
@@ -27,7 +27,9 @@ from remote_runtime.errors import Problem
 _NOTHING_LATE: Hashable = (frozenset(), "", False)
 
 
-def filled(declared: Declared, scope: Scope, alike: AlikeResources, index: int) -> Compiled | None:
+def filled(
+    declared: DeclaredResource, scope: Scope, alike: AlikeResources, index: int
+) -> Compiled | None:
     """A resource that equals that of another host except for its rendered texts; None for any
     other, and for any problem.
     """
@@ -61,7 +63,7 @@ class Rendering:
 
     def __init__(
         self,
-        declared: Declared,
+        declared: DeclaredResource,
         scope: Scope,
         *,
         travel: Travel,
@@ -160,14 +162,14 @@ class Rendering:
             return
         for key, value in control.asked.items():
             try:
-                rendered = fitting(render_value(value, self._scope))
+                rendered = coerced(render_value(value, self._scope))
             except (EvaluationError, NeedFileError) as error:
                 self._fail("control", error)
                 continue
             where = self._declared.where(("control", key))
             self.problems += [
                 Problem(f"{self._declared.id}: {message}", where, "", "plan")
-                for message in complaints(key, rendered)
+                for message in condition_problems(key, rendered)
             ]
             self._asked[key] = rendered
 
@@ -299,7 +301,7 @@ class Rendering:
 
 
 def _key(
-    declared: Declared,
+    declared: DeclaredResource,
     index: int,
     *,
     name: Hashable,
@@ -321,7 +323,7 @@ def _exact(value: Any) -> Hashable:
     return value if value.__class__ is str else (value.__class__, repr(value))
 
 
-def render_deferred(declared: Declared, scope: Scope, ensure: Any) -> dict[str, Any]:
+def render_deferred(declared: DeclaredResource, scope: Scope, ensure: Any) -> dict[str, Any]:
     """The deferred properties when the resource runs; EvaluationError, NeedFileError.
 
     ``ensure`` is its rendered value.
@@ -339,13 +341,13 @@ def render_deferred(declared: Declared, scope: Scope, ensure: Any) -> dict[str, 
     return values
 
 
-def names_vary(declared: Declared) -> bool:
+def names_vary(declared: DeclaredResource) -> bool:
     """Whether its name or alias may differ from host to host."""
     varies = isinstance(declared.name, Template) or "alias" in declared.templated
     return varies or declared.foreach is not None
 
 
-def _told(problem: Problem, declared: Declared) -> str:
+def _told(problem: Problem, declared: DeclaredResource) -> str:
     """The problems of a resource for its own event, which already names it."""
     message = problem.message.removeprefix(f"{declared.id}: ")
     return f"{message} ({problem.where})" if problem.where else message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.host_plan import HostPlan
@@ -30,7 +30,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
 
 
 def _entries(
-    resources: Sequence[Compiled], declared: Iterator[Declared], plan: HostPlan
+    resources: Sequence[Compiled], declared: Iterator[DeclaredResource], plan: HostPlan
 ) -> list[dict[str, Any]]:
     """The resources of one manifest; ``declared`` gives the declaration of each, pre-order."""
     entries = []
@@ -46,7 +46,7 @@ def _entries(
     return entries
 
 
-def _properties(declared: Declared, item: Item, plan: HostPlan) -> dict[str, Any]:
+def _properties(declared: DeclaredResource, item: Item, plan: HostPlan) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, raw in declared.raw.items():
         if key == "foreach":

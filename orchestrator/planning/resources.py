@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.references import check_names, duplicates, named
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated import generated_resources
 from orchestrator.manifest.types import BUILT_IN, Types
@@ -28,7 +28,9 @@ class Resources:
     ``problems`` receives their problems.
     """
 
-    def __init__(self, declared: list[Declared], travel: Travel, problems: list[Problem]) -> None:
+    def __init__(
+        self, declared: list[DeclaredResource], travel: Travel, problems: list[Problem]
+    ) -> None:
         self.declared = declared
         self.names_vary = any(map(names_vary, declared))
         self.applies = any(entry.type.applies for entry in declared)
@@ -102,7 +104,7 @@ class GeneratedResources:
 
 
 def _compile_shared(
-    index: int, declared: Declared, travel: Travel, problems: list[Problem]
+    index: int, declared: DeclaredResource, travel: Travel, problems: list[Problem]
 ) -> Compiled | None:
     """A resource that is the same on every host: compiled once, including its JSON text."""
     values = dict(declared.values)

@@ -208,10 +208,10 @@ def _logins(root: Mapping) -> list[Problem]:
 
 def _complaints(root: Node) -> list[Problem]:
     """What the schema says against the document, each with its place."""
-    from orchestrator.manifest.checks.schema_errors import Against
+    from orchestrator.manifest.checks.schema_errors import SchemaValidator
 
     found = []
-    for one in Against(schemas.load("project"))(to_plain(root), "the project's file"):
+    for one in SchemaValidator(schemas.load("project"))(to_plain(root), "the project's file"):
         where = node_at(root, one.path, of_key=one.unknown_key).position
         hint = one.hint
         if one.path[:1] == ("ccm",):

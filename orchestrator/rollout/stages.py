@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import schemas
 from inventory import document
-from orchestrator.manifest.checks.schema_errors import Against
+from orchestrator.manifest.checks.schema_errors import SchemaValidator
 from orchestrator.project.reader import words_of
 from orchestrator.project.settings import PositionedValue
 from orchestrator.rollout.amounts import Amount, parse_amount
@@ -89,7 +89,7 @@ def _nodes(node: document.Node) -> list[document.Node]:
 def _complaints(root: document.Node) -> list[Problem]:
     """What the schema says against the document, each with its place."""
     found = []
-    for one in Against(schemas.load("stages"))(document.to_plain(root), "a stages file"):
+    for one in SchemaValidator(schemas.load("stages"))(document.to_plain(root), "a stages file"):
         where = document.node_at(root, one.path, of_key=one.unknown_key).position
         hint = one.hint
         if one.unknown_key and one.path[-1] == "stages":

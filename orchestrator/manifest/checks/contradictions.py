@@ -5,13 +5,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from remote_runtime.errors import Problem
 
 _DECIDING = frozenset(("ensure", "creates", "cwd", "cleanup"))
 
 
-def contradictions(resources: Iterable[Declared]) -> list[Problem]:
+def contradictions(resources: Iterable[DeclaredResource]) -> list[Problem]:
     """One problem for each resource that creates a path which another one removes, or that changes
     a part of a file which another one sets as a whole, and for each two of one type that undo each
     other otherwise.
@@ -19,8 +19,8 @@ def contradictions(resources: Iterable[Declared]) -> list[Problem]:
     Conditional resources and names with templates are skipped, since these may never conflict.
     """
     resources = list(resources)
-    there: list[tuple[str, Declared]] = []
-    gone: dict[str, Declared] = {}
+    there: list[tuple[str, DeclaredResource]] = []
+    gone: dict[str, DeclaredResource] = {}
     decided = [declared for declared in resources if _is_decided(declared)]
     for declared in decided:
         for path, present in declared.type.managed_paths(str(declared.name), declared.raw):
@@ -39,17 +39,17 @@ def contradictions(resources: Iterable[Declared]) -> list[Problem]:
     return [*found.values(), *_parts(decided)]
 
 
-def _is_decided(declared: Declared) -> bool:
+def _is_decided(declared: DeclaredResource) -> bool:
     conditional = declared.control or declared.foreach or not isinstance(declared.name, str)
     return not (conditional or _DECIDING.intersection(declared.templated))
 
 
-def _parts(resources: Iterable[Declared]) -> Iterator[Problem]:
+def _parts(resources: Iterable[DeclaredResource]) -> Iterator[Problem]:
     """A problem for each resource that changes a part of a file whose whole content another one
     sets.
     """
-    wholes: dict[str, Declared] = {}
-    parts: list[tuple[str, Declared]] = []
+    wholes: dict[str, DeclaredResource] = {}
+    parts: list[tuple[str, DeclaredResource]] = []
     for declared in resources:
         for path, whole in declared.type.contents(str(declared.name), declared.raw):
             if whole:
@@ -67,7 +67,7 @@ def _parts(resources: Iterable[Declared]) -> Iterator[Problem]:
             )
 
 
-def _remover(path: str, gone: dict[str, Declared]) -> Declared | None:
+def _remover(path: str, gone: dict[str, DeclaredResource]) -> DeclaredResource | None:
     while path != "/":
         if path in gone:
             return gone[path]
@@ -75,7 +75,7 @@ def _remover(path: str, gone: dict[str, Declared]) -> Declared | None:
     return None
 
 
-def _problem(path: str, declared: Declared, remover: Declared) -> Problem:
+def _problem(path: str, declared: DeclaredResource, remover: DeclaredResource) -> Problem:
     return Problem(
         f"{declared.id} manages {path}, and {remover.id} ({remover.position}) removes it:"
         " on every run they undo each other",
@@ -84,9 +84,11 @@ def _problem(path: str, declared: Declared, remover: Declared) -> Problem:
     )
 
 
-def _conflicts(resources: Iterable[Declared]) -> Iterator[tuple[Declared, Declared, str]]:
+def _conflicts(
+    resources: Iterable[DeclaredResource],
+) -> Iterator[tuple[DeclaredResource, DeclaredResource, str]]:
     """What types find among their own resources."""
-    by_type: dict[str, list[Declared]] = {}
+    by_type: dict[str, list[DeclaredResource]] = {}
     for declared in resources:
         fixed = declared.foreach is None and isinstance(declared.name, str)
         if fixed and not (declared.control or declared.templated):
@@ -97,7 +99,7 @@ def _conflicts(resources: Iterable[Declared]) -> Iterator[tuple[Declared, Declar
             yield same[second], same[first], what
 
 
-def _conflict(what: str, declared: Declared, other: Declared) -> Problem:
+def _conflict(what: str, declared: DeclaredResource, other: DeclaredResource) -> Problem:
     return Problem(
         f"{declared.id} and {other.id} ({other.position}) both manage {what}:"
         " on every run they undo each other",

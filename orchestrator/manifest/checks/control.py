@@ -13,10 +13,10 @@ from remote_runtime.errors import Problem
 
 PATHS = ("exists", "absent")
 COMMAND = "command"
-ASKED = (*PATHS, COMMAND)
+HOST_CONDITIONS = (*PATHS, COMMAND)
 
 
-def read_asked(
+def read_host_conditions(
     control: Mapping, problems: list[Problem], *, rendered: bool, names: tuple[str, ...], of: str
 ) -> dict[str, Any]:
     """The conditions of a ``control`` that run on the host, with compiled templates.
@@ -25,7 +25,7 @@ def read_asked(
     ``type#name`` of the resource. The schema has already checked their form.
     """
     found: dict[str, Any] = {}
-    for key in ASKED:
+    for key in HOST_CONDITIONS:
         node = control.get(key)
         if node is None:
             continue
@@ -49,11 +49,11 @@ def _complaints(key: str, value: Any, node: Node, rendered: bool) -> list[tuple[
         if key in PATHS and not (part and isinstance(part, str)):
             continue  # the schema says so
         whole = {name: part} if key == COMMAND and isinstance(value, dict) else part
-        found += [(message, place) for message in complaints(key, whole)]
+        found += [(message, place) for message in condition_problems(key, whole)]
     return found
 
 
-def complaints(key: str, value: Any) -> list[str]:
+def condition_problems(key: str, value: Any) -> list[str]:
     """The problems of a final condition value, or of some settings of its command."""
     if key in PATHS:
         return [] if isinstance(value, str) and _is_path(value) else [_no_path(key, value)]
@@ -75,7 +75,7 @@ def _no_path(key: str, value: Any) -> str:
     return f"control.{key} must be an absolute path, not {value!r:.200}"
 
 
-def fitting(value: Any) -> Any:
+def coerced(value: Any) -> Any:
     """A rendered value, with numbers as text where only text is valid, such as a user ID."""
     if isinstance(value, dict):
         return {k: v if k == "returns" else _text(v) for k, v in value.items()}

@@ -9,39 +9,39 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.expressions.scan import holds_expression
-from orchestrator.manifest.checks.schema_errors import Complaint
+from orchestrator.manifest.checks.schema_errors import SchemaError
 
 KEY = "health_checks"
 
 
-def health_complaints(checks: Any, templated: bool) -> list[Complaint]:
+def health_problems(checks: Any, templated: bool) -> list[SchemaError]:
     """The problems of goss rules, by their path below ``health_checks``.
 
     ``templated``: texts may still contain expressions, whose results are not known yet.
     """
     if not isinstance(checks, list):
         return []
-    found: list[Complaint] = []
+    found: list[SchemaError] = []
     for index, check in enumerate(checks):
         if isinstance(check, dict):
             found += _of_check(index, check, templated)
     return found
 
 
-def _of_check(index: int, check: dict[str, Any], templated: bool) -> list[Complaint]:
+def _of_check(index: int, check: dict[str, Any], templated: bool) -> list[SchemaError]:
     rules = check.get("goss_rules")
     wanted = "goss" if "goss_rules" in check else "nagios"
     found = []
     if check.get("format", wanted) in {"goss", "nagios"} - {wanted}:
         other = "goss_rules" if wanted == "nagios" else "command"
         message = f"{KEY}[{index}].format {check['format']} needs {other}"
-        found.append(Complaint((index, "format"), message, f"write {wanted}, or leave it out"))
+        found.append(SchemaError((index, "format"), message, f"write {wanted}, or leave it out"))
     if isinstance(rules, dict):
         from remote_runtime.health import rules as goss
 
         given = _unknown(rules) if templated else rules
         found += [
-            Complaint((index, "goss_rules", *path), message, hint)
+            SchemaError((index, "goss_rules", *path), message, hint)
             for path, message, hint in goss.problems(given)
         ]
     return found

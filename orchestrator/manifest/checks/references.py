@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from orchestrator.expressions import Template
 from orchestrator.expressions.scan import holds_expression
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import is_templated
 from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
@@ -18,7 +18,7 @@ REFERENCES = ("require", "subscribe")
 _ANY = ""  # matches every type
 
 
-class Named(NamedTuple):
+class NamedResource(NamedTuple):
     """One resource under its final name.
 
     ``name`` is None while it is unknown, and "" if there is none: a ``foreach`` over nothing has an
@@ -27,7 +27,7 @@ class Named(NamedTuple):
     each application of a manifest.
     """
 
-    declared: Declared
+    declared: DeclaredResource
     name: str | None
     alias: str | None
     place: int = 0
@@ -35,16 +35,16 @@ class Named(NamedTuple):
     begin: int = -1
 
 
-def named(declared: Declared) -> Named:
+def named(declared: DeclaredResource) -> NamedResource:
     """The reference data of a resource, as far as its names are known without a host."""
     name = None if isinstance(declared.name, Template) else declared.name
     alias = declared.values.get("alias")
     alias = alias if isinstance(alias, str) else None
-    return Named(declared, name, alias, opens=declared.type.applies)
+    return NamedResource(declared, name, alias, opens=declared.type.applies)
 
 
 def check_names(
-    resources: Sequence[Named], final: bool = False, earlier: frozenset[str] | None = None
+    resources: Sequence[NamedResource], final: bool = False, earlier: frozenset[str] | None = None
 ) -> list[Problem]:
     """Find duplicates, and references to nothing or to later resources.
 
@@ -85,12 +85,12 @@ def check_names(
     return problems
 
 
-def duplicates(resources: Sequence[Named]) -> list[Problem]:
+def duplicates(resources: Sequence[NamedResource]) -> list[Problem]:
     """Names that occur twice in one manifest, or for different resources of the run."""
     return _names(resources)[1]
 
 
-def _names(resources: Sequence[Named]) -> tuple[dict[str, int], list[Problem]]:
+def _names(resources: Sequence[NamedResource]) -> tuple[dict[str, int], list[Problem]]:
     """The first place of each name, and the duplicates."""
     problems: list[Problem] = []
     first: dict[str, int] = {}
@@ -100,7 +100,7 @@ def _names(resources: Sequence[Named]) -> tuple[dict[str, int], list[Problem]]:
     return first, problems
 
 
-def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
+def _unknown(resources: Sequence[NamedResource], final: bool) -> dict[str, int]:
     """The first index where a resource of a type, or of any type, may have an unknown name."""
     unknown: dict[str, int] = {}
     for index, entry in enumerate(resources):
@@ -114,7 +114,7 @@ def _unknown(resources: Sequence[Named], final: bool) -> dict[str, int]:
     return unknown
 
 
-def unrendered(declared: Declared, key: str, text: str, where: Position) -> Problem:
+def unrendered(declared: DeclaredResource, key: str, text: str, where: Position) -> Problem:
     """A reference that needs a template: references are checked before any host is contacted."""
     message = f"{declared.id}: {key} is not rendered as a template, so {text} matches no resource"
     hint = "write type#name in full, or give that resource an alias and write type#alias"
@@ -122,12 +122,12 @@ def unrendered(declared: Declared, key: str, text: str, where: Position) -> Prob
 
 
 def _add_names(
-    entry: Named,
+    entry: NamedResource,
     index: int,
     *,
     first: dict[str, int],
     places: dict[tuple[int, str], int],
-    resources: Sequence[Named],
+    resources: Sequence[NamedResource],
     problems: list[Problem],
 ) -> None:
     type_name = entry.declared.type.name
@@ -159,7 +159,7 @@ def _add_names(
         problems.append(Problem(message, where, "remove or rename one", "input.duplicate"))
 
 
-def _id(entry: Named) -> str:
+def _id(entry: NamedResource) -> str:
     return f"{entry.declared.type.name}#{entry.name or entry.declared.name_node.text}"
 
 

@@ -6,14 +6,14 @@ from inventory.document import Mapping, Node, Scalar, to_plain
 from inventory.scalars import other_reading
 from orchestrator.expressions import Expression
 from orchestrator.expressions.scan import holds_expression
-from orchestrator.manifest.checks.control import read_asked
+from orchestrator.manifest.checks.control import read_host_conditions
 from orchestrator.manifest.checks.health_rules import KEY as HEALTH_CHECKS
-from orchestrator.manifest.checks.health_rules import health_complaints
+from orchestrator.manifest.checks.health_rules import health_problems
 from orchestrator.manifest.checks.other_tools import property_hint
 from orchestrator.manifest.checks.references import REFERENCES, unrendered
-from orchestrator.manifest.checks.schema_errors import Complaint, suggestion
-from orchestrator.manifest.checks.templated import certain_complaints, has_its_form
-from orchestrator.manifest.declared_resource import Control, Declared
+from orchestrator.manifest.checks.schema_errors import SchemaError, suggestion
+from orchestrator.manifest.checks.templated import certain_errors, has_its_form
+from orchestrator.manifest.declared_resource import Control, DeclaredResource
 from orchestrator.manifest.types import Type
 from orchestrator.manifest.values import (
     compile_node,
@@ -58,15 +58,15 @@ def declare(
     problems: list[Problem],
     written: str | None = None,
     defaults: Nodes | None = None,
-) -> Declared:
+) -> DeclaredResource:
     """The resource with parsed templates, after every check that needs no host.
 
-    ``written``: it was generated, so nothing in it is a template; see ``Declared``. Its own
+    ``written``: it was generated, so nothing in it is a template; see ``DeclaredResource``. Its own
     properties override ``defaults``.
     """
     whole = {**(defaults or {}), **nodes}
     before = len(problems)
-    declared = Declared(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
+    declared = DeclaredResource(type_, name, whole, frozenset(whole.keys() - nodes.keys()))
     ensure = whole.get("ensure")
     idle = declared.idle(ensure[1].value if ensure and isinstance(ensure[1], Scalar) else None)
     nodes = declared.nodes = {
@@ -111,7 +111,7 @@ def _octal_text(node: Node) -> Node:
     return node
 
 
-def warnings(declared: Declared) -> list[Problem]:
+def warnings(declared: DeclaredResource) -> list[Problem]:
     """Warnings about valid values that are probably mistakes, each with its place."""
     text = declared.name_node.text
     found: list[Problem] = []
@@ -145,7 +145,7 @@ def _renders(nodes: Nodes) -> bool:
     return not (entry and isinstance(entry[1], Scalar) and entry[1].value is False)
 
 
-def _check(declared: Declared, problems: list[Problem]) -> None:
+def _check(declared: DeclaredResource, problems: list[Problem]) -> None:
     type_ = declared.type
     before = len(problems)
     if isinstance(declared.name, str):
@@ -153,7 +153,7 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
     for key, value in declared.values.items():
         kind = type_.properties[key]
         if key in declared.templated:
-            found = certain_complaints(kind, declared.raw[key])
+            found = certain_errors(kind, declared.raw[key])
         else:
             found = kind.complaints(value)
         _report(declared, (key,), found, problems)
@@ -177,9 +177,9 @@ def _check(declared: Declared, problems: list[Problem]) -> None:
 
 
 def _report(
-    declared: Declared,
+    declared: DeclaredResource,
     prefix: tuple[str | int, ...],
-    found: list[Complaint],
+    found: list[SchemaError],
     problems: list[Problem],
 ) -> None:
     for complaint in found:
@@ -218,7 +218,7 @@ def _not_a_boolean(scalar: Scalar | None) -> str:
     return f"{scalar.text} is text; write {reading}" if reading in ("true", "false") else ""
 
 
-def _refusal_of_quoted(declared: Declared, path: tuple[str | int, ...], text: str) -> str:
+def _refusal_of_quoted(declared: DeclaredResource, path: tuple[str | int, ...], text: str) -> str:
     """Why the text itself is not valid at the path; "" when quoting it is enough."""
     key, type_ = str(path[0]), declared.type
     value = with_entry(declared.raw[key], path[1:], text)
@@ -235,13 +235,13 @@ def _name(path: tuple[str | int, ...]) -> str:
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
 
 
-def _check_health(declared: Declared, problems: list[Problem]) -> None:
+def _check_health(declared: DeclaredResource, problems: list[Problem]) -> None:
     if HEALTH_CHECKS in declared.raw:
-        found = health_complaints(declared.raw[HEALTH_CHECKS], HEALTH_CHECKS in declared.templated)
+        found = health_problems(declared.raw[HEALTH_CHECKS], HEALTH_CHECKS in declared.templated)
         _report(declared, (HEALTH_CHECKS,), found, problems)
 
 
-def _check_provider(declared: Declared, problems: list[Problem]) -> None:
+def _check_provider(declared: DeclaredResource, problems: list[Problem]) -> None:
     provider = declared.raw.get("provider")
     if "provider" in declared.templated or not isinstance(provider, str):
         return
@@ -252,7 +252,7 @@ def _check_provider(declared: Declared, problems: list[Problem]) -> None:
         problems.append(Problem(message, where, suggestion(provider, list(known)), "input.unknown"))
 
 
-def _check_files(declared: Declared, problems: list[Problem]) -> None:
+def _check_files(declared: DeclaredResource, problems: list[Problem]) -> None:
     """Refuse ``file()`` of the target outside of deferred properties, where it never runs."""
     for key in declared.templated:
         if declared.type.properties[key].render != "deferred":
@@ -268,7 +268,7 @@ def _refuse_target_files(found: list[Expression], key: str, problems: list[Probl
             problems.append(Problem(message, expression.where, hint, "template.file"))
 
 
-def _take_over(declared: Declared, problems: list[Problem]) -> None:
+def _take_over(declared: DeclaredResource, problems: list[Problem]) -> None:
     raw = declared.raw
     declared.sensitive = raw.get("sensitive") is True
     declared.require = _texts(raw.get("require"))
@@ -281,7 +281,7 @@ def _take_over(declared: Declared, problems: list[Problem]) -> None:
         declared.control = Control(
             _condition(declared, control[1].get("if"), problems),
             _condition(declared, control[1].get("unless"), problems),
-            read_asked(
+            read_host_conditions(
                 control[1],
                 problems,
                 rendered=_renders(declared.nodes) and declared.written is None,
@@ -291,7 +291,7 @@ def _take_over(declared: Declared, problems: list[Problem]) -> None:
         )
 
 
-def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression | None:
+def _loop(declared: DeclaredResource, node: Node, problems: list[Problem]) -> Expression | None:
     """The value of ``foreach``, compiled."""
     if not isinstance(node, Scalar) or node.kind != "str":
         return None  # the schema refuses it
@@ -309,7 +309,7 @@ def _loop(declared: Declared, node: Node, problems: list[Problem]) -> Expression
     return expression
 
 
-def not_a_loop(declared: Declared, expression: Expression, value: object) -> Problem:
+def not_a_loop(declared: DeclaredResource, expression: Expression, value: object) -> Problem:
     """The message for a ``foreach`` that gives neither a list nor a map."""
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
@@ -321,7 +321,9 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
 
 
-def _condition(declared: Declared, node: Node | None, problems: list[Problem]) -> Expression | None:
+def _condition(
+    declared: DeclaredResource, node: Node | None, problems: list[Problem]
+) -> Expression | None:
     if not isinstance(node, Scalar) or node.kind not in ("str", "bool"):
         return None
     if not declared.is_literal_text(node.text):

@@ -39,7 +39,7 @@ _ONE_OF_THEM = "give exactly one of them"
 _REQUIRED = r"'(.*)' is a required property\Z"
 
 
-class Complaint(NamedTuple):
+class SchemaError(NamedTuple):
     """One problem of a value: its path, the message and the hint.
 
     ``wants_text``: text was expected and a number or a boolean was found. ``unknown_key``: the last
@@ -55,7 +55,7 @@ class Complaint(NamedTuple):
     missing: str = ""
 
 
-class Against:
+class SchemaValidator:
     """A schema that reports problems of values.
 
     The first call builds a fast validator. jsonschema, which supplies the messages, is loaded only
@@ -70,7 +70,7 @@ class Against:
     def _fits(self) -> Fits | None:
         return fits(self._schema)
 
-    def __call__(self, value: Any, name: str) -> list[Complaint]:
+    def __call__(self, value: Any, name: str) -> list[SchemaError]:
         """The problems of a value, which messages call ``name``."""
         if self._fits is not None and self._fits(value):
             return []
@@ -79,7 +79,7 @@ class Against:
 
             self._validator = Draft202012Validator(_located(self._schema))
         errors = self._validator.iter_errors(value)
-        return [entry for error in errors for entry in complaints(error, name)]
+        return [entry for error in errors for entry in schema_errors(error, name)]
 
 
 def _located(schema: Any) -> Any:
@@ -97,7 +97,7 @@ def _located(schema: Any) -> Any:
     return found
 
 
-def complaints(error: Any, name: str) -> list[Complaint]:
+def schema_errors(error: Any, name: str) -> list[SchemaError]:
     """The messages for one ``jsonschema.ValidationError`` about the value called ``name``."""
     path = tuple(error.absolute_path)
     subject = _subject(name, path)
@@ -105,16 +105,16 @@ def complaints(error: Any, name: str) -> list[Complaint]:
     if keyword in ("anyOf", "oneOf") and error.context:
         return _of_choice(error, name, subject, path)
     if keyword == "oneOf" and (both := _fulfilled(error)):
-        return [Complaint(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
+        return [SchemaError(path, f"{subject} has both {' and '.join(both)}", _ONE_OF_THEM)]
     if keyword == "additionalProperties" and isinstance(error.instance, dict):
         return _of_unknown_keys(error, subject, path)
     if keyword == "required":
         match = re.match(_REQUIRED, error.message, re.DOTALL)
         lacking = match[1] if match else ", ".join(error.validator_value)
-        return [Complaint(path, _missing(subject, lacking), missing=lacking)]
+        return [SchemaError(path, _missing(subject, lacking), missing=lacking)]
     message, hint = _sentence(error, keyword, subject)
     wants_text = keyword == "type" and _wants_text(error.validator_value, error.instance)
-    return [Complaint(path, message, hint, wants_text)]
+    return [SchemaError(path, message, hint, wants_text)]
 
 
 def show(value: Any) -> str:
@@ -142,10 +142,10 @@ def summary(description: str) -> str:
     return first if len(first) <= _LONGEST_HINT else ""
 
 
-def whole_number(name: str, value: float) -> Complaint:
+def whole_number(name: str, value: float) -> SchemaError:
     """The problem of a float where only an integer is valid, such as 1.0 or 1e3."""
     message = f"{name} must be a whole number, not a number ({show(value)})"
-    return Complaint((), message, f"write {int(value)}")
+    return SchemaError((), message, f"write {int(value)}")
 
 
 def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
@@ -188,7 +188,9 @@ def _other_form(kinds: list[str], value: Any, schema: Any) -> str:
     return ""
 
 
-def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:
+def _of_choice(
+    error: Any, name: str, subject: str, path: tuple[str | int, ...]
+) -> list[SchemaError]:
     """The error of the branch whose type matches; otherwise a message with all valid types."""
     branches: dict[Any, list[Any]] = {}
     for found in error.context:
@@ -196,18 +198,18 @@ def _of_choice(error: Any, name: str, subject: str, path: tuple[str | int, ...])
     if all(f.validator == "required" for fs in branches.values() for f in fs):
         one = error.validator == "oneOf"
         words = " or ".join(", ".join(f.validator_value) for fs in branches.values() for f in fs)
-        return [Complaint(path, _missing(subject, words), _ONE_OF_THEM if one else "")]
+        return [SchemaError(path, _missing(subject, words), _ONE_OF_THEM if one else "")]
     fitting = [
         found
         for found in branches.values()
         if not any(f.validator in ("type", "const") and not f.path for f in found)
     ]
     if len(fitting) == 1:
-        return [entry for found in fitting[0] for entry in complaints(found, name)]
+        return [entry for found in fitting[0] for entry in schema_errors(found, name)]
     kinds = [f.validator_value for fs in branches.values() for f in fs if f.validator == "type"]
     words = " or ".join(_KINDS[kind] for kind in kinds if isinstance(kind, str))
     message = f"{subject} must be {words}" if words else f"{subject} matches none of its forms"
-    return [Complaint(path, f"{message}, not {show(error.instance)}", _description(error))]
+    return [SchemaError(path, f"{message}, not {show(error.instance)}", _description(error))]
 
 
 def _fulfilled(error: Any) -> list[str]:
@@ -218,10 +220,10 @@ def _fulfilled(error: Any) -> list[str]:
     return [", ".join(keys) for keys in branches if all(key in error.instance for key in keys)]
 
 
-def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> list[Complaint]:
+def _of_unknown_keys(error: Any, subject: str, path: tuple[str | int, ...]) -> list[SchemaError]:
     known = list(error.schema.get("properties", {}))
     return [
-        Complaint(
+        SchemaError(
             (*path, key),
             f"{subject} has no key {key!r}",
             suggestion(key, known),

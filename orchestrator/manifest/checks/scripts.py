@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
@@ -15,7 +15,7 @@ _MAX_FILES = 2000  # files of a directory
 _SOURCE = "source"
 
 
-def script_warnings(declared: Declared, directory: Path) -> list[Problem]:
+def script_warnings(declared: DeclaredResource, directory: Path) -> list[Problem]:
     """A warning for each text and local file that begins with ``#!`` and has CR LF after its first
     line.
 
@@ -35,7 +35,7 @@ def script_warnings(declared: Declared, directory: Path) -> list[Problem]:
     ]
 
 
-def _scripts(declared: Declared, key: str, directory: Path) -> Iterator[tuple[str, str]]:
+def _scripts(declared: DeclaredResource, key: str, directory: Path) -> Iterator[tuple[str, str]]:
     kind, value = declared.type.properties[key], declared.raw[key]
     if key in declared.templated:
         for expression in expressions_in(declared.values[key]):

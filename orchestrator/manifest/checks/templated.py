@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.expressions.scan import holds_expression
-from orchestrator.manifest.checks.schema_errors import Complaint
+from orchestrator.manifest.checks.schema_errors import SchemaError
 from orchestrator.manifest.types import PropertyType
 
 
-def certain_complaints(kind: PropertyType, raw: Any) -> list[Complaint]:
+def certain_errors(kind: PropertyType, raw: Any) -> list[SchemaError]:
     """The problems that do not depend on templates: unknown keys, and values without templates."""
     if isinstance(raw, str):
         return []  # one template, which may give anything
@@ -25,7 +25,7 @@ def has_its_form(kind: PropertyType, raw: Any) -> bool:
     return not kind.complaints(raw)
 
 
-def _is_certain(complaint: Complaint, raw: Any) -> bool:
+def _is_certain(complaint: SchemaError, raw: Any) -> bool:
     value = raw
     for part in complaint.path:
         if isinstance(part, str) and holds_expression(part):

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.language.errors import EvaluationError
 from orchestrator.language.files import Directory
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from orchestrator.planning.content.trees import Trees
 
@@ -44,7 +44,7 @@ class Travel:
         """The number of these files."""
         return self._files.count
 
-    def replace(self, declared: Declared, values: dict[str, Any]) -> tuple[Blob, ...]:
+    def replace(self, declared: DeclaredResource, values: dict[str, Any]) -> tuple[Blob, ...]:
         """Replace content in ``values`` with references, and names of files that are read here with
         their text; EvaluationError for a file that cannot be sent.
         """
@@ -70,7 +70,9 @@ class Travel:
             blobs.append(blob)
         return tuple(blobs)
 
-    def _inline(self, declared: Declared, key: str, name: str, others: Mapping[str, Any]) -> str:
+    def _inline(
+        self, declared: DeclaredResource, key: str, name: str, others: Mapping[str, Any]
+    ) -> str:
         """The text of a file in the place of its name, checked as the property that it becomes."""
         into = declared.type.properties[key].file_of
         where = declared.where((key,))
@@ -85,14 +87,16 @@ class Travel:
                 raise EvaluationError(shown, where, SOURCE)
         return text
 
-    def _text(self, declared: Declared, key: str, value: str) -> Blob:
+    def _text(self, declared: DeclaredResource, key: str, value: str) -> Blob:
         try:
             return Blob.of_text(value)
         except UnicodeEncodeError as error:
             message = f"{key} contains an unpaired surrogate, which no file can contain"
             raise EvaluationError(message, declared.where((key,))) from error
 
-    def _content(self, declared: Declared, key: str, name: str, names: re.Pattern[str]) -> str:
+    def _content(
+        self, declared: DeclaredResource, key: str, name: str, names: re.Pattern[str]
+    ) -> str:
         """The content of a small file, as text, or in base64 where it is none or could be one of
         the ``names`` of files."""
         blob = self._file(declared, key, name)
@@ -106,13 +110,13 @@ class Travel:
         return BASE64 + base64.b64encode(data).decode("ascii")
 
     @staticmethod
-    def _check(declared: Declared, key: str, values: dict[str, Any]) -> None:
+    def _check(declared: DeclaredResource, key: str, values: dict[str, Any]) -> None:
         """The rules of the type about the content itself."""
         for name, message in declared.type.check(declared.name_node.text, values):
             if name == key:
                 raise EvaluationError(f"{key}: {message}", declared.where((key,)), SOURCE)
 
-    def _file(self, declared: Declared, key: str, name: str) -> Blob:
+    def _file(self, declared: DeclaredResource, key: str, name: str) -> Blob:
         where = declared.where((key,))
         try:
             literal = name == declared.raw.get(key) and declared.is_literal_text(name)

@@ -19,7 +19,7 @@ from orchestrator.expressions.scope import Scope
 from orchestrator.language.errors import EvaluationError, NeedFileError
 from orchestrator.language.files import Directory
 from orchestrator.language.names import LOOP_VARIABLES
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
 from remote_runtime.errors import InputError, Problem
 
@@ -39,7 +39,7 @@ class Trees:
         self._literal: dict[tuple[Path, TreeSettings], Tree] = {}
         self._computed: dict[tuple[Path, TreeSettings], Tree] = {}
 
-    def check(self, declared: Declared) -> list[Problem]:
+    def check(self, declared: DeclaredResource) -> list[Problem]:
         """The problems of a resource's directory that are visible before any host is contacted."""
         key = declared.type.tree
         known = {k: v for k, v in declared.values.items() if k not in declared.templated}
@@ -54,7 +54,7 @@ class Trees:
         return []
 
     def templates(
-        self, declared: Declared
+        self, declared: DeclaredResource
     ) -> tuple[Iterable[tuple[str, str]], tuple[str, tuple[str, str]]]:
         """What positions call each template of a directory that ``check`` found good, with its
         text, their engine and the delimiters of their code; no template where the directory is not
@@ -66,7 +66,9 @@ class Trees:
         tree = self._tree(declared, known)
         return tree.texts(), (tree.settings.engine, tree.delimiters)
 
-    def replace(self, declared: Declared, values: dict[str, Any], scope: Scope) -> tuple[Blob, ...]:
+    def replace(
+        self, declared: DeclaredResource, values: dict[str, Any], scope: Scope
+    ) -> tuple[Blob, ...]:
         """Replace the directory name with the files of one host; EvaluationError."""
         key = declared.type.tree
         name = str(values[key])
@@ -87,7 +89,7 @@ class Trees:
         }
         return tuple(blobs)
 
-    def _tree(self, declared: Declared, values: Mapping[str, Any]) -> Tree:
+    def _tree(self, declared: DeclaredResource, values: Mapping[str, Any]) -> Tree:
         """The directory of a resource, read and compiled on first use. InputError."""
         from orchestrator.templates.tree import Tree
 
@@ -107,7 +109,7 @@ class Trees:
                 known = kept[place, settings] = Tree(place, posixpath.join(name, ""), settings)
             return known
 
-    def _locate(self, name: str, literal: bool, declared: Declared) -> Path:
+    def _locate(self, name: str, literal: bool, declared: DeclaredResource) -> Path:
         key = declared.type.tree
         where = declared.where((key,))
         try:
@@ -162,7 +164,7 @@ def _bare(directories: list[str], files: list[Rendered]) -> list[str]:
     return [path for path in directories if path not in brought]
 
 
-def _of(declared: Declared, problem: Problem) -> Problem:
+def _of(declared: DeclaredResource, problem: Problem) -> Problem:
     """A problem of the directory, at its own position or where the manifest names the directory."""
     if problem.where is not None:
         return problem

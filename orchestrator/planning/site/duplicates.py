@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.types import Type
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item
@@ -13,10 +13,10 @@ from remote_runtime.item import Item
 _MISSING = object()
 
 
-def disagreements(resources: Iterable[tuple[Declared, Item]]) -> list[Problem]:
+def disagreements(resources: Iterable[tuple[DeclaredResource, Item]]) -> list[Problem]:
     """The differences between resources of the same name, at the position of the later one."""
     problems: list[Problem] = []
-    first: dict[str, tuple[Declared, Item]] = {}
+    first: dict[str, tuple[DeclaredResource, Item]] = {}
     for declared, item in resources:
         other = first.setdefault(item.id, (declared, item))
         if other[1] is item:
@@ -27,7 +27,7 @@ def disagreements(resources: Iterable[tuple[Declared, Item]]) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def _different(declared: Declared, one: Item, other: Item) -> list[str]:
+def _different(declared: DeclaredResource, one: Item, other: Item) -> list[str]:
     if one.properties is other.properties:
         return []
     open_ = one.deferred_error or one.deferred_render or other.deferred_error
@@ -54,7 +54,9 @@ def _canonical_mode(mode: Any) -> Any:
     return mode.lower().removeprefix("0o").rjust(4, "0") if isinstance(mode, str) else mode
 
 
-def _problem(declared: Declared, other: Declared, id_: str, keys: list[str]) -> Problem:
+def _problem(
+    declared: DeclaredResource, other: DeclaredResource, id_: str, keys: list[str]
+) -> Problem:
     place = other.position
     what = ", ".join(keys)
     if place == declared.position:

@@ -12,7 +12,7 @@ from orchestrator.expressions import EvaluationError, Scope
 from orchestrator.fleet.host.host_facts import Question
 from orchestrator.language.errors import NEEDS_ANSWERS, FactsUnavailableError, NoAnswerError
 from orchestrator.language.lookup_answers import Answers
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST
@@ -121,11 +121,11 @@ class Reads:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._known: dict[Declared, tuple[tuple[str, ...], bool]] = {}
+        self._known: dict[DeclaredResource, tuple[tuple[str, ...], bool]] = {}
         of_data = [one.source for one in site.source.expressions()]
         self._of_data = self._names(of_data)
 
-    def of(self, declared: Declared) -> tuple[tuple[str, ...], bool]:
+    def of(self, declared: DeclaredResource) -> tuple[tuple[str, ...], bool]:
         """The names that an entry reads, and whether it reads data."""
         if declared not in self._known:
             from orchestrator.planning.site.texts import texts_behind
@@ -138,7 +138,7 @@ class Reads:
             self._known[declared] = names, reads_data
         return self._known[declared]
 
-    def of_control(self, declared: Declared) -> tuple[str, ...]:
+    def of_control(self, declared: DeclaredResource) -> tuple[str, ...]:
         """The names that decide whether an entry is managed."""
         expressions = declared.control.expressions() if declared.control else []
         sources = [expression.source for expression in expressions]

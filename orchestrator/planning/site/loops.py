@@ -8,12 +8,12 @@ from typing import Any
 from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.resource import not_a_loop
 from orchestrator.manifest.children import MAX_RESOURCES
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled import Compiled
 from remote_runtime.errors import Problem
 
 
-def turns(declared: Declared, scope: Scope) -> tuple[list[Scope], list[Problem]]:
+def turns(declared: DeclaredResource, scope: Scope) -> tuple[list[Scope], list[Problem]]:
     """The variables of each iteration of an entry; the problem if there are none."""
     if declared.foreach is None:
         return [scope], []
@@ -54,7 +54,7 @@ class Groups:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def add(self, declared: Declared, made: Iterable[Compiled]) -> None:
+    def add(self, declared: DeclaredResource, made: Iterable[Compiled]) -> None:
         """Record the resources of an entry; a later entry with the same names replaces them."""
         if declared.foreach is not None:
             alias = declared.raw.get("alias")

@@ -13,7 +13,7 @@ from orchestrator.expressions import EvaluationError, Expression, Scope
 from orchestrator.expressions.template_files import TEXT, check_call, templates_of_call
 from orchestrator.language.names import LOOP_VARIABLES
 from orchestrator.language.positions import Positions
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.content.blob_references import SOURCE, Travel
@@ -107,7 +107,7 @@ class Part:
                 problem for problem in found if not (declared.control and problem.kind == SOURCE)
             ]
 
-    def _check_tree(self, declared: Declared) -> list[Problem]:
+    def _check_tree(self, declared: DeclaredResource) -> list[Problem]:
         """A directory of templates; these may read look-ups of their manifest only."""
         problems = self.travel.trees.check(declared)
         if not problems:
@@ -138,7 +138,7 @@ class Part:
         found = (SecretRead(one, directory, place.of(at)) for one, at in calls_in(text))
         self.secret_calls += found
 
-    def _unreadable(self, declared: Declared) -> list[Problem]:
+    def _unreadable(self, declared: DeclaredResource) -> list[Problem]:
         plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
         try:
             self.travel.replace(declared, plain)
@@ -146,13 +146,13 @@ class Part:
             return [Problem(f"{declared.id}: {error.message}", error.where, "", error.kind)]
         return []
 
-    def _check_texts(self, declared: Declared, key: str) -> None:
+    def _check_texts(self, declared: DeclaredResource, key: str) -> None:
         deferred = key in declared.type.deferred
         for expression in expressions_in(declared.values[key]):
             spared = deferred and (bool(declared.control) or expression.chooses())
             self._check_calls(expression, f"{declared.id}: {key}: ", _loop(declared), spared)
 
-    def _check_conditions(self, declared: Declared) -> None:
+    def _check_conditions(self, declared: DeclaredResource) -> None:
         """Check what decides whether there is such a resource, and its name."""
         for expression in expressions_in(declared.name):
             spared = bool(declared.control) or expression.chooses()
@@ -205,7 +205,7 @@ class Part:
                 self.problems.append(Problem(text, expression.where, "", error.kind))
 
 
-def _loop(declared: Declared) -> tuple[str, ...]:
+def _loop(declared: DeclaredResource) -> tuple[str, ...]:
     """The names of an entry that loops."""
     return LOOP_VARIABLES if declared.foreach is not None else ()
 
@@ -244,17 +244,17 @@ class Place:
         self._parts = parts
         self._depth = depth
         self._may_apply = may_apply
-        self.told: set[Declared] = set()
+        self.told: set[DeclaredResource] = set()
         self._children: dict[tuple[str, bool], Place | Refusal] = {}
 
-    def child(self, declared: Declared, name: str, may_apply: bool) -> Place | Refusal:
+    def child(self, declared: DeclaredResource, name: str, may_apply: bool) -> Place | Refusal:
         """The child that a resource of this manifest applies under its final name."""
         key = (name, may_apply)
         if key not in self._children:
             self._children[key] = self._enter(declared, name, may_apply)
         return self._children[key]
 
-    def _enter(self, declared: Declared, name: str, may_apply: bool) -> Place | Refusal:
+    def _enter(self, declared: DeclaredResource, name: str, may_apply: bool) -> Place | Refusal:
         site = self.part.site
         found = site.children.of(site, declared, name, self._depth)
         if found.site is None:
@@ -271,7 +271,7 @@ class Place:
         """Whether it applies others although it may not."""
         return not self._may_apply and any(entry.type.applies for entry in resources.declared)
 
-    def denial(self, declared: Declared) -> Refusal:
+    def denial(self, declared: DeclaredResource) -> Refusal:
         """The refusal of a manifest that ``denies``; ``declared`` applies it."""
         message = f"{self.path} contains apply resources: denied by allow_apply: false"
         where = declared.where(("allow_apply",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.language.errors import NEEDS
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import INHERIT, RunData
 from orchestrator.planning.options import PlanOptions
@@ -32,15 +32,15 @@ class Survey:
     def __init__(self, root: Place, run: RunOptions) -> None:
         self.warnings: list[Problem] = []
         self.conditional: list[Problem] = []
-        self.failing: list[tuple[Declared, Problem]] = []
+        self.failing: list[tuple[DeclaredResource, Problem]] = []
         self.unread: list[Problem] = []
         self.resources = 0
         self.manifests = 0
         self.templates: dict[str, None] = {}
         self.parts: dict[Part, None] = {}
         self.is_whole = True
-        self.rows: list[tuple[Declared, ...]] = []
-        self._certain: list[tuple[Declared, Item]] = []
+        self.rows: list[tuple[DeclaredResource, ...]] = []
+        self._certain: list[tuple[DeclaredResource, Item]] = []
         self._broken: list[Problem] = []
         switched = zip(_STRENGTHENED, (run.noop, run.monitor_only), strict=True)
         self._enter(root, (), certain=True, on=frozenset(key for key, on in switched if on))
@@ -50,7 +50,12 @@ class Survey:
         self.conditional = list(dict.fromkeys(self.conditional))
 
     def _enter(
-        self, place: Place, above: tuple[Declared, ...], *, certain: bool, on: frozenset[str]
+        self,
+        place: Place,
+        above: tuple[DeclaredResource, ...],
+        *,
+        certain: bool,
+        on: frozenset[str],
     ) -> None:
         """Visit a manifest that ``above`` applies.
 
@@ -78,7 +83,7 @@ class Survey:
                     sure = certain and declared.is_static
                     self._child(place, row, path=declared.child, certain=sure, on=on)
 
-    def _weaken(self, declared: Declared, on: frozenset[str]) -> None:
+    def _weaken(self, declared: DeclaredResource, on: frozenset[str]) -> None:
         for key in _STRENGTHENED:
             if key in on and declared.values.get(key) is False:
                 message = (
@@ -90,7 +95,7 @@ class Survey:
     def _child(
         self,
         place: Place,
-        row: tuple[Declared, ...],
+        row: tuple[DeclaredResource, ...],
         *,
         path: str,
         certain: bool,
@@ -128,7 +133,7 @@ def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
     return [*part.problems, *survey.problems, *survey.conditional, *failing]
 
 
-def _data_problems(place: Place, declared: Declared) -> tuple[Problem, ...]:
+def _data_problems(place: Place, declared: DeclaredResource) -> tuple[Problem, ...]:
     if "data" in declared.templated or INHERIT in declared.values:
         return ()
     handed = declared.values.get("data") or {}

@@ -8,14 +8,14 @@ from orchestrator.expressions import EvaluationError, NeedFileError, Scope, rend
 from orchestrator.expressions.template import TemplatedMap
 from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.value_types import as_text
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.deferred import Deferred
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.rendering import Rendering
 from orchestrator.planning.site.manifests import Part
 
 
-def data_of(declared: Declared, scope: Scope) -> dict[str, Any] | None:
+def data_of(declared: DeclaredResource, scope: Scope) -> dict[str, Any] | None:
     """The data of an ``apply`` in which a value that needs the host raises when it is read; None if
     its keys are not known, or if a value is wrong.
     """
@@ -37,7 +37,9 @@ def data_of(declared: Declared, scope: Scope) -> dict[str, Any] | None:
     return found
 
 
-def without_data(declared: Declared, scope: Scope, part: Part, index: int) -> Compiled | None:
+def without_data(
+    declared: DeclaredResource, scope: Scope, part: Part, index: int
+) -> Compiled | None:
     """The resource without its data; None if more of it is not known, or wrong."""
     return Rendering(declared, scope, travel=part.travel, alike=part.alike, without="data").compile(
         index

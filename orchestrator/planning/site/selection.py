@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.options import PlanOptions
 from remote_runtime.errors import Problem
 from remote_runtime.item import SELECTION
@@ -37,7 +37,7 @@ class NamePattern(NamedTuple):
         known = self._name == "*" or any(_fits(self._name, name) for name in names)
         return known and _fits(self._type, type_)
 
-    def may_fit(self, declared: Declared) -> bool:
+    def may_fit(self, declared: DeclaredResource) -> bool:
         """Whether it could match a resource whose names are only known for each host."""
         if not _fits(self._type, declared.type.name):
             return False
@@ -59,14 +59,14 @@ def _fits(glob: str, text: str) -> bool:
     return glob == text or fnmatch.fnmatchcase(text, glob)
 
 
-def known_names(declared: Declared) -> list[str]:
+def known_names(declared: DeclaredResource) -> list[str]:
     """The name and alias of a resource, as far as they are the same on every host."""
     names = [declared.name] if isinstance(declared.name, str) else []
     alias = declared.values.get("alias")
     return [*names, *([alias] if isinstance(alias, str) else [])]
 
 
-def open_names(declared: Declared) -> list[str]:
+def open_names(declared: DeclaredResource) -> list[str]:
     """The names that are templates, as written."""
     names = [] if isinstance(declared.name, str) else [declared.name_node.text]
     return [*names, *([declared.raw["alias"]] if "alias" in declared.templated else [])]
@@ -140,7 +140,7 @@ def _words(texts: Sequence[str], problems: list[Problem]) -> tuple[frozenset[str
 
 
 def refusals(
-    selection: Selection, rows: Sequence[tuple[Declared, ...]], is_whole: bool
+    selection: Selection, rows: Sequence[tuple[DeclaredResource, ...]], is_whole: bool
 ) -> list[Problem]:
     """The options that certainly select nothing, for any host.
 
@@ -167,7 +167,7 @@ def refusals(
     return problems
 
 
-def _may_choose(selection: Selection, row: Iterable[Declared]) -> bool:
+def _may_choose(selection: Selection, row: Iterable[DeclaredResource]) -> bool:
     above = Above()
     for one in row:
         only = any(_surely(p, one) or p.may_fit(one) for p in selection.only)
@@ -176,11 +176,11 @@ def _may_choose(selection: Selection, row: Iterable[Declared]) -> bool:
     return not selection.leaves_out(above)
 
 
-def _surely(pattern: NamePattern, declared: Declared) -> bool:
+def _surely(pattern: NamePattern, declared: DeclaredResource) -> bool:
     return pattern.fits(declared.type.name, known_names(declared))
 
 
-def _hint(pattern: NamePattern, every: Iterable[Declared]) -> str:
+def _hint(pattern: NamePattern, every: Iterable[DeclaredResource]) -> str:
     known = [f"{one.type.name}#{name}" for one in every for name in known_names(one)]
     likely = nearest(pattern.text, known)
     return f"did you mean {likely}?" if likely else "ccm render shows the resources of each host"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.site.selection import Above, NamePattern, Selection, known_names
 from remote_runtime.item import Item
@@ -25,7 +25,7 @@ class Marker:
         self._tags: set[str] = set()
 
     def mark(
-        self, resources: Sequence[Compiled], declared: Sequence[Declared]
+        self, resources: Sequence[Compiled], declared: Sequence[DeclaredResource]
     ) -> tuple[tuple[Compiled, ...], list[Compiled]]:
         """The resources of a manifest with the excluded ones marked, and all of them pre-order.
 
@@ -39,7 +39,7 @@ class Marker:
             self._tags |= marking.tags
         return marking.marked(resources)
 
-    def note(self, unknown: Sequence[Declared], is_whole: bool) -> None:
+    def note(self, unknown: Sequence[DeclaredResource], is_whole: bool) -> None:
         """Add the tags of resources that have no plan yet.
 
         If a part of the manifest is unknown (not ``is_whole``), or names are, patterns may match
@@ -104,7 +104,7 @@ class _Marking:
     The lists below are indexed pre-order.
     """
 
-    def __init__(self, selection: Selection, declared: Iterator[Declared]) -> None:
+    def __init__(self, selection: Selection, declared: Iterator[DeclaredResource]) -> None:
         self._selection = selection
         self._declared = declared
         self._items: list[Item] = []

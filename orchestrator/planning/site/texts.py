@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 
 _CALL = re.compile(r"\b(?:template|jet|file|readFile)\b")
@@ -34,7 +34,7 @@ def texts_of(site: Site) -> Iterator[str]:
 def texts_behind(
     sources: Sequence[str],
     directory: Path,
-    resources: Iterable[Declared],
+    resources: Iterable[DeclaredResource],
     more: Iterable[Path] = (),
 ) -> Iterator[str]:
     """These expressions and the templates that they may render: every file of the directory whose

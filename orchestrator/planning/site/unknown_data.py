@@ -12,7 +12,7 @@ from orchestrator.expressions import EvaluationError, Expression
 from orchestrator.expressions.template_files import texts_of_call
 from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import NO_FILES, DataFiles
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.data import INHERIT
@@ -164,7 +164,7 @@ def _of_file(text: str) -> ReadingText:
     return ReadingText(text, text.startswith(_HEADER))
 
 
-def _expressions(declared: Declared) -> Iterator[Expression]:
+def _expressions(declared: DeclaredResource) -> Iterator[Expression]:
     for value in (declared.name, *declared.values.values()):
         yield from expressions_in(value)
     if declared.control:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.language.errors import NEEDS
 
 if TYPE_CHECKING:
-    from orchestrator.manifest.declared_resource import Declared
+    from orchestrator.manifest.declared_resource import DeclaredResource
     from orchestrator.planning.site.manifests import Part
 
 _MAX_NAMES = 3
@@ -24,7 +24,7 @@ class Unseen(NamedTuple):
     template: str = ""
 
 
-def unseen_in(part: Part, by: Declared | None, kind: str) -> Iterator[Unseen]:
+def unseen_in(part: Part, by: DeclaredResource | None, kind: str) -> Iterator[Unseen]:
     """What is not known of a manifest, applied ``by`` a resource, whose data or resources are not.
 
     The resources of a manifest without a template are known by number.

@@ -11,9 +11,9 @@ from orchestrator.fleet.host.host_facts import NeedAnswersError, Question
 from orchestrator.fleet.outcome import applied_as
 from orchestrator.language.errors import NEEDS
 from orchestrator.language.facts import Facts
-from orchestrator.manifest.checks.references import Named, check_names
+from orchestrator.manifest.checks.references import NamedResource, check_names
 from orchestrator.manifest.children import MAX_RESOURCES
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.merge import merge_deep
 from orchestrator.planning.compiled import Compiled
 from orchestrator.planning.content.blob_references import Travel
@@ -39,10 +39,10 @@ class _Row(NamedTuple):
     """The data about a resource that reference checks need; ``entry`` is None if its name is
     unknown or if there is no resource (``is_none``).
 
-    ``runs``: it will run. The rest is as in ``Named``, which is made on demand.
+    ``runs``: it will run. The rest is as in ``NamedResource``, which is made on demand.
     """
 
-    declared: Declared
+    declared: DeclaredResource
     entry: Compiled | None
     place: int
     runs: bool = False
@@ -51,20 +51,22 @@ class _Row(NamedTuple):
     is_none: bool = False
 
     @property
-    def named(self) -> Named:
+    def named(self) -> NamedResource:
         """The names that references find; a resource that is left out or not planned has none."""
         item = self.entry.outline.item if self.entry else None
         if self.is_none:
             alias = self.declared.values.get("alias")
-            return Named(self.declared, "", alias if isinstance(alias, str) else None, self.place)
+            return NamedResource(
+                self.declared, "", alias if isinstance(alias, str) else None, self.place
+            )
         name, alias = (item.name, item.alias or None) if item else (None, None)
         opens = self.opens or (item is None and self.declared.type.applies)
-        return Named(
+        return NamedResource(
             self.declared, name, alias=alias, place=self.place, opens=opens, begin=self.begin
         )
 
     @property
-    def expected(self) -> Named:
+    def expected(self) -> NamedResource:
         """The names before facts are known: a resource that waits for facts has a literal name."""
         declared = self.declared
         if self.entry or self.is_none or declared.foreach or not isinstance(declared.name, str):
@@ -101,8 +103,8 @@ class Walk:
         self._facts = facts
         self._secrets_before = secrets_before
         self.found: list[Compiled] = []
-        self.declared: list[Declared] = []
-        self.turns: dict[int, tuple[Declared, Scope, Travel]] = {}
+        self.declared: list[DeclaredResource] = []
+        self.turns: dict[int, tuple[DeclaredResource, Scope, Travel]] = {}
         self.warnings: list[str] = []
         self.secrets: dict[str, None] = {}
         self._problems: list[Problem] = []
@@ -134,7 +136,7 @@ class Walk:
         self._problems += [] if wrong else self._disagreements()
         return compiled or (), self._problems
 
-    def unknown(self) -> list[Declared]:
+    def unknown(self) -> list[DeclaredResource]:
         """The resources that could not be compiled."""
         return [row.declared for row in self._rows if row.entry is None and not row.is_none]
 
@@ -162,7 +164,7 @@ class Walk:
         return disagreements(managed) if self._places > 1 else []
 
     def _manifest(
-        self, place: Place, by: Declared | None, handed: Mapping[str, Any], managed: bool
+        self, place: Place, by: DeclaredResource | None, handed: Mapping[str, Any], managed: bool
     ) -> tuple[Compiled, ...] | None:
         """The resources of one manifest; None if they are unknown.
 
@@ -243,7 +245,9 @@ class Walk:
             compiled += made
         return tuple(compiled)
 
-    def _turns(self, declared: Declared, scope: Scope, number: int, managed: bool) -> list[Scope]:
+    def _turns(
+        self, declared: DeclaredResource, scope: Scope, number: int, managed: bool
+    ) -> list[Scope]:
         """The variables of each resource that an entry makes."""
         scopes, problems = turns(declared, scope)
         self._lack(problems if managed else [])
@@ -258,7 +262,7 @@ class Walk:
         place: Place,
         scope: Scope,
         *,
-        declared: Declared,
+        declared: DeclaredResource,
         entry: Compiled,
         number: int,
         managed: bool,
@@ -302,7 +306,7 @@ class Walk:
         return entry
 
     def _without_data(
-        self, place: Place, scope: Scope, *, index: int, declared: Declared, managed: bool
+        self, place: Place, scope: Scope, *, index: int, declared: DeclaredResource, managed: bool
     ) -> tuple[Compiled | None, Mapping[str, Any] | None]:
         """A resource that applies a manifest and cannot be compiled yet: without its data, if only
         these are not known, and its data, of which each value is known or needs the host.
@@ -320,7 +324,7 @@ class Walk:
         return None, None
 
     def _stands_on(
-        self, part: Part, declared: Declared, number: int, runs: bool
+        self, part: Part, declared: DeclaredResource, number: int, runs: bool
     ) -> tuple[Question, ...]:
         """The look-ups that a resource reads, directly or through data; if it does not run, those
         that decide this.
@@ -341,7 +345,7 @@ class Walk:
         self._is_checked |= self._names_vary or resources.applies
 
     def _render(
-        self, part: Part, scope: Scope, *, index: int, declared: Declared, managed: bool
+        self, part: Part, scope: Scope, *, index: int, declared: DeclaredResource, managed: bool
     ) -> Compiled | None:
         known = filled(declared, scope, part.alike, index)
         if known is not None:
@@ -354,7 +358,7 @@ class Walk:
             entry = rendering.name_only(index)
         return entry
 
-    def _not_seen(self, kind: str, declared: Declared) -> None:
+    def _not_seen(self, kind: str, declared: DeclaredResource) -> None:
         """The child manifest of an apply is not known, as it needs an input of this kind."""
         from orchestrator.planning.site.unknown_manifests import Unseen
 
@@ -367,7 +371,7 @@ class Walk:
             self.needs[problems[0].kind] += count
 
     def _handed(
-        self, declared: Declared, properties: Mapping[str, Any], data: Any, managed: bool
+        self, declared: DeclaredResource, properties: Mapping[str, Any], data: Any, managed: bool
     ) -> Mapping[str, Any]:
         """The data that an apply passes to its child: the inherited part of its manifest's
         ``data``, overridden by its own.
@@ -393,7 +397,7 @@ class Walk:
     def _apply(
         self,
         place: Place,
-        declared: Declared,
+        declared: DeclaredResource,
         *,
         entry: Compiled,
         handed: Mapping[str, Any],
@@ -433,7 +437,7 @@ class Walk:
     def _refused(
         self,
         place: Place,
-        declared: Declared,
+        declared: DeclaredResource,
         *,
         entry: Compiled,
         refusal: Refusal,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest import load_site
-from orchestrator.manifest.declared_resource import Declared
+from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from remote_runtime.errors import InputError
 from tests.orchestrator.manifest.site import load, refused, write
@@ -111,7 +111,7 @@ def test_a_child_is_read_once(tmp_path: Path) -> None:
     """However often and by whichever spelling it is applied, a manifest is read once."""
     child(tmp_path, CHILD % "")
     site = load(tmp_path, PARENT % "")
-    declared: Declared = site.resources[1]
+    declared: DeclaredResource = site.resources[1]
     once = site.children.of(site, declared, "web/site.yaml", 0).site
     assert once is not None
     assert site.children.of(site, declared, "./web/../web/site.yaml", 0).site is once
