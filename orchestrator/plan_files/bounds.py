@@ -68,7 +68,7 @@ def _is_clean(text: str, lines: bool) -> bool:
     return plain(kept) == kept and (lines or not {"\n", "\t"} & set(kept))
 
 
-def shown(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def displayable(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """A plan that is safe to display: no control characters, and zero-width characters escaped.
 
     May return the same object.

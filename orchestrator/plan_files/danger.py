@@ -33,7 +33,7 @@ _ENDS = {"restarted": RESTARTS, "rebooted": REBOOTS, "stopped": STOPS}
 # Properties whose new value takes nothing away, whatever it is.
 _HARMLESS = ("content", "checksum", "owner", "group", "command", "password", "enable")
 
-Told = Mapping[str, Any]
+EventRecord = Mapping[str, Any]
 
 
 class Danger(NamedTuple):
@@ -49,7 +49,7 @@ class Danger(NamedTuple):
     how: str = ""
 
 
-def dangers_of(event: Told) -> list[Danger]:
+def dangers_of(event: EventRecord) -> list[Danger]:
     """The dangers of what a preview predicts of one resource, those that come first first."""
     found = dict.fromkeys(_of_changes(event))
     own = f"{event['type']}#{event['name']}"
@@ -58,7 +58,7 @@ def dangers_of(event: Told) -> list[Danger]:
     return list(found)
 
 
-def unknown_of(event: Told) -> str:
+def unknown_of(event: EventRecord) -> str:
     """Why it is not known what a resource would do, in words; "" where that is known."""
     if event.get("prediction") == UNKNOWN:
         return str(event.get("prediction_reason") or "no reason given")
@@ -68,17 +68,17 @@ def unknown_of(event: Told) -> str:
     return HIDDEN if any(map(_is_hidden, event["changes"])) else ""
 
 
-def runs_command(event: Told) -> bool:
+def runs_command(event: EventRecord) -> bool:
     """Whether a command of the user's would run, which may do anything."""
     return any(one["what"] == "command" and one["from"] in (None, MASKED) for one in _done(event))
 
 
-def _done(event: Told) -> list[Told]:
+def _done(event: EventRecord) -> list[EventRecord]:
     """The changes that would be made: some of them before a resource fails."""
     return list(event["changes"]) if event["status"] in ("changed", "failed") else []
 
 
-def _of_changes(event: Told) -> Iterator[Danger]:
+def _of_changes(event: EventRecord) -> Iterator[Danger]:
     resource = f"{event['type']}#{event['name']}"
     for change in _done(event):
         what, before, after = change["what"], change["from"], change["to"]
@@ -117,7 +117,7 @@ def _has_tree(type_name: str) -> bool:
     return type_name in registry.types() and _TREE in registry.schema_text(type_name)
 
 
-def _removed(event: Told) -> str:
+def _removed(event: EventRecord) -> str:
     """What the resource itself is that goes, by what goes with it."""
     kinds = {one["kind"] for one in event.get("effects", ()) if one["state"] == "absent"}
     if "package" in kinds:
@@ -125,12 +125,12 @@ def _removed(event: Told) -> str:
     return ACCOUNTS if kinds & {*_ACCOUNTS} else REMOVES
 
 
-def _recursively(event: Told, before: Any) -> str:
+def _recursively(event: EventRecord, before: Any) -> str:
     deep = before == "directory" and "recursively" in event.get("noop_message", "")
     return "with its contents" if deep else ""
 
 
-def _of_effects(event: Told, gone: bool) -> Iterator[Danger]:
+def _of_effects(event: EventRecord, gone: bool) -> Iterator[Danger]:
     """What no change names; ``gone``: the resource itself is a package or an account that goes."""
     resource = f"{event['type']}#{event['name']}"
     changes = (one["what"] for one in event["changes"])
@@ -154,7 +154,7 @@ def _of_effects(event: Told, gone: bool) -> Iterator[Danger]:
             yield Danger(REMOVES, name, resource)
 
 
-def _unit_of(event: Told) -> str:
+def _unit_of(event: EventRecord) -> str:
     """The unit that a change of the resource itself stops or restarts, "" for none."""
     states = [one["to"] for one in _done(event) if one["what"] == "ensure"]
     units: list[str] = [
@@ -178,6 +178,6 @@ def is_widened(before: Any, after: Any) -> bool:
     return bool(new & ~old & _OTHERS or unstuck)
 
 
-def _is_hidden(change: Told) -> bool:
+def _is_hidden(change: EventRecord) -> bool:
     """Whether a mask hides what a change would do, which could be dangerous."""
     return change["to"] == MASKED and change["what"] not in _HARMLESS

@@ -17,7 +17,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.plan_files.bounds import shown
+from orchestrator.plan_files.bounds import displayable
 from remote_runtime.item import SELECTION
 
 FORMAT = 2  # operations count: in the ID and in the digests of what was observed
@@ -49,7 +49,7 @@ class PlanFile:
         self.hosts: Mapping[str, Record] = record["hosts"]
         self.run_id = self.id
         self.until = f"valid until {moment(record['expires'])}"
-        self.shown = shown(record)  # the part that people see
+        self.shown = displayable(record)  # the part that people see
         self.about: Record = {
             "run_id": self.run_id,
             "command": "plan",
@@ -136,7 +136,7 @@ def moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(seconds))
 
 
-def told_of(event: Mapping[str, Any]) -> Record:
+def event_members(event: Mapping[str, Any]) -> Record:
     """The members of an event that a plan stores: no times, no properties, nothing specific to a
     run.
     """
@@ -149,7 +149,7 @@ def rollout_of(event: happening.RolloutPlanned) -> Record:
     return {"waves": waves, "stages": list(event.stages), "limits": dict(event.limits)}
 
 
-def done_by(told: Mapping[str, Any]) -> Record:
+def action_members(told: Mapping[str, Any]) -> Record:
     """The members that describe the action."""
     return {key: told[key] for key in _DONE if key in told}
 
@@ -171,7 +171,7 @@ def _sha256(text: str) -> str:
 def work_of(record: Record) -> str:
     """The digest of a plan's actions, without the values of secrets."""
     items = [_sha256(f"{item['desired']} {item['resource']}") for item in record["items"]]
-    done = [digest_of(done_by(told)) for told in record["outcomes"]]
+    done = [digest_of(action_members(told)) for told in record["outcomes"]]
     hosts = {
         name: [
             *(planned[key] for key in _IDENTITY),

@@ -11,18 +11,18 @@ from remote_runtime.changes import shortened
 _LONGEST = 400  # characters
 NOTHING = "nothing: it was not in the plan"
 
-Told = Mapping[str, Any]
+EventRecord = Mapping[str, Any]
 
 
 class Predictions:
     """The predictions for the resources of one host, in order."""
 
-    def __init__(self, told: Iterable[Told]) -> None:
-        self._left: dict[tuple[str, ...], list[Told]] = {}
+    def __init__(self, told: Iterable[EventRecord]) -> None:
+        self._left: dict[tuple[str, ...], list[EventRecord]] = {}
         for one in told:
             self._left.setdefault(_name(one), []).append(one)
 
-    def otherwise(self, event: Told) -> str:
+    def otherwise(self, event: EventRecord) -> str:
         """The prediction of a resource in words; "" if it was right.
 
         For a resource with several runs, the next one is compared.
@@ -34,17 +34,17 @@ class Predictions:
         return "" if _came(told) == _came(event) else one_line(_words(told), _LONGEST)
 
 
-def _name(told: Told) -> tuple[str, ...]:
+def _name(told: EventRecord) -> tuple[str, ...]:
     return told["type"], told["name"], told.get("manifest", "")
 
 
-def _came(told: Told) -> tuple[Any, ...]:
+def _came(told: EventRecord) -> tuple[Any, ...]:
     """The members of an outcome that must match; either side may lack diffs."""
     changes = [(change["what"], change["from"], change["to"]) for change in told["changes"]]
     return told["status"], told["refreshed"], changes
 
 
-def _words(told: Told) -> str:
+def _words(told: EventRecord) -> str:
     values = ((c["what"], [c["from"], c["to"]]) for c in told["changes"])
     changes = ", ".join(
         f"{what} {' → '.join(str(shortened(value)) for value in pair if value is not None)}"

@@ -64,7 +64,7 @@ def _head(digest: str) -> bytes:
     return canonical({"protocol": PROTOCOL, "digest": digest})[:-1] + b","
 
 
-def require_place(path: str) -> None:
+def require_writable(path: str) -> None:
     """UsageError if a plan cannot be written there. Call it before a long preview."""
     directory = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path):

@@ -22,9 +22,9 @@ from orchestrator.plan_files.plan_file import (
     PlanFile,
     Record,
     canonical,
+    event_members,
     id_of,
     rollout_of,
-    told_of,
     work_of,
 )
 from orchestrator.planning.host_plan import HostPlan
@@ -151,7 +151,7 @@ class PlanWriter(Subscriber):
         planned = self._hosts.get(host)
         if planned is None:
             return  # it sent too much, or is from a worker that made no plan
-        told = told_of(event)
+        told = event_members(event)
         text = canonical(told)
         room = self._room.get(host, MAX_REPORTED) - len(text)
         self._room[host] = room = room - _EACH_VALUE * (text.count(b"[") + text.count(b"{"))

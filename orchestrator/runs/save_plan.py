@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from orchestrator.plan_files.inputs import here
-from orchestrator.plan_files.reader import require_place, write_plan
+from orchestrator.plan_files.reader import require_writable, write_plan
 from orchestrator.plan_files.writer import PlanWriter
 from orchestrator.runs.apply_plan import PlanPush, require_id
 from orchestrator.runs.push_flow import PushFlow, own_types, user_at_host
@@ -37,7 +37,7 @@ def save_plan(
     The result has the plan; none where no host could be planned. UsageError, InputError.
     """
     if out is not None:
-        require_place(out)
+        require_writable(out)
         _require_files(request)
     result = _preview(PushFlow.prepare(request, reporter), valid)
     if result.plan is not None and out is not None:

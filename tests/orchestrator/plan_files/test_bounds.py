@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.plan_files.bounds import fault_of, shown
+from orchestrator.plan_files.bounds import displayable, fault_of
 from orchestrator.plan_files.plan_file import PlanFile, canonical
 from orchestrator.plan_files.reader import text_of, write_plan
 from remote_runtime.errors import InputError
@@ -154,4 +154,4 @@ def test_what_is_shown_is_what_is_there(tmp_path: Path) -> None:
 def test_a_plain_plan_is_shown_as_it_is(tmp_path: Path) -> None:
     """No copy is made of it."""
     record = keep(tmp_path).record
-    assert shown(record) is record
+    assert displayable(record) is record

@@ -14,7 +14,7 @@ from orchestrator.plan_files.reader import (
     manifest_of,
     read_plan,
     read_text,
-    require_place,
+    require_writable,
     text_of,
     write_plan,
 )
@@ -192,13 +192,13 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         write_plan(keep(tmp_path), str(tmp_path / "none" / "x.plan"))
     with pytest.raises(UsageError, match=r"cannot be written: the directory .* does not exist"):
-        require_place(str(tmp_path / "none" / "x.plan"))
+        require_writable(str(tmp_path / "none" / "x.plan"))
     with pytest.raises(UsageError, match="cannot be written: it is a directory"):
-        require_place(str(tmp_path))
-    require_place(str(tmp_path / "x.plan"))
+        require_writable(str(tmp_path))
+    require_writable(str(tmp_path / "x.plan"))
     manifest = tmp_path / "site.yaml"
     manifest.write_text("ccm: {resources: []}\n")
     with pytest.raises(UsageError, match="cannot be written: it exists and is not a plan"):
-        require_place(str(manifest))
+        require_writable(str(manifest))
     manifest.write_text("")  # as mktemp makes it
-    require_place(str(manifest))
+    require_writable(str(manifest))
