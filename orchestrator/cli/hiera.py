@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from orchestrator.cli.commands import Parser
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import PlanOptions
-    from orchestrator.planning.facts import NothingGathered
     from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError
 
@@ -217,10 +216,10 @@ def _answer(
     host: "Host", answers: "Mapping[str, HostFacts | CcmError]"
 ) -> "HostFacts | NothingGathered":
     """What was gathered of a host; CcmError where that failed."""
-    from orchestrator.planning.facts import NothingGathered
+    from orchestrator.planning.facts import NoFacts
     from remote_runtime.errors import CcmError
 
-    answer = answers.get(host.name, NothingGathered())
+    answer = answers.get(host.name, NoFacts())
     if isinstance(answer, CcmError):
         raise answer
     return answer

@@ -17,7 +17,7 @@ from orchestrator.cli.selection_flags import add_selection, read_selection
 if TYPE_CHECKING:
     from orchestrator.planning import Planner
     from orchestrator.planning.explanation import Explanation
-    from orchestrator.planning.facts import Gathered
+    from orchestrator.planning.facts import GatheredFacts
     from orchestrator.runs.fleet_facts import FactReads
     from orchestrator.runs.request import ConnectionOptions
     from orchestrator.runs.wiring import TargetSelection
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the plan of the selected host, and write it as a manifest."""
-    from orchestrator.planning.facts import NothingGathered
+    from orchestrator.planning.facts import NoFacts
     from orchestrator.planning.resolved_manifest import resolved_manifest
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import max_age, show_hosts
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     site, planner = wiring.planner(args.manifest, data)
     oldest = None if args.offline else max_age(data.facts_max_age)
     read = show_hosts([planner], chosen.inventory, oldest)
-    gathered: Gathered = NothingGathered()
+    gathered: GatheredFacts = NoFacts()
     if not args.offline:
         gathered = _gather(chosen, read, read_connection(args), planner)
     plan = planner.plan(chosen.hosts[0], gathered)

@@ -59,7 +59,7 @@ class Outline(NamedTuple):
         return self.head if properties == b"{}" else self.head + b',"properties":' + properties
 
 
-class Compiled(ABC):
+class CompiledResource(ABC):
     """A resource of one plan. The index of its item is its index in its manifest; ``registrations``
     stay on the controller.
     """
@@ -83,7 +83,7 @@ class Compiled(ABC):
 
     @property
     @abstractmethod
-    def children(self) -> tuple[Compiled, ...]:
+    def children(self) -> tuple[CompiledResource, ...]:
         """The resources of the manifest that it applies."""
 
     @property
@@ -119,11 +119,13 @@ class Compiled(ABC):
         below = b",".join([child.text for child in self.children])
         return b"".join((self.json[:-1], b',"children":[', below, b"]}"))
 
-    def extended(self, children: tuple[Compiled, ...] = (), **fields: Any) -> Whole:
+    def extended(
+        self, children: tuple[CompiledResource, ...] = (), **fields: Any
+    ) -> CompleteResource:
         """The resource with these children and fields; properties do not change."""
         item = self.outline.item._replace(**fields)
         outline = Outline.of(item, self.outline.ensure)
-        return Whole(
+        return CompleteResource(
             outline, self.properties, self.blobs, children, self.registrations, self.longest
         )
 
@@ -132,18 +134,18 @@ class _Parts(NamedTuple):
     outline: Outline
     properties: bytes
     blobs: tuple[Blob, ...]
-    children: tuple[Compiled, ...] = ()
+    children: tuple[CompiledResource, ...] = ()
     registrations: tuple[Mapping[str, Any], ...] = ()
     longest: float = 0.0
 
 
-class Whole(_Parts, Compiled):
+class CompleteResource(_Parts, CompiledResource):
     """A resource with all its parts in memory."""
 
     __slots__ = ()
 
     @classmethod
-    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> Whole:
+    def alone(cls, item: Item, blobs: tuple[Blob, ...] = ()) -> CompleteResource:
         """A resource that no manifest declares."""
         return _compiled(item, item.properties, blobs, longest=_longest(item, item.properties))
 
@@ -159,7 +161,7 @@ def compile_resource(
     asked: Mapping[str, Any] | None = None,
     deferred_error: str = "",
     deferred_render: bool = False,
-) -> Whole:
+) -> CompleteResource:
     """Compile a resource; ``values`` are final, with references instead of blobs, and ``asked`` are
     the conditions of control that run on the host.
     """
@@ -195,10 +197,10 @@ def compile_resource(
 
 def _compiled(
     item: Item, properties: dict[str, Any], blobs: tuple[Blob, ...], **more: Any
-) -> Whole:
+) -> CompleteResource:
     """The resource of an item, whose own properties are ignored."""
     outline = _outline(item, properties.get("ensure"))
-    return Whole(outline, _json(properties), blobs, **more)
+    return CompleteResource(outline, _json(properties), blobs, **more)
 
 
 def _outline(item: Item, ensure: Any) -> Outline:

@@ -30,9 +30,9 @@ from orchestrator.planning.partial_data import (
     NotContactedError,
     PartialData,
     UnknownData,
-    finish_partly,
+    resolve_known,
 )
-from orchestrator.planning.site.lookups import NO_LOOK_UPS, ManifestLookUps
+from orchestrator.planning.site.lookups import NO_LOOKUPS, ManifestLookups
 from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
@@ -202,7 +202,7 @@ def _buckets(options: PlanOptions) -> KeyValueLookup:
     return KeyValueLookup(opener)
 
 
-class Resolved(NamedTuple):
+class ResolvedData(NamedTuple):
     """The data of a manifest, its problems, and its secret texts."""
 
     data: dict[str, Any]
@@ -233,12 +233,12 @@ class ManifestData:
         self._reads_answers = any(
             "Asked" in expression.source for one in held for expression in one.expressions()
         )
-        self._shared: dict[DeclaredResource | None, Resolved] = {}
+        self._shared: dict[DeclaredResource | None, ResolvedData] = {}
 
     def _sources(self, *, remote: bool) -> list[DataSource]:
         return [one for one in (self._own, *self._given.sources) if one.is_remote == remote]
 
-    def shared(self, by: DeclaredResource | None, handed: Mapping[str, Any]) -> Resolved | None:
+    def shared(self, by: DeclaredResource | None, handed: Mapping[str, Any]) -> ResolvedData | None:
         """The data if it is the same on every host; otherwise None.
 
         ``by`` is the resource that applies the manifest, ``handed`` its data.
@@ -303,8 +303,8 @@ class ManifestData:
         by: DeclaredResource | None,
         handed: Mapping[str, Any],
         heard: dict[str, None] | None = None,
-        look_ups: ManifestLookUps = NO_LOOK_UPS,
-    ) -> tuple[Scope, Resolved]:
+        look_ups: ManifestLookups = NO_LOOKUPS,
+    ) -> tuple[Scope, ResolvedData]:
         """The variables of one host's templates (an inventory's ``Host``), with its ``look_ups``.
 
         ``heard`` receives the secrets of the environment that they read.
@@ -321,7 +321,7 @@ class ManifestData:
             own = self._scope(facts, data={}, names=names, heard={}, lenient=True)
             resolved = self._resolve(own._replace(asked=look_ups.asked), handed, look_ups)
         scope = self._scope(facts, data=resolved.data, names=names, heard=heard)
-        if look_ups is NO_LOOK_UPS:
+        if look_ups is NO_LOOKUPS:
             return scope, resolved
         look_ups.see(scope)
         if not resolved.problems:
@@ -333,7 +333,7 @@ class ManifestData:
         host: Any,
         facts: Facts,
         keys: Sequence[str],
-        look_ups: ManifestLookUps = NO_LOOK_UPS,
+        look_ups: ManifestLookups = NO_LOOKUPS,
     ) -> tuple[Explanation, list[str]]:
         """The origin of each part of a value of a host's data, and its secret texts; ``keys`` lead
         to the value. PlanError.
@@ -388,8 +388,8 @@ class ManifestData:
         )
 
     def _resolve(
-        self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookUps = NO_LOOK_UPS
-    ) -> Resolved:
+        self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookups = NO_LOOKUPS
+    ) -> ResolvedData:
         with noting_hashes() as made:
             resolved = self._resolved(scope, handed, look_ups)
         hidden = dict.fromkeys(resolved.secrets)
@@ -399,13 +399,13 @@ class ManifestData:
         return resolved._replace(secrets=list(hidden))
 
     def _resolved(
-        self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookUps
-    ) -> Resolved:
+        self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookups
+    ) -> ResolvedData:
         if self._given.unread:
-            return Resolved(UnknownData(), [], [])
+            return ResolvedData(UnknownData(), [], [])
         resolver = Resolver(scope)
         is_partial = scope.facts.are_partial
-        if look_ups is not NO_LOOK_UPS:
+        if look_ups is not NO_LOOKUPS:
             look_ups.see(scope._replace(data=resolver.root))
 
         def bind(layer: Layer, key: str, value: Any) -> Any:
@@ -420,17 +420,17 @@ class ManifestData:
             for source in self._given.sources:
                 data = merge_source(merging, data, source.resolve(scope, bind))
             data = merge_source(merging, data, self._given.data)
-            if self._reads_answers and look_ups is not NO_LOOK_UPS:
+            if self._reads_answers and look_ups is not NO_LOOKUPS:
                 resolver.begin(data)
                 look_ups.collect()
             data = resolver.finish(data) if not is_partial else self._partly(resolver, data)
         except EvaluationError as error:
             problem = Problem(error.message, error.where, error.hint, error.kind)
-            return Resolved({}, [problem], list(scope.environ.heard))
+            return ResolvedData({}, [problem], list(scope.environ.heard))
         except NeedFileError as error:
             message = f"data cannot read {error.path!r}, a file on the target"
             hint = "use a path next to the manifest"
-            return Resolved({}, [Problem(message, None, hint, error.kind)], [])
+            return ResolvedData({}, [Problem(message, None, hint, error.kind)], [])
         annotations, remote = self._annotations_of(scope), self._remote_annotations
         known = data
         if isinstance(data, PartialData):
@@ -440,13 +440,13 @@ class ManifestData:
         problems = check_annotations(annotations, known, scope)
         problems += check_annotations(remote, known, scope.outside())
         hidden = dict.fromkeys([*secrets([*annotations, *remote], known), *scope.environ.heard])
-        return Resolved(data, problems, list(hidden))
+        return ResolvedData(data, problems, list(hidden))
 
     @staticmethod
     def _partly(resolver: Resolver, data: dict[str, Any]) -> PartialData:
         """The data as far as it is known without the host."""
         resolver.begin(data)
-        return finish_partly(resolver.root)
+        return resolve_known(resolver.root)
 
     def _annotations_of(self, scope: Scope) -> list[Annotation]:
         """The annotations of the user's own sources and of the data files that the order names."""

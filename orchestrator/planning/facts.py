@@ -53,7 +53,7 @@ def load_fact_files(
     return facts
 
 
-class Gathered(Protocol):
+class GatheredFacts(Protocol):
     """The data that a host reports about itself. It is not trusted.
 
     ``unavailable`` maps a family to the reason why it is missing. ``custom`` are (path on the
@@ -78,7 +78,7 @@ class Gathered(Protocol):
         ...
 
 
-class NothingGathered(NamedTuple):
+class NoFacts(NamedTuple):
     """Replaces the facts of a host that was not contacted."""
 
     facts: Mapping[str, Any] = {}
@@ -110,12 +110,12 @@ class FactOverlay:
         self._pairs = assignments("--fact", pairs)
         self._below = below
 
-    def __call__(self, host: Any, gathered: Gathered) -> tuple[Facts, list[str]]:
+    def __call__(self, host: Any, gathered: GatheredFacts) -> tuple[Facts, list[str]]:
         """The facts of a host (an inventory's ``Host``), and the warnings about them."""
         return merge_host_facts(gathered, self._below, self._files, host.vars, self._pairs)
 
 
-def merge_host_facts(gathered: Gathered, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:
+def merge_host_facts(gathered: GatheredFacts, *above: Mapping[str, Any]) -> tuple[Facts, list[str]]:
     """The facts of one host and the warnings about them; later maps in ``above`` override earlier
     ones.
     """

@@ -15,10 +15,10 @@ from orchestrator.manifest.lookups import Asks, read_asks
 from orchestrator.manifest.types import types_beside
 from orchestrator.planning.data import ManifestData, RunData, plan_error
 from orchestrator.planning.explanation import Explanation, hidden, masked
-from orchestrator.planning.facts import FactOverlay, Gathered
+from orchestrator.planning.facts import FactOverlay, GatheredFacts
 from orchestrator.planning.options import PlanOptions, load_environ
 from orchestrator.planning.remote_data import fetched
-from orchestrator.planning.site.lookups import LookUps
+from orchestrator.planning.site.lookups import Lookups
 from orchestrator.sources.address import is_url, shown
 from remote_runtime.errors import InputError, Problem
 
@@ -79,19 +79,19 @@ class Hierarchy:
         """Set the hosts that templates see as ``Groups`` and ``Hosts``."""
         self._given.see(inventory)
 
-    def require_answers(self, host: Any, gathered: Gathered) -> None:
+    def require_answers(self, host: Any, gathered: GatheredFacts) -> None:
         """NeedAnswersError if a host must answer look-ups before its data is known."""
         if self._asks:
             facts, _ = self._overlay(host, gathered)
-            of_host = LookUps(gathered.answers)
+            of_host = Lookups(gathered.answers)
             self._data.of(host, facts, by=None, handed={}, look_ups=of_host.of(self._asks))
             if of_host.open:
                 raise NeedAnswersError(of_host.open)
 
-    def resolve(self, host: Any, gathered: Gathered) -> tuple[dict[str, Any], list[str]]:
+    def resolve(self, host: Any, gathered: GatheredFacts) -> tuple[dict[str, Any], list[str]]:
         """The resolved data of an inventory's ``Host``, masked, and the warnings; PlanError."""
         facts, warnings = self._overlay(host, gathered)
-        look_ups = LookUps(gathered.answers).of(self._asks)
+        look_ups = Lookups(gathered.answers).of(self._asks)
         resolved = self._data.of(host, facts, by=None, handed={}, look_ups=look_ups)[1]
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
@@ -99,13 +99,13 @@ class Hierarchy:
         return data, warnings
 
     def explain(
-        self, host: Any, gathered: Gathered, keys: Sequence[str]
+        self, host: Any, gathered: GatheredFacts, keys: Sequence[str]
     ) -> tuple[Explanation, list[str]]:
         """The origin of the value at these keys on an inventory's ``Host``, masked, and the
         warnings; PlanError.
         """
         facts, warnings = self._overlay(host, gathered)
-        look_ups = LookUps(gathered.answers).of(self._asks)
+        look_ups = Lookups(gathered.answers).of(self._asks)
         told, secrets = self._data.explain(host, facts, keys, look_ups)
         return hidden(told, secrets), warnings
 

@@ -11,8 +11,8 @@ from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.fleet.ports import FileReceiver
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import Compiled, Whole
-from orchestrator.planning.content.blob_references import Travel
+from orchestrator.planning.compiled import CompiledResource, CompleteResource
+from orchestrator.planning.content.blob_references import BlobReferences
 from orchestrator.planning.content.blobs import Blob
 from orchestrator.planning.implied_members import Implications, Masking, manifests, masked_texts
 from orchestrator.planning.rendered_check import check_final
@@ -26,7 +26,7 @@ MAX_FILE = 1 << 20
 MAX_FILES = 64
 
 
-class Before(NamedTuple):
+class EarlierPlan(NamedTuple):
     """A plan that is previewed before another one, and the identity that the host stores."""
 
     plan: HostPlan
@@ -50,8 +50,8 @@ class HostPlan:
 
     def __init__(
         self,
-        resources: Sequence[Compiled],
-        everything: Sequence[Compiled],
+        resources: Sequence[CompiledResource],
+        everything: Sequence[CompiledResource],
         *,
         declared: Sequence[DeclaredResource],
         secrets: Collection[str],
@@ -70,10 +70,10 @@ class HostPlan:
         self.incoming: FileReceiver | None = None
         self.compare: Callable[[Mapping[str, Any]], str] | None = None
         self.keep: Callable[[], Mapping[str, Any] | None] | None = None
-        self.before: Sequence[Before] = ()
+        self.before: Sequence[EarlierPlan] = ()
         self.secrets_before: Sequence[str] = ()
         self.implications = Implications()
-        self._turns: dict[int, tuple[DeclaredResource, Scope, Travel]] = {}
+        self._turns: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ class HostPlan:
         """A plan of only these resources, in this order; they need no blobs and no rendering on
         demand.
         """
-        some = [Whole.alone(item) for item in items]
+        some = [CompleteResource.alone(item) for item in items]
         return HostPlan(
             some, some, declared=(), secrets=self.own_secrets, warnings=(), fail_on_error=False
         )
@@ -255,7 +255,9 @@ class HostPlan:
     def _blobs(self) -> dict[str, Blob]:
         return {blob.sha: blob for entry in self._everything for blob in entry.blobs}
 
-    def defer(self, index: int, declared: DeclaredResource, scope: Scope, travel: Travel) -> None:
+    def defer(
+        self, index: int, declared: DeclaredResource, scope: Scope, travel: BlobReferences
+    ) -> None:
         """Store what is needed to render the resource at ``index`` on demand."""
         self._turns[index] = (declared, scope, travel)
 
@@ -288,7 +290,7 @@ class HostPlan:
         raise ResourceError(message, kind="template.file")
 
     def _finish(
-        self, index: int, declared: DeclaredResource, travel: Travel, values: dict[str, Any]
+        self, index: int, declared: DeclaredResource, travel: BlobReferences, values: dict[str, Any]
     ) -> dict[str, Any]:
         item = self._everything[index].item
         whole = {**item.properties, **values}

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
-from orchestrator.planning.compiled import Compiled
-from orchestrator.planning.resource_templates import Filled
+from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.resource_templates import FilledResource
 from orchestrator.support.repeat_filter import Recurring
 from remote_runtime.protocol.expansion import implied_members, is_plain
 from remote_runtime.reporting.events import EventMaker, secrets_of
@@ -58,7 +58,7 @@ class Masking:
         self._maker = maker
         self._known = known
 
-    def of(self, entry: Compiled, manifest: str) -> PlannedFields | None:
+    def of(self, entry: CompiledResource, manifest: str) -> PlannedFields | None:
         """The implied members of a resource in that child manifest; None if its event is sent
         completely.
         """
@@ -69,11 +69,11 @@ class Masking:
         if found is None:
             found = PlannedFields(self._text(entry, *key), entry.outline.ensure is not None)
             # Host-specific texts rarely occur on another host.
-            if not isinstance(entry, Filled) and self._known.met.again(key):
+            if not isinstance(entry, FilledResource) and self._known.met.again(key):
                 found = _keep(self._known.kept, key, found)
         return found
 
-    def _text(self, entry: Compiled, json_text: bytes, manifest: str) -> str:
+    def _text(self, entry: CompiledResource, json_text: bytes, manifest: str) -> str:
         """The JSON text of the implied members: around that of the properties if nothing of the
         resource is masked or cut.
         """
@@ -103,7 +103,7 @@ def _member(key: str, value: str) -> str:
     return f',"{key}":{json.dumps(value)}'
 
 
-def masked_texts(resources: Sequence[Compiled]) -> Iterator[str]:
+def masked_texts(resources: Sequence[CompiledResource]) -> Iterator[str]:
     """The texts that a target masks in the whole run for these resources, with duplicates."""
     for entry in resources:
         item = entry.outline.item
@@ -113,7 +113,7 @@ def masked_texts(resources: Sequence[Compiled]) -> Iterator[str]:
             yield from masked_texts(entry.children)
 
 
-def manifests(resources: Sequence[Compiled], within: str = "") -> Iterator[str]:
+def manifests(resources: Sequence[CompiledResource], within: str = "") -> Iterator[str]:
     """The child manifest of each resource, pre-order."""
     for entry in resources:
         yield within

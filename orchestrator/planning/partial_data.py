@@ -37,7 +37,7 @@ class PartialData(Facts):
         return dict.__getitem__(self, key)
 
 
-def finish_partly(root: DeferredMap) -> PartialData:
+def resolve_known(root: DeferredMap) -> PartialData:
     """The data with every value computed that can be; EvaluationError for one that is wrong."""
     known: dict[str, Any] = {}
     reasons: dict[str, FactsUnavailableError] = {}

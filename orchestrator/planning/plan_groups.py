@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, cast
 
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import CompiledResource
 from orchestrator.planning.content.blob_references import PATH
-from orchestrator.planning.resource_templates import Skeleton
+from orchestrator.planning.resource_templates import ResourceTemplate
 from orchestrator.support.bounded_cache import BoundedCache
 
 MAX_BYTES = 8 << 20
@@ -79,7 +79,7 @@ def _reads_own(declared: DeclaredResource, keys: Iterable[str]) -> bool:
     return any(re.search(_OWN, expression.source) for expression in found)
 
 
-class AlikeResources:
+class SharedResources:
     """The compiled resources of a manifest, by all values on which they depend; the ``outlook`` of
     each. Thread-safe.
 
@@ -87,15 +87,17 @@ class AlikeResources:
     """
 
     def __init__(self, most: int = MAX_BYTES) -> None:
-        self._kept: BoundedCache[Compiled | Skeleton] = BoundedCache(most)
-        self._latest: dict[tuple[DeclaredResource, int], tuple[tuple[Any, ...], Compiled]] = {}
+        self._kept: BoundedCache[CompiledResource | ResourceTemplate] = BoundedCache(most)
+        self._latest: dict[
+            tuple[DeclaredResource, int], tuple[tuple[Any, ...], CompiledResource]
+        ] = {}
         self.outlook: Callable[[DeclaredResource], RenderProfile] = lru_cache(MAX_PROFILES)(
             RenderProfile.on
         )
 
     def latest(
         self, declared: DeclaredResource, index: int, texts: tuple[Any, ...]
-    ) -> Compiled | None:
+    ) -> CompiledResource | None:
         """The last compiled resource, if it was compiled with these very text objects.
 
         Text that is rendered once for all hosts is long, and comparing it for each takes longer
@@ -107,7 +109,7 @@ class AlikeResources:
         return known[1]
 
     def note(
-        self, declared: DeclaredResource, index: int, texts: tuple[Any, ...], made: Compiled
+        self, declared: DeclaredResource, index: int, texts: tuple[Any, ...], made: CompiledResource
     ) -> None:
         """Store it as the ``latest`` if its text objects may occur again."""
         if sum(map(len, texts)) > _LONG:
@@ -117,13 +119,13 @@ class AlikeResources:
 
     def get(
         self, key: Hashable, texts: tuple[bytes, ...], outlook: RenderProfile
-    ) -> Compiled | None:
+    ) -> CompiledResource | None:
         """The resource compiled with these texts; None if no host had the same key."""
         whole = self._kept.get((key, texts)) if outlook.shares_texts else None
         if whole is not None:
-            return cast(Compiled, whole)
+            return cast(CompiledResource, whole)
         skeleton = self._kept.get(key)
-        if not isinstance(skeleton, Skeleton):
+        if not isinstance(skeleton, ResourceTemplate):
             return None
         made = skeleton.filled(texts, own=not outlook.shares_texts)
         if outlook.shares_texts:
@@ -131,16 +133,20 @@ class AlikeResources:
         return made
 
     def keep(
-        self, key: Hashable, texts: tuple[bytes, ...], made: Compiled, outlook: RenderProfile
+        self,
+        key: Hashable,
+        texts: tuple[bytes, ...],
+        made: CompiledResource,
+        outlook: RenderProfile,
     ) -> None:
         """Store it for later hosts."""
         # A text that a check withheld is not in it: such a resource is compiled each time.
-        skeleton = Skeleton.of(made) if len(made.blobs) == len(texts) else None
+        skeleton = ResourceTemplate.of(made) if len(made.blobs) == len(texts) else None
         if skeleton is not None:
             self._kept.put(key, skeleton, _EACH + len(made.properties))
         if outlook.shares_texts:
             self._keep_whole((key, texts), made)
 
-    def _keep_whole(self, key: Hashable, made: Compiled) -> None:
+    def _keep_whole(self, key: Hashable, made: CompiledResource) -> None:
         size = _EACH + len(made.json) + sum(blob.size for blob in made.blobs)
         self._kept.put(key, made, size)

@@ -15,11 +15,11 @@ from orchestrator.expressions import Scope
 from orchestrator.language.errors import NEEDS
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import RunData, plan_error
-from orchestrator.planning.facts import FactOverlay, Gathered
+from orchestrator.planning.facts import FactOverlay, GatheredFacts
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.site.lookups import LookUps, ManifestLookUps
-from orchestrator.planning.site.manifests import Part, Parts, Place
-from orchestrator.planning.site.overview import Survey
+from orchestrator.planning.site.lookups import Lookups, ManifestLookups
+from orchestrator.planning.site.manifests import AppliedManifest, RunManifest, RunManifests
+from orchestrator.planning.site.overview import SiteOverview
 from orchestrator.sources.address import shown
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from inventory import Inventory
     from orchestrator.expressions.inventory_view import InventoryView
     from orchestrator.language.facts import Facts
-    from orchestrator.planning.compiled import Compiled
+    from orchestrator.planning.compiled import CompiledResource
     from orchestrator.planning.explanation import Explanation
     from orchestrator.planning.host_plan import HostPlan
     from orchestrator.planning.host_secrets import HostSecrets
     from orchestrator.planning.implied_members import Implications
     from orchestrator.planning.site.check import HostCheck
-    from orchestrator.planning.site.secret_use import Examined
-    from orchestrator.planning.site.selection_filter import Marker
+    from orchestrator.planning.site.secret_use import ExaminedResources
+    from orchestrator.planning.site.selection_filter import SelectionFilter
     from orchestrator.planning.site.walk import Walk
     from orchestrator.secrets.lookup import SecretLookup
     from orchestrator.secrets.reference import InlineRead, SecretRead
@@ -71,11 +71,11 @@ class Planner:
         self._searched = 0  # the manifests that were searched for secrets
         self._registry = given.registry
         self._given = given
-        root = Part(site, given)
+        root = RunManifest(site, given)
         problems += [*_mistakes(root, problems), *root.problems]
-        self._parts = Parts(given)
-        self._root = Place(root, self._parts)
-        self.survey = survey = Survey(self._root, options.run)
+        self._parts = RunManifests(given)
+        self._root = AppliedManifest(root, self._parts)
+        self.survey = survey = SiteOverview(self._root, options.run)
         problems += survey.problems
         problems += [] if options.secrets_elsewhere else self._secret_problems()
         self._marker = self._selected(options, problems)
@@ -99,7 +99,7 @@ class Planner:
         if problems:
             raise InputError(problems)
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``); PlanError with every problem found,
         NeedAnswersError if the host must answer look-ups first.
         """
@@ -137,8 +137,8 @@ class Planner:
         return plan
 
     def _walked(
-        self, host: Any, facts: Facts, before: Sequence[str], gathered: Gathered
-    ) -> tuple[Walk, tuple[Compiled, ...]]:
+        self, host: Any, facts: Facts, before: Sequence[str], gathered: GatheredFacts
+    ) -> tuple[Walk, tuple[CompiledResource, ...]]:
         """The visit of a host's manifests. It is repeated once the secrets that it lacked are read,
         all of them side by side.
         """
@@ -201,7 +201,7 @@ class Planner:
 
         return list(inline_reads(self._all(), self._sources, self._files))
 
-    def require_answers(self, host: Any, gathered: Gathered) -> None:
+    def require_answers(self, host: Any, gathered: GatheredFacts) -> None:
         """NeedAnswersError if the host must answer look-ups before its plan can be made."""
         asks = any(part.site.asks for part in self._all())
         if asks or not self.survey.is_whole:
@@ -236,18 +236,18 @@ class Planner:
                 self._implications = Implications()
             return self._implications
 
-    def _selected(self, options: PlanOptions, problems: list[Problem]) -> Marker | None:
+    def _selected(self, options: PlanOptions, problems: list[Problem]) -> SelectionFilter | None:
         """The filter of resources; None if all of the manifest is selected."""
         if not options.selection():
             return None
         from orchestrator.planning.site.selection import Selection, refusals
-        from orchestrator.planning.site.selection_filter import Marker
+        from orchestrator.planning.site.selection_filter import SelectionFilter
 
         wrong: list[Problem] = []
         selection = Selection(options, self.site.types.names(), wrong)
         is_whole = self.survey.is_whole and not self.survey.failing
         problems += wrong or refusals(selection, self.survey.rows, is_whole)
-        return Marker(selection)
+        return SelectionFilter(selection)
 
     def notes(self) -> list[Problem]:
         """The positions that YAML 1.1 would read differently, in all files read so far."""
@@ -260,11 +260,11 @@ class Planner:
         ``--fact``.
         """
         from orchestrator.manifest.assertions import needs_host
-        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import HostCheck, UnknownFacts
         from orchestrator.planning.site.walk import Walk
 
-        walk = Walk(host, UnknownFacts(self._overlay(host, NothingGathered())[0]))
+        walk = Walk(host, UnknownFacts(self._overlay(host, NoFacts())[0]))
         resources, problems = walk.examine(self._root)
         unknown = walk.unknown()
         if self._marker is not None:
@@ -302,7 +302,7 @@ class Planner:
             unreachable_files,
             unreachable_overrides,
         )
-        from orchestrator.planning.site.undeclared import undeclared_look_ups
+        from orchestrator.planning.site.undeclared import undeclared_lookups
         from orchestrator.planning.site.unknown_data import unknown_overrides
         from orchestrator.planning.site.unknown_keys import misspelled_keys
 
@@ -326,7 +326,7 @@ class Planner:
             found += unknown_merges(self._all(), self._sources, self._files)
             found += unknown_overrides(self._all(), self._sources, self._files)
             sites = [part.site for part in self._all()]
-            found += undeclared_look_ups(sites, self._sources, self._files)
+            found += undeclared_lookups(sites, self._sources, self._files)
             known = {problem.where for problem in found}
             more = misspelled_keys(self._all(), self._sources, self._files)
             found += [problem for problem in more if problem.where not in known]
@@ -334,19 +334,19 @@ class Planner:
 
     def _known_facts(self, host: Any) -> Iterator[str]:
         """The names of facts that a host has from the inventory and the command line."""
-        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.facts import NoFacts
 
-        yield from dict.keys(self._overlay(host, NothingGathered())[0])
+        yield from dict.keys(self._overlay(host, NoFacts())[0])
 
-    def _reached(self, part: Part, hosts: Sequence[Any]) -> set[str] | None:
+    def _reached(self, part: RunManifest, hosts: Sequence[Any]) -> set[str] | None:
         """The names that a manifest's order gives on these hosts; None if facts decide."""
         from orchestrator.expressions import EvaluationError, NeedFileError
-        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import UnknownFacts
 
         found: set[str] = set()
         for host in hosts:
-            facts = UnknownFacts(self._overlay(host, NothingGathered())[0])
+            facts = UnknownFacts(self._overlay(host, NoFacts())[0])
             try:
                 found.update(part.data.reached(host, facts))
             except (EvaluationError, NeedFileError):
@@ -408,15 +408,15 @@ class Planner:
         """Take the secrets from here."""
         self._given.use_secrets(secrets)
 
-    def examined(self, host: Any) -> Examined:
+    def examined(self, host: Any) -> ExaminedResources:
         """What the resources of a host come to, as far as they are known without contacting it."""
-        from orchestrator.planning.facts import NothingGathered
+        from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import UnknownFacts
-        from orchestrator.planning.site.secret_use import examined_by
+        from orchestrator.planning.site.secret_use import examine_resources
         from orchestrator.planning.site.walk import Walk
 
-        facts = UnknownFacts(self._overlay(host, NothingGathered())[0])
-        return examined_by(Walk(host, facts), self._root)
+        facts = UnknownFacts(self._overlay(host, NoFacts())[0])
+        return examine_resources(Walk(host, facts), self._root)
 
     @property
     def sealed_data(self) -> list[str]:
@@ -461,14 +461,14 @@ class Planner:
         """A number that grows with each file read."""
         return sum(part.file_count for part in self._all())
 
-    def _look_ups(self, gathered: Gathered) -> ManifestLookUps:
+    def _look_ups(self, gathered: GatheredFacts) -> ManifestLookups:
         """The look-ups of the manifest itself."""
-        return LookUps(gathered.answers).of(self.site.asks)
+        return Lookups(gathered.answers).of(self.site.asks)
 
-    def _all(self) -> list[Part]:
+    def _all(self) -> list[RunManifest]:
         return [self._root.part, *self._parts.all()]
 
-    def explanations(self, host: Any, gathered: Gathered) -> list[Explanation]:
+    def explanations(self, host: Any, gathered: GatheredFacts) -> list[Explanation]:
         """The origin of each value of the manifest's data on a host, masked; PlanError."""
         from orchestrator.planning.explanation import hidden
 
@@ -479,7 +479,7 @@ class Planner:
         told = (data.explain(host, facts, (key,), look_ups) for key in resolved.data)
         return [hidden(one, secrets) for one, secrets in told]
 
-    def scope(self, host: Any, gathered: Gathered) -> tuple[Scope, list[str]]:
+    def scope(self, host: Any, gathered: GatheredFacts) -> tuple[Scope, list[str]]:
         """The facts and data that the templates of a host see, and their secret texts.
 
         PlanError.
@@ -492,7 +492,7 @@ class Planner:
         return scope, resolved.secrets
 
 
-def _mistakes(root: Part, problems: list[Problem]) -> list[Problem]:
+def _mistakes(root: RunManifest, problems: list[Problem]) -> list[Problem]:
     """The problems of a manifest's data on every host; none if it could not be read."""
     if problems:
         return []
@@ -502,7 +502,7 @@ def _mistakes(root: Part, problems: list[Problem]) -> list[Problem]:
     return [*root.data.circles(), *root.data.undeclared(root.site.asks)]
 
 
-def _outcome(problem: Problem, survey: Survey) -> str:
+def _outcome(problem: Problem, survey: SiteOverview) -> str:
     """The outcome of a resource that cannot apply its child."""
     if problem in survey.conditional:
         return "refuses each host that its control does not exclude"

@@ -13,7 +13,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from remote_runtime.errors import Problem
 
 
-def fit(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[Problem]]:
+def coerce(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[Problem]]:
     """The value as the type of the property, and its problems.
 
     A number from data becomes text if the property accepts only text, unless its original spelling

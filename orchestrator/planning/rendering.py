@@ -17,19 +17,19 @@ from orchestrator.expressions.template import Template
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.checks.control import coerced, condition_problems
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import Compiled, compile_resource
-from orchestrator.planning.content.blob_references import SOURCE, Travel
+from orchestrator.planning.compiled import CompiledResource, compile_resource
+from orchestrator.planning.content.blob_references import SOURCE, BlobReferences
 from orchestrator.planning.content.blobs import Blob
-from orchestrator.planning.plan_groups import AlikeResources
-from orchestrator.planning.rendered_check import check_final, check_name, fit, guessed_numbers
+from orchestrator.planning.plan_groups import SharedResources
+from orchestrator.planning.rendered_check import check_final, check_name, coerce, guessed_numbers
 from remote_runtime.errors import Problem
 
 _NOTHING_LATE: Hashable = (frozenset(), "", False)
 
 
 def filled(
-    declared: DeclaredResource, scope: Scope, alike: AlikeResources, index: int
-) -> Compiled | None:
+    declared: DeclaredResource, scope: Scope, alike: SharedResources, index: int
+) -> CompiledResource | None:
     """A resource that equals that of another host except for its rendered texts; None for any
     other, and for any problem.
     """
@@ -66,8 +66,8 @@ class Rendering:
         declared: DeclaredResource,
         scope: Scope,
         *,
-        travel: Travel,
-        alike: AlikeResources,
+        travel: BlobReferences,
+        alike: SharedResources,
         without: str = "",
     ) -> None:
         self._declared = declared
@@ -82,7 +82,7 @@ class Rendering:
         self._asked: dict[str, Any] = {}
         self.problems: list[Problem] = []
 
-    def compile(self, index: int) -> Compiled | None:
+    def compile(self, index: int) -> CompiledResource | None:
         """The compiled resource, or None with ``problems``."""
         managed = self._managed()
         self._ask(managed)
@@ -115,7 +115,7 @@ class Rendering:
         except (AttributeError, UnicodeEncodeError):
             return None
 
-    def _compile(self, index: int, name: str, managed: bool) -> Compiled | None:
+    def _compile(self, index: int, name: str, managed: bool) -> CompiledResource | None:
         declared = self._declared
         blobs = self._check(name)
         if (
@@ -140,7 +140,7 @@ class Rendering:
             deferred_render=self._deferred_render and not self._deferred_error,
         )
 
-    def name_only(self, index: int) -> Compiled:
+    def name_only(self, index: int) -> CompiledResource:
         """The resource with its name only, if it is not managed and its name is literal."""
         declared = self._declared
         alias = {"alias": declared.values.get("alias")}
@@ -220,7 +220,7 @@ class Rendering:
             self._fail(key, error)
             return
         self.problems += guessed
-        self._values[key], problems = fit(self._declared, key, value)
+        self._values[key], problems = coerce(self._declared, key, value)
         self.problems += problems
 
     def _render_deferred(self, managed: bool) -> None:
@@ -242,7 +242,7 @@ class Rendering:
             except EvaluationError as error:
                 self._defer(key, f"{key}: {error}")
                 continue
-            self._values[key], problems = fit(self._declared, key, value)
+            self._values[key], problems = coerce(self._declared, key, value)
             for problem in problems:
                 self._defer(key, _told(problem, self._declared))
 
@@ -334,7 +334,7 @@ def render_deferred(declared: DeclaredResource, scope: Scope, ensure: Any) -> di
         if key not in declared.values or key in idle:
             continue
         value = render_value(declared.values[key], scope)
-        value, problems = fit(declared, key, value)
+        value, problems = coerce(declared, key, value)
         if problems:
             raise EvaluationError(_told(problems[0], declared))
         values[key] = value

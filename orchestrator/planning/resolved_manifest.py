@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import CompiledResource
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.item import Item
 from remote_runtime.reporting.masking import MASKED, Mask
@@ -30,7 +30,7 @@ def resolved_manifest(site: Site, plan: HostPlan) -> dict[str, Any]:
 
 
 def _entries(
-    resources: Sequence[Compiled], declared: Iterator[DeclaredResource], plan: HostPlan
+    resources: Sequence[CompiledResource], declared: Iterator[DeclaredResource], plan: HostPlan
 ) -> list[dict[str, Any]]:
     """The resources of one manifest; ``declared`` gives the declaration of each, pre-order."""
     entries = []

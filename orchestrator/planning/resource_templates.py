@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.planning.compiled import Compiled, Outline
+from orchestrator.planning.compiled import CompiledResource, Outline
 from orchestrator.planning.content.blobs import Blob, TextBlob, reference_text
 
 
-class Skeleton:
+class ResourceTemplate:
     """A compiled resource without its texts: ``pieces`` are the JSON text of its properties between
     the references to texts, and ``whole`` those of its entry. Equal only to itself.
     """
 
     __slots__ = ("longest", "outline", "pieces", "registrations", "whole")
 
-    def __init__(self, made: Compiled, pieces: tuple[bytes, ...]) -> None:
+    def __init__(self, made: CompiledResource, pieces: tuple[bytes, ...]) -> None:
         self.outline = made.outline
         self.registrations = made.registrations
         self.longest = made.longest
@@ -27,7 +27,7 @@ class Skeleton:
         self.whole = tuple(around)
 
     @classmethod
-    def of(cls, made: Compiled) -> Skeleton | None:
+    def of(cls, made: CompiledResource) -> ResourceTemplate | None:
         """The skeleton of a resource; None if a reference is not found."""
         pieces = []
         rest = made.properties
@@ -38,38 +38,38 @@ class Skeleton:
             pieces.append(piece)
         return cls(made, (*pieces, rest))
 
-    def filled(self, texts: Sequence[bytes], own: bool = False) -> Compiled:
+    def filled(self, texts: Sequence[bytes], own: bool = False) -> CompiledResource:
         """The resource with these texts, one for each reference; ``own``: other hosts probably do
         not have them.
         """
-        filled = Filled(self, tuple(texts))
+        filled = FilledResource(self, tuple(texts))
         return filled if own and texts else filled.extended()
 
 
-class Filled(Compiled):
+class FilledResource(CompiledResource):
     """A resource with texts that other hosts probably do not have. A plan keeps many of these in
     memory while its host is active, so they store only the texts.
     """
 
     __slots__ = ("skeleton", "texts")
 
-    def __init__(self, skeleton: Skeleton, texts: tuple[bytes, ...]) -> None:
+    def __init__(self, skeleton: ResourceTemplate, texts: tuple[bytes, ...]) -> None:
         self.skeleton = skeleton
         self.texts = texts
 
     @property
     def outline(self) -> Outline:
-        """See ``Compiled``."""
+        """See ``CompiledResource``."""
         return self.skeleton.outline
 
     @property
     def properties(self) -> bytes:
-        """See ``Compiled``; computed each time."""
+        """See ``CompiledResource``; computed each time."""
         return self._between(self.skeleton.pieces)
 
     @property
     def json(self) -> bytes:
-        """See ``Compiled``; computed each time."""
+        """See ``CompiledResource``; computed each time."""
         return self._between(self.skeleton.whole)
 
     def _between(self, pieces: tuple[bytes, ...]) -> bytes:
@@ -82,25 +82,25 @@ class Filled(Compiled):
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
-        """See ``Compiled``; computed each time."""
+        """See ``CompiledResource``; computed each time."""
         return tuple(map(TextBlob, self.texts))
 
     @property
     def blob_count(self) -> int:
-        """See ``Compiled``."""
+        """See ``CompiledResource``."""
         return len(self.texts)
 
     @property
-    def children(self) -> tuple[Compiled, ...]:
-        """See ``Compiled``."""
+    def children(self) -> tuple[CompiledResource, ...]:
+        """See ``CompiledResource``."""
         return ()
 
     @property
     def registrations(self) -> tuple[Mapping[str, Any], ...]:
-        """See ``Compiled``."""
+        """See ``CompiledResource``."""
         return self.skeleton.registrations
 
     @property
     def longest(self) -> float:
-        """See ``Compiled``."""
+        """See ``CompiledResource``."""
         return self.skeleton.longest

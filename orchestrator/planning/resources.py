@@ -11,8 +11,8 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults
 from orchestrator.manifest.generated import generated_resources
 from orchestrator.manifest.types import BUILT_IN, Types
-from orchestrator.planning.compiled import Compiled, compile_resource
-from orchestrator.planning.content.blob_references import Travel
+from orchestrator.planning.compiled import CompiledResource, compile_resource
+from orchestrator.planning.content.blob_references import BlobReferences
 from orchestrator.planning.rendering import names_vary
 from remote_runtime.errors import Problem
 
@@ -29,7 +29,7 @@ class Resources:
     """
 
     def __init__(
-        self, declared: list[DeclaredResource], travel: Travel, problems: list[Problem]
+        self, declared: list[DeclaredResource], travel: BlobReferences, problems: list[Problem]
     ) -> None:
         self.declared = declared
         self.names_vary = any(map(names_vary, declared))
@@ -41,7 +41,7 @@ class Resources:
             if entry.is_static
         }
 
-    def shared(self, index: int) -> Compiled | None:
+    def shared(self, index: int) -> CompiledResource | None:
         """The resource if it is the same on every host; None if it must be rendered."""
         return self._shared.get(index)
 
@@ -55,7 +55,7 @@ class GeneratedResources:
     def __init__(
         self,
         template: jet.Template,
-        travel: Travel,
+        travel: BlobReferences,
         *,
         types: Types = BUILT_IN,
         defaults: Defaults = NO_DEFAULTS,
@@ -104,8 +104,8 @@ class GeneratedResources:
 
 
 def _compile_shared(
-    index: int, declared: DeclaredResource, travel: Travel, problems: list[Problem]
-) -> Compiled | None:
+    index: int, declared: DeclaredResource, travel: BlobReferences, problems: list[Problem]
+) -> CompiledResource | None:
     """A resource that is the same on every host: compiled once, including its JSON text."""
     values = dict(declared.values)
     try:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from orchestrator.planning.facts import Gathered
-from orchestrator.planning.host_plan import Before, HostPlan
+from orchestrator.planning.facts import GatheredFacts
+from orchestrator.planning.host_plan import EarlierPlan, HostPlan
 from remote_runtime.errors import PlanError
 
 
 class HostPlanner(Protocol):
     """Makes the plans of a manifest's hosts; thread-safe."""
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of one host (an inventory's ``Host``). PlanError."""
         ...
 
@@ -36,13 +36,13 @@ class StagedPlanner:
         self._planner = planner
         self._before = before
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of one host, after its plans of earlier stages.
 
         PlanError also if one of these is missing, because its results are then unknown.
         """
         before = [
-            Before(_plan_of(stage, host, gathered), stage.manifest)
+            EarlierPlan(_plan_of(stage, host, gathered), stage.manifest)
             for stage in self._before
             if host.name in stage.hosts
         ]
@@ -51,7 +51,7 @@ class StagedPlanner:
         return plan
 
 
-def _plan_of(stage: EarlierStage, host: Any, gathered: Gathered) -> HostPlan:
+def _plan_of(stage: EarlierStage, host: Any, gathered: GatheredFacts) -> HostPlan:
     try:
         return stage.planner.plan(host, gathered)
     except PlanError as error:

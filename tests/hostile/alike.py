@@ -103,7 +103,7 @@ def _differences(seed: int, directory: Path, counts: Counter[str]) -> Iterator[s
 def _tight(draw: random.Random) -> Iterator[None]:
     """Have little room for what hosts share, so that it is forgotten now and then."""
     with (
-        mock.patch.object(plan_groups.AlikeResources.__init__, "__defaults__", (9_000,)),
+        mock.patch.object(plan_groups.SharedResources.__init__, "__defaults__", (9_000,)),
         mock.patch.object(repeat_filter.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
         mock.patch.multiple(implied_members, MAX_MASKS=2, MAX_RESOURCES=draw.choice([1, 3])),
     ):

@@ -7,7 +7,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from orchestrator.planning.facts import Gathered, merge_host_facts
+from orchestrator.planning.facts import GatheredFacts, merge_host_facts
 from orchestrator.planning.host_plan import HostPlan
 
 
@@ -22,7 +22,7 @@ class FactRequest:
         """The record from which a worker makes the same request; a command has members."""
         return {}
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """Store the facts of the host, custom ones included."""
         facts, _ = merge_host_facts(gathered)
         plan = HostPlan(

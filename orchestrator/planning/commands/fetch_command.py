@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.fleet.host.fetch_target import FetchTarget
-from orchestrator.planning.compiled import Whole
-from orchestrator.planning.facts import Gathered
+from orchestrator.planning.compiled import CompleteResource
+from orchestrator.planning.facts import GatheredFacts
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
 from remote_runtime.execution.fleet_commands import FETCH
@@ -31,13 +31,13 @@ class FetchCommand:
             "max_total": landing.most_total,
         }
         item = Item(index=0, type=FETCH, name=self.shown, properties=properties)
-        self._whole = [Whole.alone(item)]
+        self._whole = [CompleteResource.alone(item)]
 
     def share(self) -> None:
         """Share the size limit with copies of this process that are made later."""
         self._landing.share()
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of a host, with the destinations of its files."""
         plan = HostPlan(
             self._whole,

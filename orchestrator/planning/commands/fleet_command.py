@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.planning.compiled import Whole
+from orchestrator.planning.compiled import CompleteResource
 from orchestrator.planning.content.blobs import Blob, FileBlobs
-from orchestrator.planning.facts import Gathered
+from orchestrator.planning.facts import GatheredFacts
 from orchestrator.planning.host_plan import HostPlan
 from remote_runtime.errors import UsageError
 from remote_runtime.item import Item
@@ -115,10 +115,10 @@ class FleetCommand:
         """The record from which a worker makes the same command."""
         return self.said._asdict()
 
-    def plan(self, host: Any, gathered: Gathered) -> HostPlan:
+    def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of any host."""
         item = Item(index=0, type=TYPE, name=self.shown, properties=self._properties)
-        whole = [Whole.alone(item, self._blobs)]
+        whole = [CompleteResource.alone(item, self._blobs)]
         return HostPlan(whole, whole, declared=(), secrets=(), warnings=(), fail_on_error=False)
 
 

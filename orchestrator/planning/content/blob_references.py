@@ -27,7 +27,7 @@ BASE64 = "base64:"
 """What the content of a binary file begins with there."""
 
 
-class Travel:
+class BlobReferences:
     """Makes the blobs of one run."""
 
     def __init__(self, directory: Directory) -> None:

@@ -8,23 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import CompiledResource
 from orchestrator.planning.content.blobs import any_holds
-from orchestrator.planning.resource_templates import Filled
+from orchestrator.planning.resource_templates import FilledResource
 
 
-def veil(
-    resources: tuple[Compiled, ...], found: list[Compiled], secrets: Sequence[str]
-) -> tuple[Compiled, ...]:
+def redact_hashes(
+    resources: tuple[CompiledResource, ...], found: list[CompiledResource], secrets: Sequence[str]
+) -> tuple[CompiledResource, ...]:
     """Mark resources whose content contains a secret, so that no event reports its hash.
 
     Returns the resources of the plan. ``found`` has all of them pre-order, and is changed, too.
     """
     known = tuple(secrets)
     suspect = [at for at, entry in enumerate(found) if not entry.outline.item.sensitive]
-    own = [text for at in suspect if isinstance(entry := found[at], Filled) for text in entry.texts]
+    own = [
+        text
+        for at in suspect
+        if isinstance(entry := found[at], FilledResource)
+        for text in entry.texts
+    ]
     if not any_holds(own, known):
-        suspect = [at for at in suspect if not isinstance(found[at], Filled)]
+        suspect = [at for at in suspect if not isinstance(found[at], FilledResource)]
     holding = {at for at in suspect if any(blob.holds(known) for blob in found[at].blobs)}
     if not holding:
         return resources
@@ -32,8 +37,11 @@ def veil(
 
 
 def _veiled(
-    resources: Sequence[Compiled], found: list[Compiled], holding: set[int], places: Iterator[int]
-) -> Iterator[Compiled]:
+    resources: Sequence[CompiledResource],
+    found: list[CompiledResource],
+    holding: set[int],
+    places: Iterator[int],
+) -> Iterator[CompiledResource]:
     for entry in resources:
         at = next(places)
         children = tuple(_veiled(entry.children, found, holding, places))

@@ -17,8 +17,8 @@ from remote_runtime.errors import Position, Problem
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
-    from orchestrator.planning.site.manifests import Part
-    from orchestrator.planning.site.unknown_manifests import Unseen
+    from orchestrator.planning.site.manifests import RunManifest
+    from orchestrator.planning.site.unknown_manifests import UnknownManifest
 
 GATHERED = frozenset(("host", "cpu", "memory", "network", "partition"))
 """The families of facts that every host reports."""
@@ -85,7 +85,7 @@ class HostCheck(NamedTuple):
     known: int
     unknown: Counter[str]
     untold: Counter[str]
-    unseen: tuple[Unseen, ...] = ()
+    unseen: tuple[UnknownManifest, ...] = ()
 
 
 class SiteCheck:
@@ -97,7 +97,7 @@ class SiteCheck:
         self.hosts = self.known = 0
         self.unknown: Counter[str] = Counter()
         self.untold: Counter[str] = Counter()
-        self.unseen: dict[Unseen, None] = {}
+        self.unseen: dict[UnknownManifest, None] = {}
         for check in checks:
             self.hosts += 1
             self.known += check.known
@@ -205,7 +205,7 @@ def _prefix(entry: Template) -> str:
 
 
 def unknown_reads(
-    parts: Iterable[Part],
+    parts: Iterable[RunManifest],
     sources: Iterable[DataSource],
     given: Iterable[str] = (),
     files: DataFiles = NO_FILES,
@@ -246,7 +246,7 @@ def unknown_reads(
 
 
 def unknown_merges(
-    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles = NO_FILES
+    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles = NO_FILES
 ) -> list[Problem]:
     """A warning for each key of ``hierarchy.keys`` that no data has. The arguments are those of
     ``unknown_reads``.
@@ -266,7 +266,7 @@ def unknown_merges(
 
 
 def unknown_facts(
-    parts: Iterable[Part], known: Iterable[str], files: DataFiles = NO_FILES
+    parts: Iterable[RunManifest], known: Iterable[str], files: DataFiles = NO_FILES
 ) -> list[Problem]:
     """A warning for each fact that a template reads and whose name is similar to a known one.
 
@@ -292,7 +292,7 @@ def unknown_facts(
     return list(found)
 
 
-def _handed(parts: list[Part]) -> set[str] | None:
+def _handed(parts: list[RunManifest]) -> set[str] | None:
     """The keys that applies pass to children; None if a template decides."""
     keys: set[str] = set()
     for part in parts:
@@ -304,7 +304,7 @@ def _handed(parts: list[Part]) -> set[str] | None:
     return keys
 
 
-def _expressions(part: Part) -> Iterator[Expression]:
+def _expressions(part: RunManifest) -> Iterator[Expression]:
     for assertion in part.site.assertions:
         yield from assertion.expressions()
     for ask in part.site.asks.values():

@@ -13,7 +13,7 @@ from remote_runtime.item import Item
 _MISSING = object()
 
 
-def disagreements(resources: Iterable[tuple[DeclaredResource, Item]]) -> list[Problem]:
+def differences(resources: Iterable[tuple[DeclaredResource, Item]]) -> list[Problem]:
     """The differences between resources of the same name, at the position of the later one."""
     problems: list[Problem] = []
     first: dict[str, tuple[DeclaredResource, Item]] = {}

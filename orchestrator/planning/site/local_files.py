@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.planning.content.blob_references import PATH
-from orchestrator.planning.site.manifests import Part
+from orchestrator.planning.site.manifests import RunManifest
 
 _LIMIT = 1 << 20  # bytes of a file that is searched for calls
 # A call of a function that reads a local file; false matches count, too.
 _READING = re.compile(rb"\b(?:file|readFile|jet|template|include|import|extends)\b\s*[\"'(]")
 
 
-def is_literal(parts: Iterable[Part], files: Iterable[Path]) -> bool:
+def is_literal(parts: Iterable[RunManifest], files: Iterable[Path]) -> bool:
     """Whether all files that manifests read have literal names; ``files`` is then all that plans
     need.
 
@@ -23,7 +23,7 @@ def is_literal(parts: Iterable[Part], files: Iterable[Path]) -> bool:
     return all(map(_names_all, parts)) and not any(map(_may_read, files))
 
 
-def _names_all(part: Part) -> bool:
+def _names_all(part: RunManifest) -> bool:
     site = part.site
     if part.is_generated or (site.path.parent / "types").is_dir():
         return False

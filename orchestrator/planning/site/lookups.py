@@ -30,7 +30,7 @@ def key_of(question: Question) -> str:
     return json.dumps(question, sort_keys=True)
 
 
-class LookUps:
+class Lookups:
     """The look-ups of one host: ``answers`` by ``key_of`` their questions; None if no host is
     contacted.
 
@@ -41,18 +41,18 @@ class LookUps:
         self.answers = answers
         self.open: dict[str, Question] = {}
 
-    def of(self, asks: Asks, managed: bool = True) -> ManifestLookUps:
+    def of(self, asks: Asks, managed: bool = True) -> ManifestLookups:
         """The look-ups of one manifest; one that is not ``managed`` asks nothing."""
-        return ManifestLookUps(asks, self, managed) if asks else NO_LOOK_UPS
+        return ManifestLookups(asks, self, managed) if asks else NO_LOOKUPS
 
 
-class ManifestLookUps:
+class ManifestLookups:
     """The look-ups of a manifest where it is applied; ``asked`` is what its templates see.
 
     ``questions`` are the rendered ones, by name; ``problems`` those that prevented others.
     """
 
-    def __init__(self, asks: Asks, of_host: LookUps, managed: bool) -> None:
+    def __init__(self, asks: Asks, of_host: Lookups, managed: bool) -> None:
         self._asks = asks
         self._of_host = of_host
         self._managed = managed
@@ -111,7 +111,7 @@ class ManifestLookUps:
                 self._scope.environ.heard.update(dict.fromkeys(hidden))
 
 
-NO_LOOK_UPS = ManifestLookUps({}, LookUps(None), False)
+NO_LOOKUPS = ManifestLookups({}, Lookups(None), False)
 
 
 class Reads:
@@ -157,7 +157,7 @@ def _reads_data(texts: Iterable[str]) -> bool:
     return any(re.search(_DATA, text) for text in texts)
 
 
-def entries(names: Sequence[str], look_ups: ManifestLookUps) -> Iterator[dict[str, Any]]:
+def entries(names: Sequence[str], look_ups: ManifestLookups) -> Iterator[dict[str, Any]]:
     """The entries for the look-ups of these names in a plan."""
     for name in names:
         if name in look_ups.questions:

@@ -9,11 +9,11 @@ from orchestrator.expressions import EvaluationError, NeedFileError, Scope
 from orchestrator.manifest.checks.resource import not_a_loop
 from orchestrator.manifest.children import MAX_RESOURCES
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import CompiledResource
 from remote_runtime.errors import Problem
 
 
-def turns(declared: DeclaredResource, scope: Scope) -> tuple[list[Scope], list[Problem]]:
+def iterations(declared: DeclaredResource, scope: Scope) -> tuple[list[Scope], list[Problem]]:
     """The variables of each iteration of an entry; the problem if there are none."""
     if declared.foreach is None:
         return [scope], []
@@ -39,7 +39,7 @@ def turns(declared: DeclaredResource, scope: Scope) -> tuple[list[Scope], list[P
     return [scope._replace(loop=loop) for loop in names], []
 
 
-def at_turn(problem: Problem, scope: Scope) -> Problem:
+def at_iteration(problem: Problem, scope: Scope) -> Problem:
     """The problem, with the iteration in which it occurred."""
     for name in ("key", "index"):
         if name in scope.loop:
@@ -54,7 +54,7 @@ class Groups:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def add(self, declared: DeclaredResource, made: Iterable[Compiled]) -> None:
+    def add(self, declared: DeclaredResource, made: Iterable[CompiledResource]) -> None:
         """Record the resources of an entry; a later entry with the same names replaces them."""
         if declared.foreach is not None:
             alias = declared.raw.get("alias")
@@ -71,7 +71,7 @@ class Groups:
                 for name in (item.name, item.alias):
                     self._known.pop(f"{item.type}#{name}", None)
 
-    def expand_aliases(self, entry: Compiled) -> Compiled:
+    def expand_aliases(self, entry: CompiledResource) -> CompiledResource:
         """The resource, with the names of all resources instead of such an alias."""
         if not self._known:
             return entry

@@ -16,9 +16,9 @@ from orchestrator.language.positions import Positions
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site, applies
 from orchestrator.manifest.values import expressions_in
-from orchestrator.planning.content.blob_references import SOURCE, Travel
+from orchestrator.planning.content.blob_references import SOURCE, BlobReferences
 from orchestrator.planning.data import ManifestData, RunData
-from orchestrator.planning.plan_groups import AlikeResources
+from orchestrator.planning.plan_groups import SharedResources
 from orchestrator.planning.resources import GeneratedResources, Resources
 from orchestrator.planning.site.lookups import Reads
 from orchestrator.sources.address import is_url
@@ -31,7 +31,7 @@ _JINJA, _JET = ("jinja", ("{{", "}}")), ("jet", ("[[", "]]"))
 """What code begins and ends with in Jinja2 and in Jet."""
 
 
-class Part:
+class RunManifest:
     """One manifest of a run. ``problems`` are those visible before any host is contacted."""
 
     def __init__(self, site: Site, given: RunData, is_child: bool = False) -> None:
@@ -40,8 +40,8 @@ class Part:
         self.secret_calls: list[SecretRead] = []
         """The secrets that local templates name."""
         self.data = ManifestData(site.source, site.directory, given)
-        self.travel = Travel(site.directory)
-        self.alike = AlikeResources()
+        self.travel = BlobReferences(site.directory)
+        self.alike = SharedResources()
         self.declared = Resources(site.resources, self.travel, self.problems)
         template = site.resources_template
         self._generated = (
@@ -228,7 +228,7 @@ class Refusal(NamedTuple):
         return "; ".join([*found, f"and {left} more"] if left > 0 else found)
 
 
-class Place:
+class AppliedManifest:
     """A manifest where it is applied: ``depth`` levels down, at ``path`` from the first one's
     directory.
 
@@ -237,7 +237,13 @@ class Place:
     """
 
     def __init__(
-        self, part: Part, parts: Parts, *, depth: int = 0, path: str = "", may_apply: bool = True
+        self,
+        part: RunManifest,
+        parts: RunManifests,
+        *,
+        depth: int = 0,
+        path: str = "",
+        may_apply: bool = True,
     ) -> None:
         self.part = part
         self.path = path
@@ -245,16 +251,20 @@ class Place:
         self._depth = depth
         self._may_apply = may_apply
         self.told: set[DeclaredResource] = set()
-        self._children: dict[tuple[str, bool], Place | Refusal] = {}
+        self._children: dict[tuple[str, bool], AppliedManifest | Refusal] = {}
 
-    def child(self, declared: DeclaredResource, name: str, may_apply: bool) -> Place | Refusal:
+    def child(
+        self, declared: DeclaredResource, name: str, may_apply: bool
+    ) -> AppliedManifest | Refusal:
         """The child that a resource of this manifest applies under its final name."""
         key = (name, may_apply)
         if key not in self._children:
             self._children[key] = self._enter(declared, name, may_apply)
         return self._children[key]
 
-    def _enter(self, declared: DeclaredResource, name: str, may_apply: bool) -> Place | Refusal:
+    def _enter(
+        self, declared: DeclaredResource, name: str, may_apply: bool
+    ) -> AppliedManifest | Refusal:
         site = self.part.site
         found = site.children.of(site, declared, name, self._depth)
         if found.site is None:
@@ -264,7 +274,9 @@ class Place:
             return Refusal(tuple(part.problems))
         path = posixpath.join(posixpath.dirname(self.path), name)
         path = name if is_url(name) else posixpath.normpath(path)
-        place = Place(part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply)
+        place = AppliedManifest(
+            part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply
+        )
         return place.denial(declared) if applies(found.site) and not may_apply else place
 
     def denies(self, resources: Resources) -> bool:
@@ -279,24 +291,24 @@ class Place:
         return Refusal((problem,), denied=True)
 
 
-class Parts:
+class RunManifests:
     """The child manifests of a run, by their content. Thread-safe."""
 
     def __init__(self, given: RunData) -> None:
         self._given = given
         self._lock = Lock()
-        self._known: dict[Site, Part] = {}
+        self._known: dict[Site, RunManifest] = {}
 
-    def all(self) -> list[Part]:
+    def all(self) -> list[RunManifest]:
         """The parts made so far."""
         with self._lock:
             return list(self._known.values())
 
-    def of(self, site: Site) -> Part:
+    def of(self, site: Site) -> RunManifest:
         """The part for a child manifest."""
         with self._lock:
             if site not in self._known:
-                self._known[site] = Part(site, self._given, is_child=True)
+                self._known[site] = RunManifest(site, self._given, is_child=True)
             return self._known[site]
 
 

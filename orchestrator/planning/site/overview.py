@@ -7,8 +7,8 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from orchestrator.planning.data import INHERIT, RunData
 from orchestrator.planning.options import PlanOptions
-from orchestrator.planning.site.duplicates import disagreements
-from orchestrator.planning.site.manifests import Part, Parts, Place, Refusal
+from orchestrator.planning.site.duplicates import differences
+from orchestrator.planning.site.manifests import AppliedManifest, Refusal, RunManifest, RunManifests
 from remote_runtime.errors import Problem
 from remote_runtime.item import Item
 from remote_runtime.options import RunOptions
@@ -16,7 +16,7 @@ from remote_runtime.options import RunOptions
 _STRENGTHENED = ("noop", "health_check_only")  # of an apply: it can enable them, never disable
 
 
-class Survey:
+class SiteOverview:
     """The single reading of a manifest and of those that it applies by literal paths, for every
     command.
 
@@ -29,7 +29,7 @@ class Survey:
     resources.
     """
 
-    def __init__(self, root: Place, run: RunOptions) -> None:
+    def __init__(self, root: AppliedManifest, run: RunOptions) -> None:
         self.warnings: list[Problem] = []
         self.conditional: list[Problem] = []
         self.failing: list[tuple[DeclaredResource, Problem]] = []
@@ -37,7 +37,7 @@ class Survey:
         self.resources = 0
         self.manifests = 0
         self.templates: dict[str, None] = {}
-        self.parts: dict[Part, None] = {}
+        self.parts: dict[RunManifest, None] = {}
         self.is_whole = True
         self.rows: list[tuple[DeclaredResource, ...]] = []
         self._certain: list[tuple[DeclaredResource, Item]] = []
@@ -46,12 +46,12 @@ class Survey:
         self._enter(root, (), certain=True, on=frozenset(key for key, on in switched if on))
         self.warnings = list(dict.fromkeys(self.warnings))
         self.problems = list(dict.fromkeys(self._broken))
-        self.problems += disagreements(self._certain) if self.manifests > 1 else []
+        self.problems += differences(self._certain) if self.manifests > 1 else []
         self.conditional = list(dict.fromkeys(self.conditional))
 
     def _enter(
         self,
-        place: Place,
+        place: AppliedManifest,
         above: tuple[DeclaredResource, ...],
         *,
         certain: bool,
@@ -94,7 +94,7 @@ class Survey:
 
     def _child(
         self,
-        place: Place,
+        place: AppliedManifest,
         row: tuple[DeclaredResource, ...],
         *,
         path: str,
@@ -127,13 +127,13 @@ def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
     parent; without those of its parents' data.
     """
     given = RunData(options, [], [])
-    part = Part(site, given, is_child=True)
-    survey = Survey(Place(part, Parts(given)), options.run)
+    part = RunManifest(site, given, is_child=True)
+    survey = SiteOverview(AppliedManifest(part, RunManifests(given)), options.run)
     failing = (problem for _, problem in survey.failing)
     return [*part.problems, *survey.problems, *survey.conditional, *failing]
 
 
-def _data_problems(place: Place, declared: DeclaredResource) -> tuple[Problem, ...]:
+def _data_problems(place: AppliedManifest, declared: DeclaredResource) -> tuple[Problem, ...]:
     if "data" in declared.templated or INHERIT in declared.values:
         return ()
     handed = declared.values.get("data") or {}

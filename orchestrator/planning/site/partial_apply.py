@@ -10,9 +10,9 @@ from orchestrator.language.errors import NEEDS, FactsUnavailableError
 from orchestrator.language.value_types import as_text
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.deferred import Deferred
-from orchestrator.planning.compiled import Compiled
+from orchestrator.planning.compiled import CompiledResource
 from orchestrator.planning.rendering import Rendering
-from orchestrator.planning.site.manifests import Part
+from orchestrator.planning.site.manifests import RunManifest
 
 
 def data_of(declared: DeclaredResource, scope: Scope) -> dict[str, Any] | None:
@@ -38,8 +38,8 @@ def data_of(declared: DeclaredResource, scope: Scope) -> dict[str, Any] | None:
 
 
 def without_data(
-    declared: DeclaredResource, scope: Scope, part: Part, index: int
-) -> Compiled | None:
+    declared: DeclaredResource, scope: Scope, part: RunManifest, index: int
+) -> CompiledResource | None:
     """The resource without its data; None if more of it is not known, or wrong."""
     return Rendering(declared, scope, travel=part.travel, alike=part.alike, without="data").compile(
         index

@@ -12,12 +12,12 @@ from orchestrator.secrets.reference import InlineRead, SecretRead, calls_in
 from remote_runtime.errors import Problem
 
 if TYPE_CHECKING:
-    from orchestrator.planning.site.manifests import Part
+    from orchestrator.planning.site.manifests import RunManifest
     from orchestrator.secrets.key_sources import KeySources
 
 
 def secret_reads(
-    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles
+    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles
 ) -> Iterator[SecretRead]:
     """Each literal call in manifests, their data and templates, ``--hiera`` and data files."""
     parts = list(parts)
@@ -34,7 +34,7 @@ def secret_reads(
 
 
 def inline_reads(
-    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles
+    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles
 ) -> Iterator[InlineRead]:
     """Each encrypted value in the data."""
     held = [*(part.site.source for part in parts), *sources]
@@ -73,7 +73,7 @@ def _in_expressions(expressions: Iterable[Expression], directory: str) -> Iterat
             yield SecretRead(text, directory, expression.where)
 
 
-def _expressions(part: Part) -> Iterator[Expression]:
+def _expressions(part: RunManifest) -> Iterator[Expression]:
     site = part.site
     yield from site.source.expressions()
     for assertion in site.assertions:

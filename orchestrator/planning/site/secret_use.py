@@ -16,7 +16,7 @@ from orchestrator.secrets.reference import calls_in, parse_reference
 from orchestrator.secrets.scan import text_of
 
 if TYPE_CHECKING:
-    from orchestrator.planning.site.manifests import Place
+    from orchestrator.planning.site.manifests import AppliedManifest
     from orchestrator.planning.site.walk import Walk
 
 _DUMMY = "ccm-secret-of-no-value-{}"
@@ -36,18 +36,18 @@ class ExaminedSite(Protocol):
     def use_secrets(self, secrets: SecretLookup) -> None:
         """Take the secrets from here."""
 
-    def examined(self, host: Any) -> Examined:
+    def examined(self, host: Any) -> ExaminedResources:
         """What the resources of a host come to."""
 
 
-class Examined(NamedTuple):
+class ExaminedResources(NamedTuple):
     """What a host's resources come to, by ``type#name``, and how many are not known."""
 
     digests: Mapping[str, bytes]
     unknown: int
 
 
-def examined_by(walk: Walk, root: Place) -> Examined:
+def examine_resources(walk: Walk, root: AppliedManifest) -> ExaminedResources:
     """What the resources of a host come to in a visit of its manifests."""
     walk.examine(root)
     digests: dict[str, bytes] = {}
@@ -61,7 +61,7 @@ def examined_by(walk: Walk, root: Place) -> Examined:
                 except EvaluationError:
                     continue
         digests[entry.outline.identity] = digests.get(entry.outline.identity, b"") + text
-    return Examined(digests, len(walk.unknown()))
+    return ExaminedResources(digests, len(walk.unknown()))
 
 
 class DummySecrets(SecretLookup):

@@ -72,7 +72,7 @@ def open_names(declared: DeclaredResource) -> list[str]:
     return [*names, *([declared.raw["alias"]] if "alias" in declared.templated else [])]
 
 
-class Above(NamedTuple):
+class InheritedSelection(NamedTuple):
     """The selection state that a resource inherits from its parents: whether ``only`` and ``skip``
     match one of them, and their tags.
     """
@@ -81,9 +81,9 @@ class Above(NamedTuple):
     skip: bool = False
     tags: frozenset[str] = frozenset()
 
-    def joined(self, tags: Iterable[str], *, only: bool, skip: bool) -> Above:
+    def joined(self, tags: Iterable[str], *, only: bool, skip: bool) -> InheritedSelection:
         """The state for a child with these tags; ``only`` and ``skip`` match the child itself."""
-        return Above(self.only or only, self.skip or skip, self.tags.union(tags))
+        return InheritedSelection(self.only or only, self.skip or skip, self.tags.union(tags))
 
 
 class Selection:
@@ -100,7 +100,7 @@ class Selection:
         self.skip = _patterns(SKIP, options.skip, types, problems)
         self.tags, self.not_tags = _words(options.tags, problems)
 
-    def leaves_out(self, whole: Above) -> str:
+    def leaves_out(self, whole: InheritedSelection) -> str:
         """The option that excludes a resource; "" for a selected one."""
         if whole.skip:
             return SKIP
@@ -168,7 +168,7 @@ def refusals(
 
 
 def _may_choose(selection: Selection, row: Iterable[DeclaredResource]) -> bool:
-    above = Above()
+    above = InheritedSelection()
     for one in row:
         only = any(_surely(p, one) or p.may_fit(one) for p in selection.only)
         skip = any(_surely(p, one) for p in selection.skip)

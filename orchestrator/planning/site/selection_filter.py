@@ -8,12 +8,17 @@ from threading import Lock
 from typing import Any
 
 from orchestrator.manifest.declared_resource import DeclaredResource
-from orchestrator.planning.compiled import Compiled
-from orchestrator.planning.site.selection import Above, NamePattern, Selection, known_names
+from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.site.selection import (
+    InheritedSelection,
+    NamePattern,
+    Selection,
+    known_names,
+)
 from remote_runtime.item import Item
 
 
-class Marker:
+class SelectionFilter:
     """Marks resources outside of one selection in the plans of all hosts. Thread-safe."""
 
     def __init__(self, selection: Selection) -> None:
@@ -25,14 +30,14 @@ class Marker:
         self._tags: set[str] = set()
 
     def mark(
-        self, resources: Sequence[Compiled], declared: Sequence[DeclaredResource]
-    ) -> tuple[tuple[Compiled, ...], list[Compiled]]:
+        self, resources: Sequence[CompiledResource], declared: Sequence[DeclaredResource]
+    ) -> tuple[tuple[CompiledResource, ...], list[CompiledResource]]:
         """The resources of a manifest with the excluded ones marked, and all of them pre-order.
 
         ``declared`` has the declaration of each, pre-order.
         """
         marking = _Marking(self._selection, iter(declared))
-        marking.judge(resources, Above())
+        marking.judge(resources, InheritedSelection())
         with self._lock:
             self._hosts += 1
             self._fitted |= marking.fitted
@@ -114,12 +119,12 @@ class _Marking:
         self.fitted: set[NamePattern] = set()
         self.tags: set[str] = set()
 
-    def judge(self, resources: Sequence[Compiled], above: Above) -> bool:
+    def judge(self, resources: Sequence[CompiledResource], above: InheritedSelection) -> bool:
         """Whether any of the resources of one manifest is selected; records the result for each."""
         judged = [self._judge(resource, above) for resource in resources]
         return True in judged
 
-    def _judge(self, resource: Compiled, above: Above) -> bool:
+    def _judge(self, resource: CompiledResource, above: InheritedSelection) -> bool:
         whole = self._joined(resource.outline.item, above)
         left_out = self._selection.leaves_out(whole)
         at = len(self._items)
@@ -132,7 +137,7 @@ class _Marking:
         self._ends[at] = len(self._items)
         return not self._reasons[at]
 
-    def _joined(self, item: Item, above: Above) -> Above:
+    def _joined(self, item: Item, above: InheritedSelection) -> InheritedSelection:
         tags = next(self._declared).tags
         names = [item.name, *([item.alias] if item.alias else [])]
         chosen = self._selection
@@ -163,16 +168,18 @@ class _Marking:
                 looked += new
         return found
 
-    def marked(self, resources: Sequence[Compiled]) -> tuple[tuple[Compiled, ...], list[Compiled]]:
+    def marked(
+        self, resources: Sequence[CompiledResource]
+    ) -> tuple[tuple[CompiledResource, ...], list[CompiledResource]]:
         """The same resources with their marks, and all of them pre-order."""
-        every: list[Compiled] = []
+        every: list[CompiledResource] = []
         needed = self.needed()
 
-        def mark(some: Sequence[Compiled]) -> tuple[Compiled, ...]:
+        def mark(some: Sequence[CompiledResource]) -> tuple[CompiledResource, ...]:
             """The resources, each marked."""
             return tuple([one(resource) for resource in some])
 
-        def one(resource: Compiled) -> Compiled:
+        def one(resource: CompiledResource) -> CompiledResource:
             """The resource, marked if the selection excludes it."""
             at = len(every)
             every.append(resource)

@@ -24,7 +24,7 @@ UNDECLARED = "data.ask"
 """The kind of these warnings."""
 
 
-def undeclared_look_ups(
+def undeclared_lookups(
     sites: Sequence[Site], sources: Iterable[DataSource], files: DataFiles
 ) -> list[Problem]:
     """A warning for each value of ``--hiera`` and of a data file that reads such a look-up.

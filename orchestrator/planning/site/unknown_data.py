@@ -16,7 +16,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.site import Site
 from orchestrator.manifest.values import expressions_in
 from orchestrator.planning.data import INHERIT
-from orchestrator.planning.site.manifests import Part
+from orchestrator.planning.site.manifests import RunManifest
 from remote_runtime.errors import InputError, Problem
 from remote_runtime.text.nearest import nearest
 
@@ -42,7 +42,7 @@ class ReadingText(NamedTuple):
 
 def unknown_data(
     texts: Sequence[str],
-    parts: Iterable[Part],
+    parts: Iterable[RunManifest],
     sources: Iterable[DataSource],
     files: DataFiles = NO_FILES,
 ) -> list[Problem]:
@@ -69,7 +69,7 @@ def unknown_data(
 
 
 def unknown_overrides(
-    parts: Iterable[Part], sources: Iterable[DataSource], files: DataFiles = NO_FILES
+    parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles = NO_FILES
 ) -> list[Problem]:
     """A warning for each top-level key of an override that no data has and no template reads.
 
@@ -102,7 +102,9 @@ def unknown_overrides(
     return found
 
 
-def reading_texts(parts: Iterable[Part], held: Iterable[ValueContainer]) -> Iterator[ReadingText]:
+def reading_texts(
+    parts: Iterable[RunManifest], held: Iterable[ValueContainer]
+) -> Iterator[ReadingText]:
     """The texts that may read data: expressions in it, and those of manifests and templates."""
     for source in held:
         yield from map(_code, source.expressions())
@@ -131,7 +133,7 @@ def keep_common(sites: Sequence[Site]) -> None:
         sites[0].warnings.append(next(likely, told[0][name]))
 
 
-def _texts(part: Part) -> Iterator[ReadingText]:
+def _texts(part: RunManifest) -> Iterator[ReadingText]:
     """The expressions of a manifest and its local templates, which may read data."""
     site = part.site
     for assertion in site.assertions:

@@ -13,7 +13,7 @@ from inventory.document import Sequence as SequenceNode
 from orchestrator.language.names import VARIABLES
 from orchestrator.manifest.data import DataSource, ValueContainer
 from orchestrator.manifest.data_files import DataFiles
-from orchestrator.planning.site.manifests import Part
+from orchestrator.planning.site.manifests import RunManifest
 from orchestrator.planning.site.unknown_data import ReadingText, reading_texts
 from remote_runtime.errors import Problem
 from remote_runtime.text.nearest import nearest
@@ -98,7 +98,7 @@ class _Reads:
 
 
 def misspelled_keys(
-    parts: Sequence[Part], sources: Iterable[DataSource], files: DataFiles
+    parts: Sequence[RunManifest], sources: Iterable[DataSource], files: DataFiles
 ) -> list[Problem]:
     """A warning for each key of data, overrides, data files and applies that looks misspelled.
 
@@ -134,7 +134,7 @@ def misspelled_keys(
     return found
 
 
-def _passed(part: Part) -> Iterator[Mapping]:
+def _passed(part: RunManifest) -> Iterator[Mapping]:
     """The unrendered data that the applies of a manifest pass to children."""
     for declared in part.site.resources:
         if declared.type.applies and "data" in declared.nodes:

@@ -9,12 +9,12 @@ from orchestrator.language.errors import NEEDS
 
 if TYPE_CHECKING:
     from orchestrator.manifest.declared_resource import DeclaredResource
-    from orchestrator.planning.site.manifests import Part
+    from orchestrator.planning.site.manifests import RunManifest
 
 _MAX_NAMES = 3
 
 
-class Unseen(NamedTuple):
+class UnknownManifest(NamedTuple):
     """What needs an input of this ``kind``: the child manifest of an ``apply`` resource, or the
     resources of a ``template``.
     """
@@ -24,20 +24,22 @@ class Unseen(NamedTuple):
     template: str = ""
 
 
-def unseen_in(part: Part, by: DeclaredResource | None, kind: str) -> Iterator[Unseen]:
+def unknown_in(
+    part: RunManifest, by: DeclaredResource | None, kind: str
+) -> Iterator[UnknownManifest]:
     """What is not known of a manifest, applied ``by`` a resource, whose data or resources are not.
 
     The resources of a manifest without a template are known by number.
     """
     template = part.site.resources_template
     if template is not None:
-        yield Unseen(kind, by.id) if by else Unseen(kind, template=template.name)
+        yield UnknownManifest(kind, by.id) if by else UnknownManifest(kind, template=template.name)
     for declared in part.declared.declared:
         if declared.type.applies:
-            yield Unseen(kind, declared.id)
+            yield UnknownManifest(kind, declared.id)
 
 
-def in_words(unseen: Iterable[Unseen]) -> list[str]:
+def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
     """Say what was not checked, and what it needs; one text for each need."""
     every = list(dict.fromkeys(unseen))
     found = []

@@ -15,24 +15,24 @@ from orchestrator.manifest.checks.references import NamedResource, check_names
 from orchestrator.manifest.children import MAX_RESOURCES
 from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.merge import merge_deep
-from orchestrator.planning.compiled import Compiled
-from orchestrator.planning.content.blob_references import Travel
-from orchestrator.planning.content.hash_redaction import veil
+from orchestrator.planning.compiled import CompiledResource
+from orchestrator.planning.content.blob_references import BlobReferences
+from orchestrator.planning.content.hash_redaction import redact_hashes
 from orchestrator.planning.data import INHERIT, plan_error
 from orchestrator.planning.implied_members import masked_texts
 from orchestrator.planning.partial_data import PartialData, UnknownData
 from orchestrator.planning.rendering import Rendering, filled, names_vary
 from orchestrator.planning.resources import Resources
-from orchestrator.planning.site.duplicates import disagreements
-from orchestrator.planning.site.lookups import LookUps, ManifestLookUps, entries
-from orchestrator.planning.site.loops import Groups, at_turn, turns
-from orchestrator.planning.site.manifests import Part, Place, Refusal
+from orchestrator.planning.site.duplicates import differences
+from orchestrator.planning.site.lookups import Lookups, ManifestLookups, entries
+from orchestrator.planning.site.loops import Groups, at_iteration, iterations
+from orchestrator.planning.site.manifests import AppliedManifest, Refusal, RunManifest
 from remote_runtime.errors import Problem
 from remote_runtime.reporting.masking import SHORTEST, strings_of
 from remote_runtime.text.nearest import nearest
 
 if TYPE_CHECKING:
-    from orchestrator.planning.site.unknown_manifests import Unseen
+    from orchestrator.planning.site.unknown_manifests import UnknownManifest
 
 
 class _Row(NamedTuple):
@@ -43,7 +43,7 @@ class _Row(NamedTuple):
     """
 
     declared: DeclaredResource
-    entry: Compiled | None
+    entry: CompiledResource | None
     place: int
     runs: bool = False
     opens: bool = False
@@ -82,7 +82,7 @@ class _Row(NamedTuple):
 class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
-    ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``turns``
+    ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``iterations``
     the templates that are rendered on demand, by index in ``found``.
     """
 
@@ -95,16 +95,16 @@ class Walk:
         answers: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._host = host
-        self._look_ups = LookUps(answers)
-        self._asked: list[ManifestLookUps] = []  # of each place
+        self._look_ups = Lookups(answers)
+        self._asked: list[ManifestLookups] = []  # of each place
         self._handed_on: tuple[
             Question, ...
         ] = ()  # the look-ups on which the data of the current manifest depends
         self._facts = facts
         self._secrets_before = secrets_before
-        self.found: list[Compiled] = []
+        self.found: list[CompiledResource] = []
         self.declared: list[DeclaredResource] = []
-        self.turns: dict[int, tuple[DeclaredResource, Scope, Travel]] = {}
+        self.turns: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
         self.warnings: list[str] = []
         self.secrets: dict[str, None] = {}
         self._problems: list[Problem] = []
@@ -120,13 +120,13 @@ class Walk:
         """How many resources stand in manifests whose data is not known."""
         self.needs: Counter[str] = Counter()
         """How many resources are not known, by the kind of the first thing that they need."""
-        self.unseen: dict[Unseen, None] = {}
+        self.unseen: dict[UnknownManifest, None] = {}
         """The manifests whose resources, or whose use, are not known."""
         self.partial = 0
         """How many of ``found`` pass data to their child that is not known."""
         self._is_examined = False  # whether what needs the host is not known yet
 
-    def examine(self, root: Place) -> tuple[tuple[Compiled, ...], list[Problem]]:
+    def examine(self, root: AppliedManifest) -> tuple[tuple[CompiledResource, ...], list[Problem]]:
         """The resources of the manifest as far as they are known, and every problem found."""
         self._is_examined = True
         compiled = self._manifest(root, None, {}, True)
@@ -140,7 +140,9 @@ class Walk:
         """The resources that could not be compiled."""
         return [row.declared for row in self._rows if row.entry is None and not row.is_none]
 
-    def run(self, root: Place, earlier: frozenset[str] | None) -> tuple[Compiled, ...]:
+    def run(
+        self, root: AppliedManifest, earlier: frozenset[str] | None
+    ) -> tuple[CompiledResource, ...]:
         """The resources of the manifest itself; PlanError with every problem found,
         NeedAnswersError if the host must answer look-ups first.
         """
@@ -156,16 +158,20 @@ class Walk:
             raise plan_error(self._problems, list(self.secrets))
         own = masked_texts(compiled) if self._types_hide else ()
         known = dict.fromkeys((*self.secrets, *own, *self._secrets_before))
-        return veil(compiled, self.found, tuple(known))
+        return redact_hashes(compiled, self.found, tuple(known))
 
     def _disagreements(self) -> list[Problem]:
         """The resources that manifests of the run declare with different properties."""
         managed = [(row.declared, row.entry.item) for row in self._rows if row.entry and row.runs]
-        return disagreements(managed) if self._places > 1 else []
+        return differences(managed) if self._places > 1 else []
 
     def _manifest(
-        self, place: Place, by: DeclaredResource | None, handed: Mapping[str, Any], managed: bool
-    ) -> tuple[Compiled, ...] | None:
+        self,
+        place: AppliedManifest,
+        by: DeclaredResource | None,
+        handed: Mapping[str, Any],
+        managed: bool,
+    ) -> tuple[CompiledResource, ...] | None:
         """The resources of one manifest; None if they are unknown.
 
         ``by`` applies it and passes data. Not ``managed``: none of it will run. Its resources then
@@ -196,9 +202,9 @@ class Walk:
             self._lack(problems if managed else [], count)
             self.unread += count
             if managed and problems[0].kind in NEEDS:
-                from orchestrator.planning.site.unknown_manifests import unseen_in
+                from orchestrator.planning.site.unknown_manifests import unknown_in
 
-                self.unseen.update(dict.fromkeys(unseen_in(place.part, by, problems[0].kind)))
+                self.unseen.update(dict.fromkeys(unknown_in(place.part, by, problems[0].kind)))
             return None
         if by and place.denies(resources):
             self._is_denied = True
@@ -214,10 +220,16 @@ class Walk:
         return compiled
 
     def _resources(
-        self, place: Place, scope: Scope, *, resources: Resources, number: int, managed: bool
-    ) -> tuple[Compiled, ...]:
+        self,
+        place: AppliedManifest,
+        scope: Scope,
+        *,
+        resources: Resources,
+        number: int,
+        managed: bool,
+    ) -> tuple[CompiledResource, ...]:
         """Compile the resources of one manifest, which has the index ``number`` in the run."""
-        compiled: list[Compiled] = []
+        compiled: list[CompiledResource] = []
         for index, declared in enumerate(resources.declared):
             if self._look_ups.open and not declared.type.applies:
                 continue  # planning is repeated, so only further questions matter
@@ -249,7 +261,7 @@ class Walk:
         self, declared: DeclaredResource, scope: Scope, number: int, managed: bool
     ) -> list[Scope]:
         """The variables of each resource that an entry makes."""
-        scopes, problems = turns(declared, scope)
+        scopes, problems = iterations(declared, scope)
         self._lack(problems if managed else [])
         if managed and problems and problems[0].kind in NEEDS and declared.type.applies:
             self._not_seen(problems[0].kind, declared)
@@ -259,15 +271,15 @@ class Walk:
 
     def _placed(
         self,
-        place: Place,
+        place: AppliedManifest,
         scope: Scope,
         *,
         declared: DeclaredResource,
-        entry: Compiled,
+        entry: CompiledResource,
         number: int,
         managed: bool,
         own: Mapping[str, Any] | None = None,
-    ) -> Compiled:
+    ) -> CompiledResource:
         """Append a resource, with those that it applies, to the resources so far.
 
         ``own`` is the data that it passes on, if that is not in its properties.
@@ -306,8 +318,14 @@ class Walk:
         return entry
 
     def _without_data(
-        self, place: Place, scope: Scope, *, index: int, declared: DeclaredResource, managed: bool
-    ) -> tuple[Compiled | None, Mapping[str, Any] | None]:
+        self,
+        place: AppliedManifest,
+        scope: Scope,
+        *,
+        index: int,
+        declared: DeclaredResource,
+        managed: bool,
+    ) -> tuple[CompiledResource | None, Mapping[str, Any] | None]:
         """A resource that applies a manifest and cannot be compiled yet: without its data, if only
         these are not known, and its data, of which each value is known or needs the host.
         """
@@ -324,7 +342,7 @@ class Walk:
         return None, None
 
     def _stands_on(
-        self, part: Part, declared: DeclaredResource, number: int, runs: bool
+        self, part: RunManifest, declared: DeclaredResource, number: int, runs: bool
     ) -> tuple[Question, ...]:
         """The look-ups that a resource reads, directly or through data; if it does not run, those
         that decide this.
@@ -337,7 +355,7 @@ class Walk:
         own = entries(names, self._asked[number])
         return (*own, *(self._handed_on if reads_data else ()))
 
-    def _note(self, part: Part, resources: Resources, is_child: bool) -> None:
+    def _note(self, part: RunManifest, resources: Resources, is_child: bool) -> None:
         """Record the resources of a manifest for reference checks."""
         if part.is_generated:
             self._names_vary |= is_child or resources.applies
@@ -345,24 +363,30 @@ class Walk:
         self._is_checked |= self._names_vary or resources.applies
 
     def _render(
-        self, part: Part, scope: Scope, *, index: int, declared: DeclaredResource, managed: bool
-    ) -> Compiled | None:
+        self,
+        part: RunManifest,
+        scope: Scope,
+        *,
+        index: int,
+        declared: DeclaredResource,
+        managed: bool,
+    ) -> CompiledResource | None:
         known = filled(declared, scope, part.alike, index)
         if known is not None:
             return known
         rendering = Rendering(declared, scope, travel=part.travel, alike=part.alike)
         entry = rendering.compile(index)
         if managed:
-            self._lack([at_turn(problem, scope) for problem in rendering.problems])
+            self._lack([at_iteration(problem, scope) for problem in rendering.problems])
         elif entry is None and not names_vary(declared):
             entry = rendering.name_only(index)
         return entry
 
     def _not_seen(self, kind: str, declared: DeclaredResource) -> None:
         """The child manifest of an apply is not known, as it needs an input of this kind."""
-        from orchestrator.planning.site.unknown_manifests import Unseen
+        from orchestrator.planning.site.unknown_manifests import UnknownManifest
 
-        self.unseen[Unseen(kind, declared.id)] = None
+        self.unseen[UnknownManifest(kind, declared.id)] = None
 
     def _lack(self, problems: list[Problem], count: int = 1) -> None:
         """Note problems, of which the first says what so many resources need."""
@@ -396,13 +420,13 @@ class Walk:
 
     def _apply(
         self,
-        place: Place,
+        place: AppliedManifest,
         declared: DeclaredResource,
         *,
-        entry: Compiled,
+        entry: CompiledResource,
         handed: Mapping[str, Any],
         managed: bool,
-    ) -> tuple[Compiled, bool]:
+    ) -> tuple[CompiledResource, bool]:
         """The resource with those that it applies, and whether these are unknown."""
         item = entry.item
         properties = item.properties
@@ -436,13 +460,13 @@ class Walk:
 
     def _refused(
         self,
-        place: Place,
+        place: AppliedManifest,
         declared: DeclaredResource,
         *,
-        entry: Compiled,
+        entry: CompiledResource,
         refusal: Refusal,
         managed: bool,
-    ) -> Compiled:
+    ) -> CompiledResource:
         item = entry.item
         kind = refusal.problems[0].kind
         if self._is_examined and kind in NEEDS:

@@ -13,7 +13,7 @@ from inventory import Host, Inventory
 from orchestrator.manifest import load_site
 from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
-from orchestrator.planning.facts import NothingGathered
+from orchestrator.planning.facts import NoFacts
 from orchestrator.planning.resolved_manifest import resolved_manifest
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.runs.fleet_facts import show_hosts
@@ -78,9 +78,9 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
     site, planner = _planned(desk, draft)
     show_hosts([planner], inventory)
     record = hosts.facts(name)
-    gathered, facts = NothingGathered(), f"No facts of {name} are stored: ccm facts -l {name}"
+    gathered, facts = NoFacts(), f"No facts of {name} are stored: ccm facts -l {name}"
     if record is not None:
-        gathered = NothingGathered(record.facts, record.unavailable)
+        gathered = NoFacts(record.facts, record.unavailable)
         facts = f"With the facts of {record.moment}."
     plan = planner.plan(host, gathered)
     document = resolved_manifest(site, plan)

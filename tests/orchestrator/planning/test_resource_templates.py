@@ -3,8 +3,8 @@
 import gc
 from pathlib import Path
 
-from orchestrator.planning.compiled import Whole
-from orchestrator.planning.resource_templates import Filled, Skeleton
+from orchestrator.planning.compiled import CompleteResource
+from orchestrator.planning.resource_templates import FilledResource, ResourceTemplate
 
 from .planned import FakeHost, gathered, planner
 
@@ -21,7 +21,7 @@ def test_it_is_filled_with_other_texts(tmp_path: Path) -> None:
         planner(tmp_path, SITE.replace("TEXT", text)).plan(FakeHost(), gathered()).resources[0]
         for text in ("one", "another")
     )
-    skeleton = Skeleton.of(one)
+    skeleton = ResourceTemplate.of(one)
     assert skeleton is not None
     for own in (False, True):
         filled = skeleton.filled([b"another"], own)
@@ -34,15 +34,17 @@ def test_it_is_filled_with_other_texts(tmp_path: Path) -> None:
 
 def test_what_a_host_has_of_its_own_is_its_texts(tmp_path: Path) -> None:
     """A plan is held for as long as its host is at work, and may have thousands of these."""
-    skeleton = Skeleton.of(planner(tmp_path, SITE).plan(FakeHost(), gathered()).resources[0])
+    skeleton = ResourceTemplate.of(
+        planner(tmp_path, SITE).plan(FakeHost(), gathered()).resources[0]
+    )
     assert skeleton is not None
     filled = skeleton.filled([b"another"], own=True)
-    assert isinstance(filled, Filled)
-    assert {*gc.get_referents(filled)} - {Filled} == {skeleton, (b"another",)}
+    assert isinstance(filled, FilledResource)
+    assert {*gc.get_referents(filled)} - {FilledResource} == {skeleton, (b"another",)}
 
 
 def test_without_a_reference_there_is_none(tmp_path: Path) -> None:
     """Where a text is not referred to, there is no place for another one."""
     plan = planner(tmp_path, SITE).plan(FakeHost(), gathered())
     resource = plan.resources[0]
-    assert Skeleton.of(Whole(resource.outline, b"{}", resource.blobs)) is None
+    assert ResourceTemplate.of(CompleteResource(resource.outline, b"{}", resource.blobs)) is None

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.fleet.host.fetch_target import FetchTarget
 from orchestrator.planning.commands.fetch_command import FetchCommand
-from orchestrator.planning.facts import NothingGathered
+from orchestrator.planning.facts import NoFacts
 from remote_runtime.errors import UsageError
 
 
@@ -20,7 +20,7 @@ def test_every_host_gets_the_same_paths(tmp_path: Path) -> None:
     """They are sent as they are, with the bounds; what arrives lies below each host's name."""
     command = FetchCommand(["/var/log/a b", "/etc/{{ x }}/"], FetchTarget(tmp_path, 5, 9), True)
     for name in ("web1", "web2"):
-        plan = command.plan(Named(name), NothingGathered())
+        plan = command.plan(Named(name), NoFacts())
         (entry,) = json.loads(plan.payload({}))["resources"]
         assert (entry["type"], entry["name"]) == ("fetch", "'/var/log/a b' '/etc/{{ x }}/'")
         assert entry["properties"] == {

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from orchestrator.planning.commands.fleet_command import FleetCommand
-from orchestrator.planning.facts import NothingGathered
+from orchestrator.planning.facts import NoFacts
 from remote_runtime.errors import UsageError
 
 
 def sent(command: FleetCommand) -> dict[str, Any]:
     """The one resource of the plan."""
-    plan = json.loads(command.plan(None, NothingGathered()).payload({}))
+    plan = json.loads(command.plan(None, NoFacts()).payload({}))
     (entry,) = plan["resources"]
     assert plan["secrets"] == []
     found: dict[str, Any] = entry
@@ -40,7 +40,7 @@ def test_a_line_is_for_the_shell() -> None:
     entry = sent(command)
     assert entry["name"] == "df -h | tail"
     assert entry["properties"] == {"argv": ["/bin/sh", "-c", "df -h | tail"], "timeout": "90s"}
-    assert command.plan(None, NothingGathered()).longest() >= 90
+    assert command.plan(None, NoFacts()).longest() >= 90
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_scripts_first_line_says_what_runs_it(tmp_path: Path, head: str, argv:
     assert entry["name"] == "'check me.sh' 'a b'"
     assert (properties["argv"], properties["arguments"]) == (argv, ["a b"])
     assert properties["file"] == "check me.sh"
-    plan = command.plan(None, NothingGathered())
+    plan = command.plan(None, NoFacts())
     blob = plan.blob(properties["script"]["$blob"])
     assert b"".join(blob.chunks()).decode() == head
 
