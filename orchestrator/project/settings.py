@@ -13,7 +13,7 @@ from remote_runtime.errors import Position, UsageError
 
 DEFAULT_FORKS = 50
 FACTS_MAX_AGE = "1h"
-KEPT = 200
+DEFAULT_KEEP = 200
 """The number of stored runs."""
 
 
@@ -116,7 +116,7 @@ SETTINGS = (
         variable="CCM_KEEP",
         meaning="Number of stored runs of all projects; older ones are removed",
         number=True,
-        default=KEPT,
+        default=DEFAULT_KEEP,
         flag=False,
     ),
     Setting(

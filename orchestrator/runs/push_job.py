@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.project.settings import KEPT
+from orchestrator.project.settings import DEFAULT_KEEP
 from orchestrator.rollout.options import RolloutOptions
 from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteSide
 
@@ -99,7 +99,7 @@ class PushConfig(NamedTuple):
     rollout: RolloutOptions = RolloutOptions()
     again: tuple[str, ...] = ()
     retry: tuple[str, ...] = ()
-    keep: int = KEPT
+    keep: int = DEFAULT_KEEP
     engine: EngineChoice = EngineChoice(THREADS)
     remote: RemoteSide | None = None
     history: HistoryLocation | None = None

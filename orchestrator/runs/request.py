@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.project.settings import DEFAULT_FORKS, KEPT
+from orchestrator.project.settings import DEFAULT_FORKS, DEFAULT_KEEP
 from orchestrator.rollout.options import RolloutOptions
 from remote_runtime.options import RunOptions
 
@@ -94,7 +94,7 @@ class RunRequest(NamedTuple):
     connection: ConnectionOptions = ConnectionOptions()
     verify: bool = False
     rollout: RolloutOptions = RolloutOptions()
-    keep: int = KEPT
+    keep: int = DEFAULT_KEEP
     engine: EngineChoice | None = None
     plan: PlanRequirements = PlanRequirements()
     stages: StageChoice = StageChoice()

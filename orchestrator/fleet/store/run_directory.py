@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.fleet import events as happening
-from orchestrator.project.settings import KEPT
+from orchestrator.project.settings import DEFAULT_KEEP
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
 from orchestrator.support.line_file import FULL, LineFile
@@ -95,7 +95,7 @@ class RunDirectory:
         options: dict[str, Any],
         *,
         parent: Path | None = None,
-        keep: int = KEPT,
+        keep: int = DEFAULT_KEEP,
         most_output: int = MAX_OUTPUT,
     ) -> None:
         self.path = (parent or make_private(runs_directory())) / started.run_id

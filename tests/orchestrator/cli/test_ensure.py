@@ -13,7 +13,7 @@ from orchestrator.cli.commands import build_parser, find_command
 from orchestrator.cli.property_flags import flags_of
 from orchestrator.cli.resource_commands import command_line
 from orchestrator.manifest.types import Type, load_type, type_names
-from orchestrator.project.settings import KEPT
+from orchestrator.project.settings import DEFAULT_KEEP
 from remote_runtime.errors import CcmError, InputError
 from tests import caches
 from tests.orchestrator.cli.starts import hosts, imported, site
@@ -273,7 +273,7 @@ def test_a_converged_command_imports_nothing_heavy(tmp_path: Path) -> None:
 def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) -> None:
     """``ccm push`` of a file does without them too, and without the ways to other hosts; also where
     it is one run too many, so that the oldest is removed."""
-    for number in range(KEPT):
+    for number in range(DEFAULT_KEEP):
         old = tmp_path / "ccm" / "runs" / f"20200101T000000Z-{number:07d}"
         old.mkdir(parents=True, mode=0o700)
         (old / "run.json").write_text("{}")
@@ -281,7 +281,7 @@ def test_a_converged_push_to_this_machine_imports_nothing_heavy(tmp_path: Path) 
     found = set(imported(tmp_path, *words))
     assert "orchestrator.runs.run_loop" in found
     assert found & (HEAVY | OPTIONAL) == set()
-    assert len(list(old.parent.iterdir())) == KEPT
+    assert len(list(old.parent.iterdir())) == DEFAULT_KEEP
 
 
 COMPILES = """
