@@ -21,7 +21,7 @@ from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import UsageError
 
 FORMAT = 1
-PATIENCE = 30.0
+LOCK_TIMEOUT = 30.0
 _PAUSE = 0.02
 
 
@@ -33,7 +33,7 @@ class JsonFile:
         path: Path,
         prepare: Callable[[Path], object] = lambda directory: None,
         clock: Callable[[], float] = time.time,
-        patience: float = PATIENCE,
+        patience: float = LOCK_TIMEOUT,
     ) -> None:
         self._path = Path(os.path.realpath(path))
         self.shown = str(self._path)

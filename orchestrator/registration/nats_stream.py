@@ -36,8 +36,8 @@ from orchestrator.registration.entry import PREFIX, Query, Registration, in_orde
 from orchestrator.registration.errors import RegistrationError
 from orchestrator.registration.nats_url import StreamAddress
 
-CONNECTING = 5
-ANSWER = 10.0
+CONNECT_TIMEOUT = 5
+ANSWER_TIMEOUT = 10.0
 _BATCH = 256
 _MARKER = "Nats-Marker-Reason"
 _TTL_SINCE = (2, 11)
@@ -64,7 +64,9 @@ class NatsStream:
             """Publish the entries."""
             for entry in entries:
                 data = json.dumps(entry.payload(), ensure_ascii=False).encode()
-                await stream.publish(entry.subject, data, ANSWER, headers=self._headers(entry))
+                await stream.publish(
+                    entry.subject, data, ANSWER_TIMEOUT, headers=self._headers(entry)
+                )
 
         self._run(work)
 
@@ -90,7 +92,7 @@ class NatsStream:
             found: list[Registration | None] = []
             left = (await messages.consumer_info()).num_pending or 0
             while left > 0:
-                batch = await messages.fetch(min(left, _BATCH), timeout=ANSWER)
+                batch = await messages.fetch(min(left, _BATCH), timeout=ANSWER_TIMEOUT)
                 left -= len(batch)
                 found += [_entry(m.data) for m in batch if _MARKER not in (m.headers or {})]
             await messages.unsubscribe()
@@ -169,7 +171,7 @@ class NatsStream:
         except NoServersError as error:
             raise errors[-1] if errors else error from None
         try:
-            return await work(client, client.jetstream(timeout=ANSWER))
+            return await work(client, client.jetstream(timeout=ANSWER_TIMEOUT))
         finally:
             with suppress(NatsError, OSError):
                 await client.close()
@@ -178,7 +180,7 @@ class NatsStream:
         place = self._place
         options: dict[str, Any] = {
             "name": "ccm",
-            "connect_timeout": CONNECTING,
+            "connect_timeout": CONNECT_TIMEOUT,
             "allow_reconnect": False,
             "max_reconnect_attempts": 1,
             "error_cb": note,

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from orchestrator.registration.entry import Registration
     from orchestrator.registration.store import Store
 
-GATHERING = 0.5  # seconds in which more entries may join a batch
-CLOSING = 60.0
+BATCH_SECONDS = 0.5  # seconds in which more entries may join a batch
+CLOSE_TIMEOUT = 60.0
 
 
 class Failure(NamedTuple):
@@ -34,7 +34,7 @@ class Publisher:
     new entries are published; ``warning`` says why that failed, "" for success.
     """
 
-    def __init__(self, opener: Callable[[], Store], gathering: float = GATHERING) -> None:
+    def __init__(self, opener: Callable[[], Store], gathering: float = BATCH_SECONDS) -> None:
         self._opener = opener
         self._gathering = gathering
         self._queue: queue.SimpleQueue[list[tuple[str, Registration]] | None] = queue.SimpleQueue()
@@ -58,7 +58,7 @@ class Publisher:
         # Together: an entry that comes later would count as announced no more.
         self._queue.put([(host, Registration.of(properties)) for properties in registrations])
 
-    def close(self, seconds: float = CLOSING) -> Failure | None:
+    def close(self, seconds: float = CLOSE_TIMEOUT) -> Failure | None:
         """Publish the remaining entries, and return those that could not be published."""
         if self._thread is None:
             return None

@@ -16,7 +16,7 @@ from orchestrator.fleet.settings import RunSettings
 from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.fleet.window import run_all
 from orchestrator.planning.commands.fact_request import FactRequest
-from orchestrator.registration.publisher import CLOSING, Publisher
+from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, engaged
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.remote_work import RemoteWork
@@ -94,7 +94,7 @@ def gather_by_workers(
             results = run_all(map(engine.maker(job), chosen.hosts), forks, watch)
         finally:
             engine.close()
-            publisher.close(CLOSING)
+            publisher.close(CLOSE_TIMEOUT)
             bus.close()
     return {name: facts.answer(name, result) for name, result in results.items()}
 

@@ -19,7 +19,7 @@ from orchestrator.fleet.store import lost_runs
 from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
-from orchestrator.registration.publisher import CLOSING, Publisher
+from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
 from orchestrator.runs.engine_choice import EngineSpec, engaged
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.result import RunResult
@@ -307,7 +307,7 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
     """Publish the remaining registrations, and report failures to each of their hosts; whether
     there were any.
     """
-    failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSING)
+    failure = publisher.close(INTERRUPTED_CLOSING if interrupted else CLOSE_TIMEOUT)
     _publish_remarks(filter(None, [publisher.warning]), bus)
     if failure is None:
         return False
