@@ -79,12 +79,12 @@ def _lines(
     style: "Style",
 ) -> Iterator[str]:
     from orchestrator.cli.report import headline
-    from orchestrator.report.differences import together
+    from orchestrator.report.differences import group_hosts
     from orchestrator.report.host_names import named
 
     yield f"1  {headline(first)}"
     yield f"2  {headline(second)}"
-    groups = together(found)
+    groups = group_hosts(found)
     for hosts, differences in groups:
         yield ""
         yield style("title", named(hosts, style.width - 24))

@@ -3,7 +3,7 @@
 import sys
 
 from orchestrator.cli.output import Output, OutputOptions
-from orchestrator.report.command_output import Answers
+from orchestrator.report.command_output import CommandOutput
 from orchestrator.report.terminal.lines import Lines
 from orchestrator.report.terminal.style import Style
 from remote_runtime.options import RunOptions
@@ -12,15 +12,15 @@ from remote_runtime.options import RunOptions
 class GroupedOutput(Output):
     """The output of a command over the fleet: identical output of hosts, instead of a summary.
 
-    ``fold`` is as for ``Answers``. Progress goes to stderr if it is not drawn.
+    ``fold`` is as for ``CommandOutput``. Progress goes to stderr if it is not drawn.
     """
 
     def __init__(self, options: OutputOptions, run: RunOptions, *, fold: bool) -> None:
         super().__init__(options, run)
-        self._answers = Answers()
+        self._answers = CommandOutput()
         self._fold = fold
 
-    def _summarised(self) -> Answers:
+    def _summarised(self) -> CommandOutput:
         return self._answers
 
     def _plain_lines(self) -> Lines | None:

@@ -276,10 +276,10 @@ class Output:
 
     def write_summary(self, kept: str) -> None:
         """Write the summary; ``kept`` is the run's id, "" for a run without a record."""
-        from orchestrator.report.terminal.rows import Choice
+        from orchestrator.report.terminal.rows import DetailLevel
         from orchestrator.report.terminal.summary import Summary
 
-        choice = Choice(self._diff, self.options.verbose, self.options.quiet)
+        choice = DetailLevel(self._diff, self.options.verbose, self.options.quiet)
         Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
 
     def _write_metrics(self, path: str, kept: SavedRun) -> None:

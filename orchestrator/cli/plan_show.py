@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.dangers import Dangers
     from orchestrator.report.run_collector import RunCollector
-    from orchestrator.report.terminal.rows import Choice
+    from orchestrator.report.terminal.rows import DetailLevel
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
 
@@ -60,7 +60,7 @@ def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     found = list(dangers.lines(style, everything=verbose))
     for line in ["", *found] if found else []:
         print(line)
-    Summary(collected, style, Choice(diff, verbose)).write(sys.stdout)
+    Summary(collected, style, DetailLevel(diff, verbose)).write(sys.stdout)
 
 
 def _head(kept: "PlanFile") -> list[str]:

@@ -154,7 +154,7 @@ def _named(name: str, hosts: Iterable[str]) -> list[str]:
 
 def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
     from orchestrator.report.run_collector import RunCollector
-    from orchestrator.report.terminal.rows import Choice
+    from orchestrator.report.terminal.rows import DetailLevel
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
     from orchestrator.report.wording import AD_HOC
@@ -173,17 +173,17 @@ def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
         collected.handle(event)
     noop = bool(kept.about["noop"])
     diffs = (noop or args.diff or args.verbose) and not args.no_diff
-    choice = Choice(diffs, args.verbose, args.quiet)
+    choice = DetailLevel(diffs, args.verbose, args.quiet)
     Summary(collected, Style.of(sys.stdout), choice).write(sys.stdout)
     _verification(kept, args, chosen)
 
 
 def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
     """What a command said on the hosts."""
-    from orchestrator.report.command_output import Answers
+    from orchestrator.report.command_output import CommandOutput
     from orchestrator.report.terminal.style import Style
 
-    answers = Answers()
+    answers = CommandOutput()
     for event in told:
         answers.handle(event)
     answers.write(sys.stdout, Style.of(sys.stdout), fold=args.fold, quiet=args.quiet)

@@ -31,7 +31,7 @@ class RunRow(NamedTuple):
 
     run: str
     when: str
-    took: str
+    duration_text: str
     changed: str
     failed: str
     predicted: str
@@ -168,7 +168,7 @@ def _record(kept: SavedRun) -> dict[str, Any]:
 
 
 def _listed(kept: SavedRun) -> RunRow:
-    from orchestrator.report.durations import took
+    from orchestrator.report.durations import duration_text
     from orchestrator.report.files.document import whole_tally
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
 
@@ -184,7 +184,7 @@ def _listed(kept: SavedRun) -> RunRow:
     return RunRow(
         kept.run_id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"])),
-        took(about["end"] - about["start"]) if about["end"] else "-",
+        duration_text(about["end"] - about["start"]) if about["end"] else "-",
         changed="-" if results is None or command in AD_HOC else f"{summary.changed:,}",
         failed="-" if results is None else f"{summary.failed:,}",
         who=one_line(kept.origin.who, _LONGEST_WHO),

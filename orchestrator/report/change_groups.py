@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from orchestrator.report.grouping import Row, alike_entry, applied_by, told_of_manifest
+from orchestrator.report.grouping import Row, applied_by, grouping_key, without_redundant_applies
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.run_collector import Entry, RunCollector
-from orchestrator.report.terminal.rows import Choice, Rows
+from orchestrator.report.terminal.rows import DetailLevel, Rows
 from orchestrator.report.terminal.style import Style
 from orchestrator.support.plain_text import one_line
 
@@ -22,7 +22,7 @@ def rows_of(collected: RunCollector, hosts: Sequence[str]) -> list[Row]:
     for host in hosts:
         seen: Counter[tuple[str, ...]] = Counter()
         for entry in collected.entries.get(host, ()):
-            key = alike_entry(entry, host)
+            key = grouping_key(entry, host)
             seen[key] += 1
             found.setdefault((seen[key], *key), {}).setdefault(entry, []).append(host)
     return list(found.values())
@@ -33,7 +33,7 @@ def by_manifest(rows: Sequence[Row]) -> list[Row]:
     happened.
     """
     heads = [(next(iter(row)), row) for row in rows]
-    told = set(map(id, told_of_manifest(entry for entry, _ in heads)))
+    told = set(map(id, without_redundant_applies(entry for entry, _ in heads)))
     heads = [head for head in heads if id(head[0]) in told]
     order: dict[str, tuple[int, int]] = {}
     for at, (entry, _) in enumerate(heads):
@@ -73,7 +73,7 @@ class ChangeList:
         hosts: Sequence[str],
         *,
         style: Style,
-        choice: Choice,
+        choice: DetailLevel,
         told: bool,
     ) -> None:
         self._all = rows_of(collected, hosts)
@@ -108,7 +108,7 @@ class ChangeList:
         if len(kept) < len(pieces):
             yield self._left_out([row for at, row in enumerate(self._rows) if at not in kept])
 
-    def _pieces(self, choice: Choice) -> list[list[str]]:
+    def _pieces(self, choice: DetailLevel) -> list[list[str]]:
         rows = Rows(self._style, choice)
         return [list(rows.lines(row, self._where(hosts_of(row)))) for row in self._rows]
 

@@ -10,8 +10,8 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.durations import took
-from orchestrator.report.equal_texts import alike, folded
+from orchestrator.report.durations import duration_text
+from orchestrator.report.equal_texts import folded, normalized
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
 from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
@@ -19,14 +19,14 @@ from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.totals import total_line
 from orchestrator.report.terminal.wrapping import wrapped
-from orchestrator.report.wording import ended, fate
+from orchestrator.report.wording import end_reason, outcome_words
 
 MAX_BYTES = 64 << 20  # of all hosts together, in memory
 LEFT_OUT = "[omitted; see ccm report --host]\n"
 _INDENT = "    "
 
 
-class HostAnswer(NamedTuple):
+class HostOutput(NamedTuple):
     """The result of the command on a host: its exit code, if any, why it failed, its output."""
 
     code: int | None = None
@@ -34,11 +34,11 @@ class HostAnswer(NamedTuple):
     output: str = ""
 
 
-class AnswerGroup(NamedTuple):
+class OutputGroup(NamedTuple):
     """Hosts with the same answer, that of the first; ``exact``: nothing of it differs."""
 
     results: list[HostResult]
-    answer: HostAnswer
+    answer: HostOutput
     exact: bool
 
     @property
@@ -47,7 +47,7 @@ class AnswerGroup(NamedTuple):
         return [result.host for result in self.results]
 
 
-class Answers(Subscriber):
+class CommandOutput(Subscriber):
     """Subscriber that stores the answer of each host, equal answers once.
 
     Once the texts have ``most`` bytes, no more are stored.
@@ -60,8 +60,8 @@ class Answers(Subscriber):
         self._results: dict[str, HostResult] = {}
         self._asked = RetryOptions()
         self._standing = RolloutProgress()
-        self._answers: dict[str, HostAnswer] = {}
-        self._known: dict[HostAnswer, HostAnswer] = {}
+        self._answers: dict[str, HostOutput] = {}
+        self._known: dict[HostOutput, HostOutput] = {}
         self._held = 0
         self._notices: dict[tuple[str, str], list[str]] = {}
 
@@ -81,7 +81,7 @@ class Answers(Subscriber):
         elif isinstance(event, happening.RunFinished):
             self._took = max(0.0, event.at - self._began)
 
-    def _kept(self, answer: HostAnswer) -> HostAnswer:
+    def _kept(self, answer: HostOutput) -> HostOutput:
         """The stored answer: the same object for equal ones, within the limit."""
         if answer not in self._known:
             self._held += len(answer.output)
@@ -89,7 +89,7 @@ class Answers(Subscriber):
                 return answer._replace(output=LEFT_OUT)
         return self._known.setdefault(answer, answer)
 
-    def groups(self, fold: bool) -> list[AnswerGroup]:
+    def groups(self, fold: bool) -> list[OutputGroup]:
         """Failures first, then the most hosts first; ``fold`` sets names and numbers aside."""
         found: dict[tuple[object, ...], list[HostResult]] = {}
         for host in self._order:
@@ -101,17 +101,17 @@ class Answers(Subscriber):
 
     def _key(self, result: HostResult, fold: bool) -> tuple[object, ...]:
         answer, host = self._of_host(result.host), result.host
-        why = (result.outcome, result.kind, alike(result.message, host), result.phase)
+        why = (result.outcome, result.kind, normalized(result.message, host), result.phase)
         if not fold:
-            return *why, answer.code, alike(answer.error, host), answer.output
-        return *why, answer.code, alike(answer.error, host), folded(answer.output, host)
+            return *why, answer.code, normalized(answer.error, host), answer.output
+        return *why, answer.code, normalized(answer.error, host), folded(answer.output, host)
 
-    def _group(self, results: list[HostResult]) -> AnswerGroup:
+    def _group(self, results: list[HostResult]) -> OutputGroup:
         answers = {self._of_host(result.host) for result in results}
-        return AnswerGroup(results, self._of_host(results[0].host), len(answers) == 1)
+        return OutputGroup(results, self._of_host(results[0].host), len(answers) == 1)
 
-    def _of_host(self, host: str) -> HostAnswer:
-        return self._answers.get(host, HostAnswer())
+    def _of_host(self, host: str) -> HostOutput:
+        return self._answers.get(host, HostOutput())
 
     # -- for people -------------------------------------------------------------------------------
 
@@ -143,28 +143,28 @@ class Answers(Subscriber):
             names = [host for host in self._order if host in {one.host for one in bad}]
             limit = limit_of(outcome.FAILED, names, self._asked.run_id)
             yield total_line(style, "Retry", self._asked.on(limit))
-        yield total_line(style, "Time", took(self._took))
+        yield total_line(style, "Time", duration_text(self._took))
         if kept:
             again = style("faint", "  (see ccm report)")
             yield total_line(style, "Run", f"{kept}{again}")
 
 
-def _answer_of(event: dict[str, object]) -> HostAnswer:
+def _answer_of(event: dict[str, object]) -> HostOutput:
     error, code = event["error"], event.get("exit_code")
     first = str(error[0]) if isinstance(error, list) and error else ""
-    return HostAnswer(code if isinstance(code, int) else None, first, str(event.get("output", "")))
+    return HostOutput(code if isinstance(code, int) else None, first, str(event.get("output", "")))
 
 
-def _of(group: AnswerGroup) -> str:
+def _of(group: OutputGroup) -> str:
     return group.results[0].outcome
 
 
-def _block(group: AnswerGroup, style: Style) -> Iterator[str]:
+def _block(group: OutputGroup, style: Style) -> Iterator[str]:
     result = group.results[0]
     role = "ok" if result.outcome == outcome.OK else result.outcome
     yield f"{style('title', named(group.hosts, 10_000))}  {style(role, _word(group))}"
     if result.message and result.was_started:
-        for line in (*ended(result).splitlines(), *_advice(result)):
+        for line in (*end_reason(result).splitlines(), *_advice(result)):
             yield from (f"{_INDENT}{text}" for text in wrapped(line, style.width - len(_INDENT)))
     for line in group.answer.output.splitlines():
         yield f"{_INDENT}{line}".rstrip()
@@ -178,20 +178,20 @@ def _advice(result: HostResult) -> Iterable[str]:
     return [f"→ {result.advice}"] if result.advice else []
 
 
-def _word(group: AnswerGroup) -> str:
+def _word(group: OutputGroup) -> str:
     """The result of a group of hosts, in a few words."""
     result, answer = group.results[0], group.answer
     if result.message:
-        return fate(result)
+        return outcome_words(result)
     return answer.error or ("ok" if answer.code is None else f"exit code {answer.code}")
 
 
-def _counted(groups: list[AnswerGroup], style: Style) -> str:
+def _counted(groups: list[OutputGroup], style: Style) -> str:
     """How many hosts ended with which exit code, or how else; the order is that of the groups."""
     found: Counter[tuple[str, str]] = Counter()
     for group in groups:
         answer, role = group.answer, _of(group)
         coded = not group.results[0].message and answer.code is not None
-        word = f"exit code {answer.code}" if coded else fate(group.results[0])
+        word = f"exit code {answer.code}" if coded else outcome_words(group.results[0])
         found[role, word] += len(group.results)
     return ", ".join(style(role, f"{number:,} {word}") for (role, word), number in found.items())

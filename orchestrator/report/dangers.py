@@ -21,7 +21,7 @@ from orchestrator.plan_files.danger import (
     Danger,
 )
 from orchestrator.report.action_text import DOUBTS
-from orchestrator.report.equal_texts import alike_but_for
+from orchestrator.report.equal_texts import without_host_name
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
@@ -102,7 +102,7 @@ class Dangers(Subscriber):
             self._doubtful.add(host)
         doubt = DOUBTS.get(event.get("prediction", ""), "")
         for one in found:
-            alike = Danger(*(alike_but_for(host, text) for text in one))
+            alike = Danger(*(without_host_name(host, text) for text in one))
             key = (*alike, doubt)
             group = self._found.get(key)
             if group is not None:

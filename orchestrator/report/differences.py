@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.saved_runs import ReportSource
-from orchestrator.report.equal_texts import alike, alike_but_for
+from orchestrator.report.equal_texts import normalized, without_host_name
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"
@@ -77,7 +77,7 @@ class Differences:
 
     def _fate(self, host: str) -> Iterator[Difference]:
         before, after = (_outcome(results.get(host)) for results in self._results)
-        if alike(before, host) != alike(after, host):
+        if normalized(before, host) != normalized(after, host):
             yield Difference(HOST, OUTCOME, before, after)
 
     def _resources(self, host: str) -> Iterator[Difference]:
@@ -108,7 +108,11 @@ def _compared(
         if one.status != other.status and what.kind != DESIRED:
             continue  # a failure has an error, a success has none
         # An error may hold process ids and times; a value that differs in a digit differs.
-        same = alike(before, host) == alike(after, host) if what == _ERROR else before == after
+        same = (
+            normalized(before, host) == normalized(after, host)
+            if what == _ERROR
+            else before == after
+        )
         if not same:
             yield Difference(name, str(what), before, after)
 
@@ -142,10 +146,12 @@ def _text(value: Any) -> str:
 
 
 def _shared(host: str, text: str) -> str:
-    return HASH.sub("#", alike_but_for(host, text))
+    return HASH.sub("#", without_host_name(host, text))
 
 
-def together(differences: dict[str, list[Difference]]) -> list[tuple[list[str], list[Difference]]]:
+def group_hosts(
+    differences: dict[str, list[Difference]],
+) -> list[tuple[list[str], list[Difference]]]:
     """Hosts with the same differences, the most hosts first; hosts without any are left out.
 
     Neither a host's own name nor the hash of what holds it keeps a host from the others.

@@ -1,7 +1,7 @@
 """Durations as people read them (controller)."""
 
 
-def took(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A duration for people: ``0.42 s``, ``12.3 s``, ``3 min 05 s``."""
     if seconds < 10:
         return f"{seconds:.2f} s"

@@ -4,7 +4,7 @@ import re
 
 from orchestrator.fleet.host.stage_host import host_in
 
-LOOKED_AT = 4_000  # characters of a text that decide whether it is like another
+MAX_COMPARED = 4_000  # characters of a text that decide whether it is like another
 HOST = "{host}"  # stands for the name of each host of a block
 
 FINGERPRINT = r"\bSHA256:[\w+/]{43}"
@@ -25,20 +25,20 @@ _NUMBERS = r"\d+(?:[.,:]\d+)*"
 _BLANKS = r"[ \t]+"
 
 
-def alike(text: str, host: str) -> str:
+def normalized(text: str, host: str) -> str:
     """The text without what differs between hosts for no reason that matters."""
     if not text:
         return text
-    return re.sub(_VARYING, "#", alike_but_for(host, text[:LOOKED_AT]))
+    return re.sub(_VARYING, "#", without_host_name(host, text[:MAX_COMPARED]))
 
 
 def folded(text: str, host: str) -> str:
     """The text without the host's own name and without any number, however it is set out."""
-    text = re.sub(_NUMBERS, "#", re.sub(_VARYING, "#", alike_but_for(host, text)))
+    text = re.sub(_NUMBERS, "#", re.sub(_VARYING, "#", without_host_name(host, text)))
     return re.sub(_BLANKS, " ", text)
 
 
-def alike_but_for(host: str, text: str, name: str = HOST) -> str:
+def without_host_name(host: str, text: str, name: str = HOST) -> str:
     """The text with the host's own name, as a word or in a longer name, the same for all hosts:
     ``name``."""
     host, short = host_in(host), short_name(host)
@@ -55,6 +55,6 @@ def short_name(host: str) -> str:
     return host_in(host).partition(".")[0]
 
 
-def alike_in_values(host: str, text: str) -> str:
+def normalized_value(host: str, text: str) -> str:
     """The text of a change without the host's own name and what only that host can have."""
-    return re.sub(_OWN, "#", alike_but_for(host, text[:LOOKED_AT]) + text[LOOKED_AT:])
+    return re.sub(_OWN, "#", without_host_name(host, text[:MAX_COMPARED]) + text[MAX_COMPARED:])

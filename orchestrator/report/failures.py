@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.equal_texts import alike_but_for
+from orchestrator.report.equal_texts import without_host_name
 from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.run_collector import Entry, entry_of
-from orchestrator.report.wording import ended
+from orchestrator.report.wording import end_reason
 
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
@@ -139,7 +139,7 @@ class Failures:
             told.add(entry.manifest)
         if not entry.health and applied_by(entry) in told - {""}:
             return  # the resources of its manifest have already reported it
-        resource = alike_but_for(host, entry.resource)
+        resource = without_host_name(host, entry.resource)
         text = _told(entry.errors, host, self._names)
         self._put(host, (outcome.FAILED, "", entry.exit_code, resource, text.common), text)
 
@@ -150,7 +150,7 @@ class Failures:
             return
         if failed and not result.message and result.host in self._manifests:
             return
-        errors = (ended(result),) if result.message or not failed else ()
+        errors = (end_reason(result),) if result.message or not failed else ()
         text = _told(errors, result.host, self._names)
         key = (result.outcome, result.kind, None, "", text.common)
         self._put(result.host, key, text).results.append(result)
@@ -262,7 +262,7 @@ def _common(
 
     ``statuses``: a separate number with few digits may be the reason, and stays.
     """
-    text = alike_but_for(host, text, _OWN)
+    text = without_host_name(host, text, _OWN)
 
     def word(found: re.Match[str]) -> str:
         """Replace a word that varies from host to host."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.report.equal_texts import alike
+from orchestrator.report.equal_texts import normalized
 from orchestrator.report.failures import Failures, SharedFailure
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.paragraphs import RetryOptions, in_one_line, paragraph
 from orchestrator.report.terminal.style import Style
-from orchestrator.report.wording import ended
+from orchestrator.report.wording import end_reason
 from orchestrator.support.plain_text import one_line
 
 MAX_FAILURE_LINES = 17  # lines
@@ -49,8 +49,8 @@ def idle_lines(collected: RunCollector, style: Style) -> Iterator[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for host, result in collected.results.items():
         if not result.was_started:
-            found.setdefault((result.outcome, alike(result.message, host)), []).append(host)
+            found.setdefault((result.outcome, normalized(result.message, host)), []).append(host)
     for (role, _), hosts in found.items():
         number = f"{len(hosts):,} host{'s' if len(hosts) > 1 else ''}"
-        told = one_line(ended(collected.results[hosts[0]]), style.width - len(number) - 1)
+        told = one_line(end_reason(collected.results[hosts[0]]), style.width - len(number) - 1)
         yield f"{style('title', number)} {style(role, told)}"

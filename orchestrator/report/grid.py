@@ -12,14 +12,14 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 from orchestrator.report.dangers import Dangers
-from orchestrator.report.equal_texts import alike, alike_but_for
+from orchestrator.report.equal_texts import normalized, without_host_name
 from orchestrator.report.failures import SharedFailure, failures_of
-from orchestrator.report.grouping import alike_entry
-from orchestrator.report.run_collector import Entries, Entry, entry_of, is_told
+from orchestrator.report.grouping import grouping_key
+from orchestrator.report.run_collector import Entries, Entry, entry_of, is_reportable
 from orchestrator.report.terminal.paragraphs import RetryOptions
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished_resources import UnfinishedResources
-from orchestrator.report.wording import alike_changes, hashless
+from orchestrator.report.wording import change_grouping_key, without_hashes
 
 NANOSECOND = 1e-9
 # The worst first: a resource that two manifests of a run share has one cell.
@@ -88,7 +88,7 @@ class Grid:
 
     def _add(self, event: dict[str, Any]) -> None:
         name = f"{event['type']}#{event['name']}"
-        if is_apply(name) and not is_told(event):
+        if is_apply(name) and not is_reportable(event):
             return
         if name not in self._known:
             self._known.add(name)
@@ -102,7 +102,7 @@ class Grid:
 
     def _cell(self, event: dict[str, Any]) -> Cell:
         entry = None
-        if is_told(event, self._drift):
+        if is_reportable(event, self._drift):
             told = entry_of(event, outputs=True, operations=True)
             if told.tells:
                 entry = self._entries.keep(told)
@@ -170,14 +170,14 @@ def _finding(
 
 def _told(entry: Entry) -> Entry:
     """The entry without what no report shows: the hashes of contents beside their diff."""
-    return entry._replace(changes=tuple(map(hashless, entry.changes)))
+    return entry._replace(changes=tuple(map(without_hashes, entry.changes)))
 
 
 def _look(entry: Entry, host: str) -> tuple[object, ...]:
     """The key by which entries of several hosts are grouped."""
-    changes = alike_changes(entry.changes, host)
-    operations = (alike_but_for(host, text) for text in entry.operations)
-    return (*alike_entry(entry, host), alike(entry.output, host), *changes, "", *operations)
+    changes = change_grouping_key(entry.changes, host)
+    operations = (without_host_name(host, text) for text in entry.operations)
+    return (*grouping_key(entry, host), normalized(entry.output, host), *changes, "", *operations)
 
 
 def _together(one: Cell, other: Cell) -> Cell:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, applied_as, is_apply
-from orchestrator.report.equal_texts import alike, alike_but_for, short_name
+from orchestrator.report.equal_texts import normalized, short_name, without_host_name
 from orchestrator.report.run_collector import Entry, RunCollector
 
 # Failures first; a preview's and a push's changes before hosts where nothing is to do.
@@ -70,7 +70,7 @@ def overview(blocks: list[Block], counts: Callable[[HostResult], str]) -> list[B
     found: dict[tuple[object, ...], Block] = {}
     for block in blocks:
         result = block.result
-        end = (result.kind, alike(result.message, result.host), result.phase)
+        end = (result.kind, normalized(result.message, result.host), result.phase)
         key = (block.outcome, block.changed, bool(result.untried), counts(result), *end)
         first = found.get(key)
         if first is None:
@@ -95,7 +95,7 @@ def _row(entries: tuple[Entry, ...], hosts: list[str]) -> Row:
     return row
 
 
-def told_of_manifest(entries: Iterable[Entry]) -> list[Entry]:
+def without_redundant_applies(entries: Iterable[Entry]) -> list[Entry]:
     """The entries without those of applied manifests whose own resources show what happened."""
     entries = list(entries)
     told = {entry.manifest for entry in entries}
@@ -112,12 +112,12 @@ def applied_by(entry: Entry) -> str:
     return applied_as(entry.manifest, entry.resource.partition("#")[2])
 
 
-def unheard_of(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[NotRun]:
+def not_run_resources(left: Mapping[str, Iterable[str]], hosts: Iterable[str]) -> list[NotRun]:
     """Resources that did not run on some hosts, the most hosts first; ``left`` is by host."""
     where: dict[str, list[str]] = {}
     for host in hosts:
         for name in left.get(host, ()):
-            where.setdefault(alike_but_for(host, name), []).append(host)
+            where.setdefault(without_host_name(host, name), []).append(host)
     found: dict[tuple[str, ...], NotRun] = {}
     for name, lacking in where.items():
         found.setdefault(tuple(lacking), NotRun([], lacking)).resources.append(name)
@@ -129,16 +129,16 @@ def _rank(block: Block) -> tuple[int, bool, int]:
 
 
 def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
-    told = (result.outcome, result.kind, alike(result.message, result.host), result.phase)
-    return (*told, tuple(alike_entry(entry, result.host) for entry in entries))
+    told = (result.outcome, result.kind, normalized(result.message, result.host), result.phase)
+    return (*told, tuple(grouping_key(entry, result.host) for entry in entries))
 
 
-def alike_entry(entry: Entry, host: str) -> tuple[str, ...]:
+def grouping_key(entry: Entry, host: str) -> tuple[str, ...]:
     """The key by which hosts are grouped: everything except the details of the changes."""
     named: tuple[str, ...] = (
         entry.resource, entry.manifest, entry.status, entry.message, entry.doubt,
     )  # fmt: skip
     texts = itertools.chain(entry.errors, [""], entry.unmet, [""], *entry.health, [entry.planned])
     if short_name(host) in "\n".join(named):
-        named = tuple(alike_but_for(host, text) for text in named)
-    return (*named, *(text and alike(text, host) for text in texts))
+        named = tuple(without_host_name(host, text) for text in named)
+    return (*named, *(text and normalized(text, host) for text in texts))

@@ -48,7 +48,7 @@ LEFT_AS = {
     "unknown": ", required; its state is unknown",
 }
 # Details of a drift, in addition to the changes that would undo it.
-TRACES = ("last changed", "last applied")
+PROVENANCE = ("last changed", "last applied")
 # Who made what differ from what was applied.
 DRIFTS = {
     "someone": "changed on the host",
@@ -182,7 +182,7 @@ class RunCollector(Subscriber):
         told = event.event
         status = told["status"]
         expected = "planned" not in told
-        if not is_told(told, self._drift and not self._verbose):
+        if not is_reportable(told, self._drift and not self._verbose):
             return
         left_out = status == "skipped" and not told["unmet_requirements"]
         undone = told.get("left_as", AS_DESIRED) != AS_DESIRED
@@ -228,7 +228,7 @@ def _shortened(entry: Entry) -> Entry:
     )
 
 
-def is_told(told: dict[str, Any], drift: bool = False) -> bool:
+def is_reportable(told: dict[str, Any], drift: bool = False) -> bool:
     """Whether there is anything to report about a transaction event.
 
     ``drift``: a pending change without drift does not count. An ``apply`` has its own line if it
@@ -317,10 +317,10 @@ def _traces(drift: dict[str, str], name: str) -> Iterator[ChangeLine]:
     known = [drift.get("changed"), path, owner and f"owner {owner}"]
     known.append(package and f"package {package}")
     if any(known):
-        yield ChangeLine(TRACES[0], "", ", ".join(filter(None, known)), "")
+        yield ChangeLine(PROVENANCE[0], "", ", ".join(filter(None, known)), "")
     if "run" in drift:
         text = f"{drift.get('at', '')} by {drift.get('user', '')}"
-        yield ChangeLine(TRACES[1], "", text, "")
+        yield ChangeLine(PROVENANCE[1], "", text, "")
 
 
 def _shown(value: Any) -> str:

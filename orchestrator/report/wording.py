@@ -19,10 +19,10 @@ from orchestrator.fleet.outcome import (
     Tally,
 )
 from orchestrator.report.action_text import ChangeLine, Intent, intent, is_masked
-from orchestrator.report.durations import took
-from orchestrator.report.equal_texts import alike_in_values
+from orchestrator.report.durations import duration_text
+from orchestrator.report.equal_texts import normalized_value
 from orchestrator.report.host_names import fold
-from orchestrator.report.run_collector import DRIFTS, TRACES, CheckResult, Entry
+from orchestrator.report.run_collector import DRIFTS, PROVENANCE, CheckResult, Entry
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line
@@ -49,7 +49,7 @@ def shorten(value: str, limit: int = MAX_VALUE) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def brief(change: ChangeLine) -> str:
+def brief_change(change: ChangeLine) -> str:
     """A change in a few words: a hash only shows that the value differs."""
     if change.diff and "\n" not in change.diff:
         return f"{shorten(change.what)}: {_cut(change.diff)}"
@@ -70,13 +70,13 @@ def is_hash(value: str) -> bool:
     return re.fullmatch(_HASHED, value) is not None
 
 
-def hashless(change: ChangeLine) -> ChangeLine:
+def without_hashes(change: ChangeLine) -> ChangeLine:
     """The change without the hashes of contents that have the host's name in them.
 
     A diff shows all that changes, so the hash of the old content matters only without one. What is
     known of a drift loses its times.
     """
-    if change.what in TRACES:
+    if change.what in PROVENANCE:
         before, after = (re.sub(_TIME, "", value) for value in (change.before, change.after))
         return change._replace(before=before, after=after)
     before = re.sub(_HASHED, "", change.before) if _is_in_diff(change) else change.before
@@ -88,10 +88,10 @@ def _is_in_diff(change: ChangeLine) -> bool:
     return "\n" in change.diff and MASKED not in change.diff
 
 
-def alike_changes(changes: Iterable[ChangeLine], host: str) -> Iterator[str]:
+def change_grouping_key(changes: Iterable[ChangeLine], host: str) -> Iterator[str]:
     """The key by which changes of several hosts are grouped: without what only this host has."""
-    for change in map(hashless, changes):
-        yield from (alike_in_values(host, text) for text in change)
+    for change in map(without_hashes, changes):
+        yield from (normalized_value(host, text) for text in change)
         if is_hash(change.before):  # the old contents differ in something that no diff shows
             yield change.before
 
@@ -188,20 +188,20 @@ def _certain(entry: Entry, told: str) -> str:
     return ", ".join(filter(None, (told, due, entry.doubt)))
 
 
-def meant(entry: Entry) -> Intent:
+def planned_words(entry: Entry) -> Intent:
     """The words of what it would do; nothing but the changes of what was done."""
     if entry.pending:
-        would = [change for change in entry.changes if change.what not in TRACES]
-        traces = [change for change in entry.changes if change.what in TRACES]
+        would = [change for change in entry.changes if change.what not in PROVENANCE]
+        traces = [change for change in entry.changes if change.what in PROVENANCE]
         told = intent(entry.resource.partition("#")[0], would, entry.fired)
         return told._replace(rest=(*told.rest, *traces))
     return Intent("", "", entry.changes)
 
 
-def briefly(entry: Entry) -> list[str]:
+def brief_details(entry: Entry) -> list[str]:
     """The details that its words do not cover, in one line; empty for none."""
-    _, value, rest = meant(entry)
-    parts = [shorten(value) if value else "", *map(brief, rest[:MAX_CHANGES])]
+    _, value, rest = planned_words(entry)
+    parts = [shorten(value) if value else "", *map(brief_change, rest[:MAX_CHANGES])]
     left = len(rest) - MAX_CHANGES
     text = ", ".join(filter(None, parts))
     return [f"{text}, … {left} more" if left > 0 else text] if text else []
@@ -280,8 +280,8 @@ def run_subject(command: str, what: str) -> str:
 
 
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
-    """The word before a resource and the text after it; ``told`` is the text of ``briefly``."""
-    words = entry.message if entry.status == "skipped" else meant(entry).words
+    """The word before a resource and the text after it; ``told`` is the text of ``brief_details``."""
+    words = entry.message if entry.status == "skipped" else planned_words(entry).words
     joint = " " if entry.pending and words else "; "
     behind = joint.join(filter(None, (words, told)))
     detail = one_line(_certain(entry, behind), MAX_REASON)
@@ -297,18 +297,18 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
     return entry.status, detail
 
 
-def ended(result: HostResult) -> str:
+def end_reason(result: HostResult) -> str:
     """Why a host's run did not complete, and what it was doing."""
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
-        return f"{fate(result)} {doing}"
+        return f"{outcome_words(result)} {doing}"
     if result.outcome == NOT_STARTED:
-        return f"{fate(result)}: {result.message}"
+        return f"{outcome_words(result)}: {result.message}"
     idle = result.phase in (Phase.WAITING, Phase.DONE)
     return result.message if idle or result.outcome == REFUSED else f"{doing}: {result.message}"
 
 
-def to_run(results: list[HostResult]) -> str:
+def retry_text(results: list[HostResult]) -> str:
     """The command after the hint of grouped hosts, for all of them."""
     command = results[0].command
     only = ",".join(fold(result.only for result in results if result.only))
@@ -317,7 +317,7 @@ def to_run(results: list[HostResult]) -> str:
     return f"{command} -l {shlex.quote(only)}"
 
 
-def fate(result: HostResult) -> str:
+def outcome_words(result: HostResult) -> str:
     """The result of a host, in a word or two."""
     if not result.was_started:
         return "not started"
@@ -330,15 +330,15 @@ def fate(result: HostResult) -> str:
 def host_line(result: HostResult, noop: bool) -> str:
     """One host's fate in one line."""
     text = counts([result], noop)
-    word = fate(result)
+    word = outcome_words(result)
     told = f" ({text})" if text else ""
     if word == OK:
         word = text or "nothing to do"
     elif word == INTERRUPTED:
-        word = ended(result) + told
+        word = end_reason(result) + told
     elif result.message:
         message = "; ".join(result.message.splitlines())
         word = f"{word}: {one_line(message, MAX_REASON)}{told}"
     elif text:
         word = f"{word}: {text}"
-    return f"{word} ({took(result.seconds)})"
+    return f"{word} ({duration_text(result.seconds)})"

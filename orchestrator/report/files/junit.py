@@ -11,7 +11,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.grid import Grid
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.wording import check_line, ended, fate, headline
+from orchestrator.report.wording import check_line, end_reason, headline, outcome_words
 from orchestrator.support.plain_text import junit_class
 from orchestrator.verify.assessment import Outcome
 from orchestrator.verify.stored_results import stored_assessment
@@ -105,8 +105,8 @@ def _host_error(result: HostResult | None) -> str:
     if not result.message:
         return ""
     if result.outcome in (outcome.INTERRUPTED, outcome.NOT_STARTED):
-        return ended(result)
-    return f"{fate(result)} {ended(result)}"
+        return end_reason(result)
+    return f"{outcome_words(result)} {end_reason(result)}"
 
 
 def _stderr(result: HostResult | None) -> str:

@@ -5,18 +5,18 @@ from typing import TextIO
 
 from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS, Dangers
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.files.markdown_text import cell, code, fence, inline
 from orchestrator.report.grid import Finding, Grid
-from orchestrator.report.grouping import NotRun, unheard_of
+from orchestrator.report.grouping import NotRun, not_run_resources
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.terminal.paragraphs import next_steps, others_differ, what_failed
+from orchestrator.report.terminal.paragraphs import next_steps, other_values, what_failed
 from orchestrator.report.terminal.totals import host_counts
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import (
-    brief,
+    brief_change,
     check_line,
     headline,
     listed,
@@ -115,7 +115,7 @@ def _failure(failure: SharedFailure, grid: Grid) -> str:
     if told and len(failure.hosts) > 1:
         told[0] = f"on {failure.host}: {told[0]}"
     parts = [fence("\n".join(told), "") if told else f"see {code(grid.kept.again)}\n"]
-    others = others_differ(failure, _NAMES)
+    others = other_values(failure, _NAMES)
     if others:
         parts.append(f"{inline(others)}\n")
     for words, command in next_steps(failure, grid.asked):
@@ -148,7 +148,7 @@ def _verified(kept: ReportSource) -> Iterator[str]:
 
 
 def _unknown(grid: Grid) -> Iterator[str]:
-    found = unheard_of(grid.turns.unknown, grid.hosts)
+    found = not_run_resources(grid.turns.unknown, grid.hosts)
     if found:
         yield "\n### Not known\n\n"
         yield "The host was lost before it reported these. They may have run.\n\n"
@@ -164,14 +164,14 @@ def _resources(found: Sequence[NotRun]) -> Iterator[str]:
 
 
 def _unheard(grid: Grid) -> Iterator[str]:
-    found = unheard_of(grid.turns.left, grid.hosts)
+    found = not_run_resources(grid.turns.left, grid.hosts)
     silent = grid.without_turn
     if found or silent:
         yield f"\n### {'Not checked' if grid.noop else 'Not run'}\n\n"
     if silent:
         yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts did not start\n"
     yield from _resources(found)
-    for names, hosts in unheard_of(grid.turns.due, grid.hosts)[:MAX_ROWS]:
+    for names, hosts in not_run_resources(grid.turns.due, grid.hosts)[:MAX_ROWS]:
         what = inline(listed(names, _NAMES))
         yield f"- on {inline(named(hosts, _HOSTS))}: refreshed by the next push: {what}\n"
 
@@ -181,7 +181,7 @@ def _totals(grid: Grid) -> str:
     count = grid.statuses()
     total = sum(count.values())
     parts = [f"{number:,} {shown_status(word, grid.noop)}" for word, number in count.items()]
-    ended = took(about["end"] - about["start"]) if about["end"] else "did not finish"
+    ended = duration_text(about["end"] - about["start"]) if about["end"] else "did not finish"
     counts = host_counts(grid.results.values(), grid.noop)
     ends = [f"{number:,} {words}" for _, words, number in counts if number]
     left = len(grid.hosts) - len(grid.results)
@@ -203,7 +203,7 @@ def _finding(finding: Finding) -> str:
     entry = finding.entry
     head = f"{code(entry.resource)} on {inline(named(finding.hosts, _HOSTS))}"
     detail = headline(entry)
-    short = "; ".join(brief(change) for change in entry.changes if "\n" not in change.diff)
+    short = "; ".join(brief_change(change) for change in entry.changes if "\n" not in change.diff)
     told = "; ".join(inline(text) for text in (detail, short) if text)
     line = f"- {head}{f': {told}' if told else ''}\n"
     blocks = "".join(map(_indented, _fences(entry)))

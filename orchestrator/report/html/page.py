@@ -10,11 +10,11 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, TextIO
 
 from orchestrator.fleet.store.saved_runs import ReportSource
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.html.matrix import HOST_LETTERS, LETTERS, Matrix
-from orchestrator.report.html.sections import fate_of, sections_of
+from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.html.slowest import slowest_resources
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.report.wording import diff_role, shown_status
@@ -43,8 +43,10 @@ def environment(own: Callable[[str], str | None] = lambda name: None) -> Environ
         lstrip_blocks=True,
         loader=ChoiceLoader([FunctionLoader(own), FunctionLoader(page_text)]),
     )
-    made.filters.update(shortly=_shortly, middle=middle, shown=shown_status, fate=fate_of)
-    made.filters.update(took=took, diff=_diff_lines)
+    made.filters.update(
+        shortly=_shortly, middle=shorten_middle, shown=shown_status, fate=outcome_of
+    )
+    made.filters.update(took=duration_text, diff=_diff_lines)
     return made
 
 
@@ -81,13 +83,13 @@ def _scope(grid: Grid) -> dict[str, Any]:
 
 
 def _shortly(seconds: float) -> str:
-    """A time that may be too short for ``took``."""
+    """A time that may be too short for ``duration_text``."""
     if seconds >= 1:
-        return took(seconds)
+        return duration_text(seconds)
     return f"{seconds * 1000:.0f} ms" if seconds >= 0.0005 else "under 1 ms"
 
 
-def middle(name: str) -> str:
+def shorten_middle(name: str) -> str:
     """A name cut in the middle: paths differ at their end, types at the beginning."""
     return name if len(name) <= LONGEST_NAME else f"{name[:12]}…{name[13 - LONGEST_NAME :]}"
 

@@ -14,13 +14,13 @@ from typing import Any
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
-from orchestrator.report.equal_texts import alike_but_for
+from orchestrator.report.equal_texts import without_host_name
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
-from orchestrator.report.grouping import ORDER, NotRun, unheard_of
+from orchestrator.report.grouping import ORDER, NotRun, not_run_resources
 from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, entry_record
-from orchestrator.report.terminal.paragraphs import next_steps, others_differ, what_failed
+from orchestrator.report.terminal.paragraphs import next_steps, other_values, what_failed
 from orchestrator.report.terminal.verification import shared_failures, sum_of
 from orchestrator.report.wording import listed, part_of, run_subject, run_word, variants_differ
 from orchestrator.verify.stored_results import stored_assessment
@@ -96,13 +96,13 @@ def _head(grid: Grid, results: list[HostResult]) -> Record:
         "manifest": run_subject(about["command"], about["manifest"]) or about["manifest"],
         "start": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(about["start"])),
         "duration": about["end"] - about["start"] if about["end"] else None,
-        "outcomes": Counter(map(fate_of, results)),
+        "outcomes": Counter(map(outcome_of, results)),
         "statuses": grid.statuses(),
         "number_of_hosts": len(grid.hosts),
     }
 
 
-def fate_of(result: HostResult) -> str:
+def outcome_of(result: HostResult) -> str:
     """A host's outcome; ok hosts are divided by whether something changed, interrupted ones by
     whether they had started.
     """
@@ -143,7 +143,7 @@ def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
             resources=one.resources,
             errors=list(one.errors),
             host=one.host,
-            others=others_differ(one, LONGEST_TITLE),
+            others=other_values(one, LONGEST_TITLE),
             ways=[list(way) for way in next_steps(one, grid.asked)],
             reports=[_finding(each, "failed", groups) for each in whole],
         )
@@ -151,7 +151,7 @@ def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
 
 def _is_of(finding: Finding, failure: SharedFailure) -> bool:
     host = finding.hosts[0]
-    return alike_but_for(host, finding.entry.resource) in failure.resources and (
+    return without_host_name(host, finding.entry.resource) in failure.resources and (
         host in failure.hosts
     )
 
@@ -197,7 +197,7 @@ def _verify(grid: Grid, groups: _Groups) -> Record:
 
 def _shares(left: dict[str, tuple[str, ...]], grid: Grid, groups: _Groups) -> list[Record]:
     """Resources that some hosts have in common."""
-    shares: list[NotRun] = unheard_of(left, grid.hosts)[:MAX_NOT_RUN]
+    shares: list[NotRun] = not_run_resources(left, grid.hosts)[:MAX_NOT_RUN]
     return [
         groups.of(
             one.hosts,

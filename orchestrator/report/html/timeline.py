@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.grid import Cell, Grid
 
 WIDTH = 1000.0
@@ -74,7 +74,7 @@ class Timeline:
             if not steps or steps[-1][0] != step:
                 steps.append((step, at))
         for (step, begin), (_, until) in zip(steps, [*steps[1:], ("", end)]):
-            bar = self._bar(begin, until, step, f"{step}: {took(max(0.0, until - begin))}")
+            bar = self._bar(begin, until, step, f"{step}: {duration_text(max(0.0, until - begin))}")
             yield bar
 
     def _resources(self, result: HostResult) -> Iterator[Bar]:
@@ -88,7 +88,7 @@ class Timeline:
 
     def _resource(self, name: str, cell: Cell, shift: float) -> Bar:
         end = cell.ended + shift
-        title = f"{name}: {cell.status}, {took(cell.seconds)}"
+        title = f"{name}: {cell.status}, {duration_text(cell.seconds)}"
         return self._bar(end - cell.seconds, end, cell.status, title)
 
     def _bar(self, begin: float, end: float, kind: str, title: str) -> Bar:

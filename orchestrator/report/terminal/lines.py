@@ -5,7 +5,7 @@ from typing import TextIO
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import entry_of
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
@@ -73,7 +73,7 @@ class Lines(Subscriber):
             work = self._work
             self._say(
                 f"[{work.ended}/{work.hosts}] {work.running} running, {work.waiting} waiting; "
-                f"longest {host}: {one_line(row.doing)} ({took(time.time() - row.since)})"
+                f"longest {host}: {one_line(row.doing)} ({duration_text(time.time() - row.since)})"
             )
 
     def _say(self, text: str) -> None:

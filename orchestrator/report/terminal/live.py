@@ -25,8 +25,8 @@ from rich.text import Text
 from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.durations import took
-from orchestrator.report.equal_texts import alike
+from orchestrator.report.durations import duration_text
+from orchestrator.report.equal_texts import normalized
 from orchestrator.report.failures import Failures
 from orchestrator.report.run_collector import entry_of
 from orchestrator.report.terminal.active_hosts import ActiveHosts
@@ -39,7 +39,7 @@ SHORTEST_REFRESH = 0.2
 MAX_ROWS = 16
 MAX_SLOWEST = 3
 MAX_LATEST = 4
-MAX_SAID = 1_000
+MAX_MESSAGES = 1_000
 _STYLES = {
     outcome.DEFECT: "bold red",
     outcome.FAILED: "bold red",
@@ -148,9 +148,9 @@ class LiveView:
         if self._verbose:
             self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
             return
-        key = alike(text, host)
+        key = normalized(text, host)
         said = self._said.pop(key, _FirstMessage(host, text, style, 0))
-        if len(self._said) > MAX_SAID:
+        if len(self._said) > MAX_MESSAGES:
             self._said.clear()
         self._said[key] = said._replace(hosts=said.hosts + 1)
 
@@ -264,7 +264,7 @@ class LiveView:
             style="bright_black",
             complete_style="green",
         )
-        text = f"{ended:,}/{self._work.hosts:,} hosts  {took(now - self._began)}"
+        text = f"{ended:,}/{self._work.hosts:,} hosts  {duration_text(now - self._began)}"
         head.add_row(Text(self._title, "bold"), bar, Text(text))
         return head
 
@@ -280,7 +280,7 @@ class LiveView:
         rows = self._work.longest()
         for host, row in rows[:room]:
             done = Text(f"{row.done}/{row.planned}" if row.planned else "", "dim")
-            since = Text(took(max(0.0, now - row.since)), "dim")
+            since = Text(duration_text(max(0.0, now - row.since)), "dim")
             table.add_row(Text(f"  {host}"), done, Text(row.doing), since)
         if len(rows) > room:
             table.add_row(Text(f"  … and {len(rows) - room:,} more", "dim"), "", "", "")
@@ -289,5 +289,7 @@ class LiveView:
     def _slow(self) -> Text:
         if len(self._slowest) < 2:
             return Text("")
-        names = ", ".join(f"{result.host} {took(result.seconds)}" for result in self._slowest)
+        names = ", ".join(
+            f"{result.host} {duration_text(result.seconds)}" for result in self._slowest
+        )
         return Text(f"slowest so far: {names}", "dim", no_wrap=True, overflow="ellipsis")

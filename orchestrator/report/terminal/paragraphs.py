@@ -13,7 +13,7 @@ from orchestrator.report.failures import MAX_OTHERS, SharedFailure
 from orchestrator.report.host_names import fold
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
-from orchestrator.report.wording import fate, listed, to_run
+from orchestrator.report.wording import listed, outcome_words, retry_text
 from orchestrator.support.plain_text import one_line
 
 LONGEST_LIMIT = 200  # characters of what picks the hosts
@@ -75,7 +75,7 @@ def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[st
     behind them."""
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
-        yield f"→ {results[0].hint}", to_run(results)
+        yield f"→ {results[0].hint}", retry_text(results)
     of_use = asked.anew or failure.kind not in outcome.USELESS_OUTCOMES
     if len(failure.hosts) > 1 and of_use:
         yield retry_line(failure.outcome, failure.hosts, asked)
@@ -89,10 +89,10 @@ def what_failed(failure: SharedFailure, room: int) -> str:
         behind = f" failed on {number}"
         room = max(MIN_SPACE, room - len(behind))
         return one_line(listed(failure.resources, room - len(", … 999 more")), room) + behind
-    return f"{number} {fate(failure.results[0]) if failure.results else failure.outcome}"
+    return f"{number} {outcome_words(failure.results[0]) if failure.results else failure.outcome}"
 
 
-def others_differ(failure: SharedFailure, room: int, all_by: str = "") -> str:
+def other_values(failure: SharedFailure, room: int, all_by: str = "") -> str:
     """The names and numbers of other hosts that replace those of the first one, the fewest first;
     in about ``room`` characters. "" if all are equal.
     """
@@ -139,7 +139,7 @@ def _lines(
 ) -> Iterator[str]:
     yield from _words(failure, width, everything)
     room, all_by = (sys.maxsize, "") if everything else (width, "-v shows all")
-    yield from wrapped(others_differ(failure, room, all_by), width)
+    yield from wrapped(other_values(failure, room, all_by), width)
     for words, command in next_steps(failure, asked):
         yield from wrapped(words, width, command)
 

@@ -9,7 +9,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import stage_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.host_names import named
 from orchestrator.rollout.budget import Budget, is_failure
 from orchestrator.rollout.deadline import clock_text
@@ -92,7 +92,7 @@ class RolloutProgress:
         first = min(self._asked, key=lambda one: one.until)
         others = len(self._asked) - 1
         more = f" and {others:,} more gate{'s' if others > 1 else ''}" if others else ""
-        left = took(max(0.0, first.until - at))
+        left = duration_text(max(0.0, first.until - at))
         return f"waiting for {first.gate}{more}, up to {left}"
 
     def _progress(self) -> str:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.report.equal_texts import alike, alike_but_for, alike_in_values
+from orchestrator.report.equal_texts import normalized, normalized_value, without_host_name
 from orchestrator.report.grouping import Row
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import Entry
@@ -14,19 +14,19 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import (
     INDENT,
-    alike_changes,
-    briefly,
+    brief_details,
+    change_grouping_key,
     change_lines,
     check_line,
     differing,
     error_lines,
     flowing,
-    hashless,
-    meant,
+    planned_words,
     printed_lines,
     row_words,
     shorten,
     variants_differ,
+    without_hashes,
 )
 from orchestrator.support.plain_text import one_line
 
@@ -44,7 +44,7 @@ class Variant(NamedTuple):
     texts: set[tuple[object, ...]]
 
 
-class Choice(NamedTuple):
+class DetailLevel(NamedTuple):
     """``diffs`` of changes, ``everything`` without bounds, ``quiet``: failures only."""
 
     diffs: bool = False
@@ -55,7 +55,7 @@ class Choice(NamedTuple):
 class Rows:
     """Writes rows; a diff that several of them share is shown once."""
 
-    def __init__(self, style: Style, choice: Choice) -> None:
+    def __init__(self, style: Style, choice: DetailLevel) -> None:
         self._style = style
         self._choice = choice
         self._shown: set[tuple[str, str, str]] = set()
@@ -92,11 +92,13 @@ class Rows:
 
     def _headline(self, row: Row, variants: list[Variant], where: str) -> Iterator[str]:
         first, hosts = next(iter(row.items()))
-        told = "".join(briefly(first)) if self._compact else shorten(meant(first).values)
+        told = (
+            "".join(brief_details(first)) if self._compact else shorten(planned_words(first).values)
+        )
         word, detail = row_words(first, told if len(variants) == 1 else "")
         resource = first.resource
         if any(_headed(entry) != _headed(first) for entry in row):
-            resource, detail = (alike_but_for(hosts[0], text) for text in (resource, detail))
+            resource, detail = (without_host_name(hosts[0], text) for text in (resource, detail))
         detail = ", ".join(filter(None, (detail, where)))
         role = first.status if first.status != "stable" else "changed"
         resource = one_line(resource)
@@ -127,15 +129,15 @@ class Rows:
 
     def _look(self, entry: Entry, host: str) -> tuple[object, ...]:
         if self._choice.everything:
-            operations = tuple(alike_but_for(host, text) for text in entry.operations)
-            changed = map(hashless, entry.changes) if self._choice.diffs else entry.changes
+            operations = tuple(without_host_name(host, text) for text in entry.operations)
+            changed = map(without_hashes, entry.changes) if self._choice.diffs else entry.changes
             return tuple(changed), entry.errors, entry.output, operations
         told = itertools.chain(entry.errors, *entry.health, [entry.output])
-        errors = [alike(text, host) for text in told]
+        errors = [normalized(text, host) for text in told]
         if self._compact:
-            changes = [alike_in_values(host, text) for text in briefly(entry)]
+            changes = [normalized_value(host, text) for text in brief_details(entry)]
         else:
-            changes = list(alike_changes(entry.changes, host))
+            changes = list(change_grouping_key(entry.changes, host))
         return tuple(errors), tuple(changes)
 
     def _details(self, entry: Entry, alone: bool) -> Iterator[str]:
@@ -148,9 +150,9 @@ class Rows:
             if not (check.failed and entry.errors):
                 yield from wrapped(check_line(check), width)
         if self._compact:
-            yield from () if alone else briefly(entry)
+            yield from () if alone else brief_details(entry)
             return
-        _, value, rest = meant(entry)
+        _, value, rest = planned_words(entry)
         if value and not alone:
             yield shorten(value)
         for change in rest:
@@ -171,5 +173,5 @@ def _headed(entry: Entry) -> tuple[str, ...]:
 
 def _told(entry: Entry) -> tuple[object, ...]:
     """What the lines below it are made of."""
-    changes = tuple(map(hashless, entry.changes))
+    changes = tuple(map(without_hashes, entry.changes))
     return changes, entry.errors, entry.health, entry.output, entry.operations

@@ -55,7 +55,7 @@ class SessionReport:
     def write_summary(self, out: TextIO, everything: bool = False) -> None:
         """Write what a run's summary says, of all commands."""
         from orchestrator.report.run_collector import RunCollector
-        from orchestrator.report.terminal.rows import Choice
+        from orchestrator.report.terminal.rows import DetailLevel
         from orchestrator.report.terminal.style import Style
         from orchestrator.report.terminal.summary import Summary
 
@@ -72,7 +72,7 @@ class SessionReport:
         for result in results:
             collected.handle(happening.HostFinished(result))
         collected.handle(happening.RunFinished(self.end, False))
-        Summary(collected, Style.of(out), Choice(everything, everything)).write(out)
+        Summary(collected, Style.of(out), DetailLevel(everything, everything)).write(out)
 
     def write_document(self, out: TextIO) -> None:
         """Write one JSON document: totals, each host's tally, every event."""

@@ -14,29 +14,29 @@ from orchestrator.report.fleet_overview import FEW_HOSTS, failures_first, idle_l
 from orchestrator.report.grouping import (
     Block,
     blocks_of,
+    not_run_resources,
     overview,
-    unheard_of,
 )
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.paragraphs import RetryOptions, retry_line
-from orchestrator.report.terminal.rows import Choice, Rows
+from orchestrator.report.terminal.rows import DetailLevel, Rows
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.totals import total_lines
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import (
     INDENT,
     counts,
-    ended,
+    end_reason,
     error_lines,
-    fate,
     listed,
+    outcome_words,
+    retry_text,
     span,
-    to_run,
 )
 
 MAX_ROWS = 40
-MAX_UNHEARD = 3
+MAX_NOT_RUN = 3
 MAX_LINES = 40  # of a fleet's summary
 MAX_BLOCKS = 6  # of hosts, in there
 MIN_CHANGES = 6  # lines of changes in there, however much failed
@@ -48,7 +48,7 @@ _ASKED = ("push", "apply", "ensure", "drift")  # commands whose runs are stored
 class Summary:
     """Writes the blocks of hosts, failures first, then the totals."""
 
-    def __init__(self, collected: RunCollector, style: Style, choice: Choice) -> None:
+    def __init__(self, collected: RunCollector, style: Style, choice: DetailLevel) -> None:
         self._collected = collected
         self._style = style
         self._choice = choice
@@ -205,8 +205,8 @@ class Summary:
         self, block: Block, what: str, by_host: Mapping[str, Iterable[str]]
     ) -> Iterator[str]:
         everything = self._choice.everything
-        found = unheard_of(by_host, block.hosts)
-        shown = found if everything else found[:MAX_UNHEARD]
+        found = not_run_resources(by_host, block.hosts)
+        shown = found if everything else found[:MAX_NOT_RUN]
         for names, hosts in shown:
             words = what
             if len(hosts) < len(block.hosts):
@@ -228,17 +228,17 @@ class Summary:
             return words or "nothing to do"
         if block.outcome == outcome.FAILED and result.tally.shown.failed and not result.message:
             return words
-        word = fate(result)
+        word = outcome_words(result)
         return f"{word} ({words})" if words else word
 
     def _host_error(self, block: Block) -> Iterator[str]:
         result, style = block.result, self._style
         if result.was_started and not self._told:
-            for line in error_lines([ended(result)], style.width - 6, self._choice.everything):
+            for line in error_lines([end_reason(result)], style.width - 6, self._choice.everything):
                 yield f"    {line}"
         yield from self._other_keys(block)
         if result.hint and not self._told:
-            for line in wrapped(f"→ {result.hint}", style.width - 6, to_run(block.results)):
+            for line in wrapped(f"→ {result.hint}", style.width - 6, retry_text(block.results)):
                 yield f"    {line}"
         if result.report:
             yield f"    please report it with {result.report}"

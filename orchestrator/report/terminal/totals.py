@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, is_apply
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import DRIFTS, RunCollector
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
@@ -150,10 +150,10 @@ def _time(collected: RunCollector) -> str:
         return "not finished"
     if collected.ended.at == collected.started.at:
         return ""
-    text = took(max(0.0, collected.ended.at - collected.started.at))
+    text = duration_text(max(0.0, collected.ended.at - collected.started.at))
     turns = [result for result in collected.results.values() if result.was_started]
     slowest = sorted(turns, key=lambda r: -r.seconds)[:_SLOWEST]
     if len(turns) > 1:
-        names = ", ".join(f"{result.host} {took(result.seconds)}" for result in slowest)
+        names = ", ".join(f"{result.host} {duration_text(result.seconds)}" for result in slowest)
         text += f", slowest: {names}"
     return text

@@ -24,12 +24,12 @@ from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.history.run_names import owner_of
-from orchestrator.report.equal_texts import alike
+from orchestrator.report.equal_texts import normalized
 from orchestrator.report.grid import Grid
-from orchestrator.report.grouping import ORDER, alike_entry
-from orchestrator.report.html.sections import fate_of, sections_of
+from orchestrator.report.grouping import ORDER, grouping_key
+from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.wording import brief, headline, run_subject
+from orchestrator.report.wording import brief_change, headline, run_subject
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line
 
@@ -260,7 +260,7 @@ def _host_rows(kept: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
         yield HostRow(
             host=host,
             names=called,
-            outcome=fate_of(worst) if worst else "running",
+            outcome=outcome_of(worst) if worst else "running",
             started=any(one.was_started for one in found) or not found,
             changed=sum(one.tally.shown.changed for one in found),
             failed=sum(one.tally.shown.failed for one in found),
@@ -288,8 +288,8 @@ def _group(host: str, result: HostResult | None, entries: list[Entry]) -> str:
     """A short text that is the same for hosts with equal results."""
     if result and not entries and not result.message:
         return _group_of_outcome(result.outcome)
-    told = [result.outcome, alike(result.message, host)] if result else []
-    keys = [alike_entry(entry, host) for entry in entries]
+    told = [result.outcome, normalized(result.message, host)] if result else []
+    keys = [grouping_key(entry, host) for entry in entries]
     return sha256(json.dumps([told, keys]).encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -339,7 +339,7 @@ def _words(entry: Entry) -> str:
     """What a resource reports, in one line."""
     if entry.errors:
         return one_line(entry.errors[0], MOST_WORDS)
-    changes = "; ".join(brief(change) for change in entry.changes[:MOST_BRIEF])
+    changes = "; ".join(brief_change(change) for change in entry.changes[:MOST_BRIEF])
     return one_line("; ".join(filter(None, (headline(entry), changes))), MOST_WORDS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, together
+from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts
 from orchestrator.report.wording import listed
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.reader import Row
@@ -40,7 +40,7 @@ def compare_page(studio: Studio, parameters: Parameters) -> Page:
     at = pager(total, parameters, ROWS)
     hosts = studio.reader.rows(_HOSTS, (*both, *both, at.size, at.offset))
     found = Differences(_slice(studio, first, hosts), _slice(studio, second, hosts))
-    groups = together({host: found.of(host) for host in found.hosts})
+    groups = group_hosts({host: found.of(host) for host in found.hosts})
     different = sum(len(same) for same, _ in groups)
     return Page(
         "compare.html",

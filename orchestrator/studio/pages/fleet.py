@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from orchestrator.report.equal_texts import HOST, alike
+from orchestrator.report.equal_texts import HOST, normalized
 from orchestrator.studio.index.host_state import (
     FINE,
     FLAPPING,
@@ -156,7 +156,7 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         name = row["name"]
-        key = (row["outcome"], row["since"], alike(_reason(row).replace(name, HOST), name))
+        key = (row["outcome"], row["since"], normalized(_reason(row).replace(name, HOST), name))
         groups.setdefault(key, []).append(row)
     since = runs_by_number(studio, [row["since"] for row in rows])
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, together
+from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts
 from orchestrator.report.wording import listed
 from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.plan import plan_of, visible_plans
@@ -34,7 +34,7 @@ def compare_plans_page(studio: Studio, shelf: PlanShelf | None, parameters: Para
 
 def _compared(first: OpenPlan, second: OpenPlan, *, parameters: Parameters) -> dict[str, Any]:
     found = Differences(first.kept, second.kept)
-    groups = together({host: found.of(host) for host in found.hosts})
+    groups = group_hosts({host: found.of(host) for host in found.hosts})
     at = pager(len(groups), parameters, GROUPS)
     different = sum(len(same) for same, _ in groups)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from orchestrator.report.equal_texts import HOST, alike_in_values
+from orchestrator.report.equal_texts import HOST, normalized_value
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.studio import Studio, hosts_text, names_of, runs_by_number
@@ -75,7 +75,7 @@ def _states(studio: Studio, hosts: dict[int, str], last: dict[int, Row]) -> list
         words = texts.get(text, "")
         name = hosts[same[0]]
         # Its name is replaced here: to look for it as a word takes longer than all of the rest.
-        key = (status, alike_in_values(name, words.replace(name, HOST)))
+        key = (status, normalized_value(name, words.replace(name, HOST)))
         state = states.setdefault(key, _State([], [], status, words))
         state.hosts.extend(hosts[host] for host in same)
         state.runs.extend(last[host]["run"] for host in same if host in last)

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
-from orchestrator.report.command_output import LEFT_OUT, Answers
+from orchestrator.report.command_output import LEFT_OUT, CommandOutput
 from orchestrator.report.terminal.style import Style
 from tests.orchestrator.fleet.fakes import make_event
 
@@ -16,7 +16,7 @@ class Fleet:
     """Hosts that answer one after the other."""
 
     def __init__(self, *hosts: str, **bound: int) -> None:
-        self.answers = Answers(**bound)
+        self.answers = CommandOutput(**bound)
         again = ("ccm", "run", "-i", "hosts.yaml", "--", "x")
         begin = happening.RunStarted("run-1", 100.0, hosts, False, command="run", again=again)
         self.answers.handle(begin)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, together
+from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts
 from tests.orchestrator.report.runs import Kept, mixed_run
 
 ONE, TWO = "20260921T133640Z-aaaaaa", "20260922T133640Z-bbbbbb"
@@ -72,7 +72,7 @@ def test_hosts_with_the_same_differences_stand_together() -> None:
     """Their own names in what differs do not keep hosts apart; the most hosts come first."""
     same = {host: [Difference("file#/x", "error", "", f"{host} is full")] for host in ("a1", "b2")}
     other = [Difference("file#/y", "outcome", "stable", "failed")]
-    grouped = together({"c": other, **same, "d": []})
+    grouped = group_hosts({"c": other, **same, "d": []})
     assert [hosts for hosts, _ in grouped] == [["a1", "b2"], ["c"]]
 
 
@@ -82,4 +82,4 @@ def test_hashes_of_contents_do_not_keep_hosts_apart() -> None:
         host: [Difference("file#/x", "content", "", f"sha256:{digit * 64}")]
         for host, digit in (("a1", "a"), ("a2", "b"))
     }
-    assert [hosts for hosts, _ in together(found)] == [["a1", "a2"]]
+    assert [hosts for hosts, _ in group_hosts(found)] == [["a1", "a2"]]

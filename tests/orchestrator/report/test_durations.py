@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 
 
 @pytest.mark.parametrize(
@@ -11,4 +11,4 @@ from orchestrator.report.durations import took
 )
 def test_the_unit_fits(seconds: float, text: str) -> None:
     """The longer it took, the coarser it is told."""
-    assert took(seconds) == text
+    assert duration_text(seconds) == text

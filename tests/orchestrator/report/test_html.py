@@ -11,11 +11,11 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from orchestrator.fleet.store.saved_runs import SavedRun
-from orchestrator.report.durations import took
+from orchestrator.report.durations import duration_text
 from orchestrator.report.grid import Grid
 from orchestrator.report.html import write_html
 from orchestrator.report.html.matrix import Matrix
-from orchestrator.report.html.page import _shortly, middle
+from orchestrator.report.html.page import _shortly, shorten_middle
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from tests.browser import PATIENCE, visit
 from tests.orchestrator.report.runs import (
@@ -283,7 +283,7 @@ def test_trouble_comes_first_in_the_matrix() -> None:
 def test_a_long_name_keeps_both_ends() -> None:
     """Paths differ at their end, so a name is cut in the middle."""
     names = [f"file#/srv/{'deep/' * 20}{name}" for name in ("a.conf", "b.conf")]
-    cut = [middle(name) for name in names]
+    cut = [shorten_middle(name) for name in names]
     assert len(set(cut)) == 2
     assert {len(name) for name in cut} == {40}
     assert cut[0].startswith("file#/srv/")
@@ -291,7 +291,7 @@ def test_a_long_name_keeps_both_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.0, "under 1 ms"), (0.012, "12 ms"), (3.21, took(3.21))]
+    ("seconds", "text"), [(0.0, "under 1 ms"), (0.012, "12 ms"), (3.21, duration_text(3.21))]
 )
 def test_a_short_time_is_told(seconds: float, text: str) -> None:
     """A mean of milliseconds is not 0.00 s."""

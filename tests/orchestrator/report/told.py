@@ -9,7 +9,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.lines import Lines
-from orchestrator.report.terminal.rows import Choice
+from orchestrator.report.terminal.rows import DetailLevel
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.summary import Summary
 from tests.orchestrator.fleet.fakes import make_event
@@ -56,7 +56,7 @@ class Told:
     def summary(self, width: int = 100, **choice: bool) -> str:
         self._tell(happening.RunFinished(103.5, False))
         choice.setdefault("diffs", self.noop)
-        lines = Summary(self.collected, Style(False, width), Choice(**choice)).lines("run-1")
+        lines = Summary(self.collected, Style(False, width), DetailLevel(**choice)).lines("run-1")
         return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ from orchestrator.report.terminal.paragraphs import (
     RetryOptions,
     in_one_line,
     limit_of,
-    others_differ,
+    other_values,
     paragraph,
     retry_line,
 )
@@ -136,8 +136,8 @@ def test_no_line_is_too_wide(width: int) -> None:
 def test_what_differs_least_is_told_first() -> None:
     """A place with few values says more than one where each host has its own."""
     found = FAILURE._replace(others=[["0.1s", "0.2s", "0.3s", "0.4s"], ["db2"]])
-    assert others_differ(found, 80) == "others: db2; 0.[1-4]s (4 texts)"
-    assert others_differ(found._replace(others=[]), 80) == "others differ (4 texts)"
+    assert other_values(found, 80) == "others: db2; 0.[1-4]s (4 texts)"
+    assert other_values(found._replace(others=[]), 80) == "others differ (4 texts)"
 
 
 def test_the_option_picks_the_hosts_and_no_other() -> None:
