@@ -27,7 +27,7 @@ _TICK = 0.2
 _LINGER = 0.5
 
 
-class CommandEnd(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended: ``code`` is None where it had to be ended, ``output`` the end of what it
     printed, on one line and without logins of URLs."""
 
@@ -35,7 +35,7 @@ class CommandEnd(NamedTuple):
     output: str
 
 
-def run_command(command: str, message: Any, left: Callable[[], float]) -> CommandEnd:
+def run_command(command: str, message: Any, left: Callable[[], float]) -> CommandResult:
     """Run a shell command line with ``message`` as JSON on its standard input.
 
     When no seconds are ``left``, it is ended with all processes that it started. OSError if there
@@ -45,7 +45,7 @@ def run_command(command: str, message: Any, left: Callable[[], float]) -> Comman
     with running(["/bin/sh", "-c", command], stderr=subprocess.STDOUT) as process:
         code = _attend(process, json.dumps(message).encode("utf-8"), output, left)
     text = Mask().text(bytes(output).decode("utf-8", "replace").strip())
-    return CommandEnd(code, one_line(text[-SHOWN:]))
+    return CommandResult(code, one_line(text[-SHOWN:]))
 
 
 def _attend(
@@ -119,7 +119,7 @@ class CommandGate:
         """Ask until it knows, or the time is over."""
         hosts = [{**result.record(), "host": host_in(result.host)} for result in results]
         message = {**self._about, "wave": wave, "hosts": hosts}
-        ran = CommandEnd(None, "")
+        ran = CommandResult(None, "")
         while time_left.left:
             before = ran
             try:
@@ -138,7 +138,7 @@ class CommandGate:
         return GateAnswer(f"{self.name} {failure_text(ran, self.seconds)}")
 
 
-def failure_text(ran: CommandEnd, seconds: float) -> str:
+def failure_text(ran: CommandResult, seconds: float) -> str:
     """The message for a failed command, with ``seconds`` of time."""
     if ran.code is None:
         how = f"timed out after {seconds:g} s"
