@@ -32,10 +32,10 @@ def run(args: argparse.Namespace) -> int:
     """Make the certificates, and say what belongs where."""
     from pathlib import Path
 
-    from orchestrator.runs.remote_work import required
+    from orchestrator.runs.remote_work import require_dask
     from remote_runtime.errors import UsageError
 
-    required("ccm engine")
+    require_dask("ccm engine")
     from orchestrator.cluster import trust
 
     if args.directory == "":

@@ -34,9 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Work until a signal comes; 3 where the scheduler went away."""
-    from orchestrator.runs.remote_work import required
+    from orchestrator.runs.remote_work import require_dask
 
-    required("ccm worker")
+    require_dask("ccm worker")
     from orchestrator.cluster import host_worker, trust
 
     scheduler = trust.scheduler_address("--scheduler", args.scheduler)

@@ -114,7 +114,7 @@ class PlanPush:
     def __init__(
         self, kept: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
     ) -> None:
-        self._request = settled(request, kept.record)
+        self._request = resolved_request(request, kept.record)
         self._kept = kept
         self._reporter = reporter
         self._words = words
@@ -217,7 +217,7 @@ class PlanPush:
                     )
 
 
-def settled(request: RunRequest, record: Record) -> RunRequest:
+def resolved_request(request: RunRequest, record: Record) -> RunRequest:
     """The request of a push of what the plan was made of, with the options that it fixes."""
     inventory = request.hosts.inventory or record["inventory"] or None
     return request._replace(

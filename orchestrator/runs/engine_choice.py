@@ -57,7 +57,7 @@ class Workers(Protocol):
         ...
 
 
-class RemoteSide(Protocol):
+class RemoteEngineSource(Protocol):
     """What workers on other machines need of a push."""
 
     def engine(self, scheduler: str, spec: EngineSpec) -> Workers:
@@ -77,7 +77,7 @@ class EngineSpec(NamedTuple):
     forks: int
     jobs: Sequence[Job]
     planners: Sequence[Planner] = ()
-    remote: RemoteSide | None = None
+    remote: RemoteEngineSource | None = None
 
 
 def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
@@ -100,7 +100,7 @@ def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
 
 
 @contextlib.contextmanager
-def engaged(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
+def start_engine(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
     """What makes the engine once there is a bus; processes are started now. UsageError."""
     workers = _of_dask(choice, spec) if choice.word == DASK else _started(choice, spec)
     if workers is None:

@@ -120,7 +120,7 @@ def outcome_of_wave(results: "Sequence[HostResult]") -> str:
     return ", ".join(parts)
 
 
-def hooked(
+def with_hooks(
     make: "Callable[[Target], HostTask[HostResult]]", config: "PushConfig"
 ) -> "Callable[[Target], HostTask[HostResult]]":
     """The same tasks, with the commands of --before-host and --after-host around each."""
@@ -131,7 +131,7 @@ def hooked(
 
     def wrapped(host: "Target") -> "HostTask[HostResult]":
         """The task of a host between its hooks."""
-        told = {"run_id": config.settings.run_id, "host": described(host_itself(host))}
+        told = {"run_id": config.settings.run_id, "host": host_input(host_itself(host))}
         if isinstance(host, StageHost):
             told["stage"] = host.stage
         return HookedTask(make(host), options.before_host, options.after_host, told)
@@ -139,7 +139,7 @@ def hooked(
     return wrapped
 
 
-def described(host: Any) -> dict[str, Any]:
+def host_input(host: Any) -> dict[str, Any]:
     """A host of the inventory, as the input of a command."""
     names = ("name", "address", "port", "user", "groups", "vars")
     return {name: getattr(host, name) for name in names}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.project.settings import DEFAULT_KEEP
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteSide
+from orchestrator.runs.engine_choice import THREADS, EngineChoice, RemoteEngineSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +101,6 @@ class PushConfig(NamedTuple):
     retry: tuple[str, ...] = ()
     keep: int = DEFAULT_KEEP
     engine: EngineChoice = EngineChoice(THREADS)
-    remote: RemoteSide | None = None
+    remote: RemoteEngineSource | None = None
     history: HistoryLocation | None = None
     runs: Path | None = None

@@ -17,7 +17,7 @@ from orchestrator.fleet.store.run_directory import new_run_id
 from orchestrator.fleet.window import run_all
 from orchestrator.planning.commands.fact_request import FactRequest
 from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
-from orchestrator.runs.engine_choice import EngineSpec, engaged
+from orchestrator.runs.engine_choice import EngineSpec, start_engine
 from orchestrator.runs.push_job import PushJob
 from orchestrator.runs.remote_work import RemoteWork
 from orchestrator.support.state_directory import state_directory
@@ -85,7 +85,7 @@ def gather_by_workers(
     )
     assert request.engine is not None
     facts = _Facts(chosen.hosts)
-    with engaged(request.engine, spec) as engage:
+    with start_engine(request.engine, spec) as engage:
         bus = Bus([facts])
         publisher = Publisher(_no_store)
         lore = PackageMetadataCache(state_directory() / "packages")

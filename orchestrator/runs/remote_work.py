@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ELSE = "use --engine threads or processes, which overrides CCM_ENGINE"
 
 
-def required(what: str) -> None:
+def require_dask(what: str) -> None:
     """UsageError where Dask is not installed."""
     if find_spec("distributed") is None:
         raise UsageError(f"{what} needs Dask", hint="pip install 'ccm-push[dask]'")
@@ -96,7 +96,7 @@ class RemoteWork:
 
     def check(self) -> None:
         """Refuse what workers cannot do, before any password prompt. UsageError."""
-        required("--engine dask://...")
+        require_dask("--engine dask://...")
         try:
             os.getcwd()
         except OSError as error:

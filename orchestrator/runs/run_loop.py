@@ -20,7 +20,7 @@ from orchestrator.fleet.store.past_runs import REMAINING, UNDONE
 from orchestrator.fleet.store.run_directory import RunDirectory
 from orchestrator.fleet.window import INTERRUPT_GRACE, Window
 from orchestrator.registration.publisher import CLOSE_TIMEOUT, Publisher
-from orchestrator.runs.engine_choice import EngineSpec, engaged
+from orchestrator.runs.engine_choice import EngineSpec, start_engine
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from orchestrator.runs.result import RunResult
 from orchestrator.support.state_directory import state_directory
@@ -46,7 +46,9 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
     begin = _begin(push, targets, config)
     with contextlib.ExitStack() as stack:
         # Processes start before any thread, and before files are open that they would inherit.
-        engage = stack.enter_context(engaged(config.engine, _engine_spec(push, targets, config)))
+        engage = stack.enter_context(
+            start_engine(config.engine, _engine_spec(push, targets, config))
+        )
         directory = copier = None
         if push.kept:
             directory = _directory(begin, config, config.runs)
@@ -236,13 +238,13 @@ def _scheduler(
 
 def _rollout_scheduler(part: _Part, context: _RunContext, place: StagePosition) -> RolloutScheduler:
     from orchestrator.rollout.scheduler import RolloutScheduler
-    from orchestrator.runs.gates import gates_of, hooked
+    from orchestrator.runs.gates import gates_of, with_hooks
 
     push, targets, config = part
     return RolloutScheduler(
         targets.hosts,
         config.rollout,
-        make=hooked(_maker(part, context), config),
+        make=with_hooks(_maker(part, context), config),
         publish=context.publish,
         gates=gates_of(
             push, targets, config=config, reporter=context.reporter, publish=context.publish

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.planning import PlanOptions
-from orchestrator.runs.apply_plan import settled
+from orchestrator.runs.apply_plan import resolved_request
 from orchestrator.runs.request import HostChoice, RunRequest, Subject
 from tests.orchestrator.plan_files.made import keep
 
@@ -16,10 +16,10 @@ def test_the_request_is_about_the_manifest_of_the_plan(tmp_path: Path, stages: b
     more = {"stages": ["one"]} if stages else {}
     record = keep(tmp_path, tags=["web"], **more).record
     asked = RunRequest("push", HostChoice(), PlanOptions(), "change.plan", Subject.PLAN)
-    request = settled(asked, record)
+    request = resolved_request(asked, record)
     assert request.manifest == "site.yaml"
     assert request.subject is (Subject.STAGES if stages else Subject.MANIFEST)
     assert request.data.tags == ["web"]
     assert request.hosts.inventory == ["hosts.yaml"]
     other = asked._replace(hosts=HostChoice(["other.yaml"]))
-    assert settled(other, record).hosts.inventory == ["other.yaml"]
+    assert resolved_request(other, record).hosts.inventory == ["other.yaml"]

@@ -14,8 +14,8 @@ from orchestrator.runs.engine_choice import (
     MIN_HOSTS,
     EngineChoice,
     EngineSpec,
-    engaged,
     parse_engine,
+    start_engine,
 )
 from orchestrator.workers import forking, processes
 from remote_runtime.errors import UsageError
@@ -55,7 +55,7 @@ def chosen(text: str, hosts: int = 1000, forks: int = 50) -> int:
     fleet = [FakeHost(f"h{number}") for number in range(hosts)]
     jobs = [Job(FakePlanner([]), SETTINGS)]
     spec = EngineSpec(hosts=fleet, connector=connector, forks=forks, jobs=jobs)
-    with engaged(parse_engine(text), spec) as engage:
+    with start_engine(parse_engine(text), spec) as engage:
         if engage is ThreadEngine:
             assert not Started.all
             return 0
@@ -123,7 +123,7 @@ def test_workers_elsewhere_are_let_go_as_processes_are() -> None:
     far: Any = SimpleNamespace(engine=lambda scheduler, spec: Started(0, [], hosts={}))
     connector: Any = None
     spec = EngineSpec(hosts=[], connector=connector, forks=1, jobs=[], remote=far)
-    with contextlib.suppress(OSError), engaged(parse_engine("dask://s:1"), spec):
+    with contextlib.suppress(OSError), start_engine(parse_engine("dask://s:1"), spec):
         assert not Started.all[-1].closed
         raise OSError("the disk is full")
     assert Started.all[-1].closed

@@ -6,7 +6,7 @@ from orchestrator.fleet.settings import RunSettings
 from orchestrator.rollout.gates import Gate, GateRunner
 from orchestrator.rollout.hooks import HookedTask
 from orchestrator.rollout.options import RolloutOptions
-from orchestrator.runs.gates import described, gates_of, hooked, outcome_of_wave
+from orchestrator.runs.gates import gates_of, host_input, outcome_of_wave, with_hooks
 from orchestrator.runs.push_job import PushConfig, PushJob, Targets
 from remote_runtime.options import RunOptions
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeConnector, FakeHost, FakePlanner
@@ -57,7 +57,7 @@ def test_a_host_without_hooks_is_itself() -> None:
         (RolloutOptions(after_host="undrain"), HookedTask),
     ):
         config = PushConfig(SETTINGS, {}, rollout=options)
-        assert isinstance(hooked(make, config)(Described("web1")), kind)  # type: ignore[arg-type]  # no task
+        assert isinstance(with_hooks(make, config)(Described("web1")), kind)  # type: ignore[arg-type]  # no task
 
 
 class Described(FakeHost):
@@ -68,7 +68,7 @@ class Described(FakeHost):
 
 def test_a_command_is_told_of_the_host() -> None:
     """What one needs to find it in a load balancer."""
-    told = described(Described("web1", {"rack": 7}))
+    told = host_input(Described("web1", {"rack": 7}))
     assert told == {
         "name": "web1",
         "address": "192.0.2.7",
