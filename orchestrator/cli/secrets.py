@@ -127,7 +127,7 @@ def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
 
 def _edit(args: argparse.Namespace) -> int:
     from orchestrator.secrets.editor import Editor, write
-    from orchestrator.secrets.private_edit import edited
+    from orchestrator.secrets.private_edit import edit_text
 
     editor = Editor(Path(args.file), _keyring(args))
     before = editor.text()
@@ -137,7 +137,7 @@ def _edit(args: argparse.Namespace) -> int:
         return None if after == before else editor.sealed(after)
 
     suffix = ".yaml" if editor.kind == "plain" else Path(args.file).suffix
-    data = edited(before, suffix, encrypted, _edits_again)
+    data = edit_text(before, suffix, encrypted, _edits_again)
     if data is None:
         print(f"{args.file} is unchanged")
         return 0
@@ -159,10 +159,10 @@ def _show(args: argparse.Namespace) -> int:
     import yaml
 
     from orchestrator.cli.documents import yaml_text
-    from orchestrator.secrets.editor import shown
+    from orchestrator.secrets.editor import plain_text
 
     path, steps = _split(args.file)
-    value = shown(path, steps, _keyring(args))
+    value = plain_text(path, steps, _keyring(args))
     text = value if isinstance(value, str) else yaml_text(value, yaml.SafeDumper)
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     return 0
@@ -170,14 +170,14 @@ def _show(args: argparse.Namespace) -> int:
 
 def _set(args: argparse.Namespace) -> int:
     from orchestrator.cli.prompts import ask_secret
-    from orchestrator.secrets.editor import Editor, Lock, default_lock
+    from orchestrator.secrets.editor import Editor, EncryptionMethod, default_lock
     from remote_runtime.errors import UsageError
 
     path, steps = _split(args.file)
     if not steps:
         raise UsageError("set needs a key", hint=f"as in {path}#db.password")
     keyring = _keyring(args)
-    lock = Lock(f"!{args.lock}") if args.lock else default_lock(keyring)
+    lock = EncryptionMethod(f"!{args.lock}") if args.lock else default_lock(keyring)
     if args.vault_id:
         lock = lock._replace(vault_id=args.vault_id)
     if sys.stdin.isatty():

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.secrets.checks import complaint
+from orchestrator.secrets.checks import problem
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import document_of, encrypted_values, kind_of
 from orchestrator.secrets.key_sources import KeySources
@@ -89,7 +89,7 @@ def _bad_references(texts: Mapping[str, str], keys: KeySources) -> Iterator[str]
         if "secret" not in text or not path.endswith(_MANIFESTS):
             continue
         for reference, at in calls_in(text):
-            error = complaint(reference, os.path.dirname(os.path.abspath(path)), keys)
+            error = problem(reference, os.path.dirname(os.path.abspath(path)), keys)
             # A template may be for a manifest elsewhere: only what exists nowhere is an error.
             if error is not None and error.kind in ("secret.key", "secret.conflict"):
                 line = text.count("\n", 0, at) + 1

@@ -14,7 +14,7 @@ from orchestrator.secrets.vault import read_envelope
 from remote_runtime.text.nearest import nearest
 
 
-def complaint(text: str, directory: str, keys: KeySources) -> SecretError | None:
+def problem(text: str, directory: str, keys: KeySources) -> SecretError | None:
     """What is wrong with a reference in a manifest of the directory; None for nothing known."""
     try:
         reference = parse_reference(text)
@@ -33,7 +33,7 @@ def complaint(text: str, directory: str, keys: KeySources) -> SecretError | None
     return None
 
 
-def inline_complaint(tag: str, text: str) -> SecretError | None:
+def inline_problem(tag: str, text: str) -> SecretError | None:
     """What is wrong with the text of an encrypted value."""
     if re.search(r"^\s*[<>]{7} ", text, re.MULTILINE):
         hint = "an encrypted text cannot be merged line by line: take one side whole"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.formats import Kind, decoded, kind_of, require_whole
 from orchestrator.secrets.key_sources import DEFAULT_ID
-from orchestrator.secrets.keyring import Keyring, Opened, read_bytes
+from orchestrator.secrets.keyring import Keyring, SecretSource, read_bytes
 from orchestrator.secrets.vault import encrypt as vault_encrypt
 from orchestrator.secrets.vault import read_envelope
 from orchestrator.secrets.yaml_text import (
@@ -26,7 +26,7 @@ Steps = tuple[str, ...]
 NO_FILE = "name a file that exists; ccm secrets set creates one"
 
 
-class Lock(NamedTuple):
+class EncryptionMethod(NamedTuple):
     """How a text is encrypted: ``vault`` with the password of an ID, or ``age``."""
 
     tag: str
@@ -46,7 +46,7 @@ class Editor:
         self.kind: Kind = require_whole(self._data, str(path))
         self._plain: dict[Steps, tuple[str, str]] = {}  # of inline values, with their tags
         self._ids: dict[Steps, str] = {}
-        self._lock = Lock("")
+        self._lock = EncryptionMethod("")
 
     def text(self) -> str:
         """The plain text. Encrypted values inside YAML keep their tags; SecretError."""
@@ -56,10 +56,10 @@ class Editor:
         if self.kind == "vault":
             opened, vault_id = self._keyring.passwords.open(decoded(self._data, name))
             own = read_envelope(decoded(self._data, name)).vault_id
-            self._lock = Lock("!vault", own or vault_id)
+            self._lock = EncryptionMethod("!vault", own or vault_id)
             return decoded(opened, name)
         if self.kind == "age":
-            self._lock = Lock("!age")
+            self._lock = EncryptionMethod("!age")
             return decoded(self._keyring.open_file(self._data, name, name), name)
         return self._inline(decoded(self._data, name))
 
@@ -93,12 +93,12 @@ class Editor:
             if self._plain.get(path) == (span.tag, span.value):
                 kept = before[path].value
             else:
-                lock = Lock(span.tag, self._ids.get(path) or DEFAULT_ID)
+                lock = EncryptionMethod(span.tag, self._ids.get(path) or DEFAULT_ID)
                 kept = seal(self._keyring, span.value.encode("utf-8"), lock).decode("ascii")
             changes[path] = encrypted_scalar(span.tag, kept, span.indent, span.flow)
         return replaced(text, changes, name).encode("utf-8")
 
-    def set(self, path: Steps, value: str, lock: Lock) -> None:
+    def set(self, path: Steps, value: str, lock: EncryptionMethod) -> None:
         """Set one value, encrypted with its own tag, else with that of ``lock``. SecretError."""
         name = str(self.path)
         if self.kind != "plain":
@@ -111,7 +111,7 @@ class Editor:
         span = spans_of(text, name).scalars.get(path)
         if span is not None and span.tag:
             own = read_envelope(span.value).vault_id if span.tag == "!vault" else ""
-            lock = Lock(span.tag, own or DEFAULT_ID)
+            lock = EncryptionMethod(span.tag, own or DEFAULT_ID)
         sealed = seal(self._keyring, value.encode("utf-8"), lock).decode("ascii")
         made = with_value(text, path, lambda *at: encrypted_scalar(lock.tag, sealed, *at), name)
         write(self.path, made.encode("utf-8"))
@@ -128,7 +128,7 @@ class Editor:
         changes = {}
         for path, span in spans_of(text, name).scalars.items():
             if span.tag:
-                lock = Lock(span.tag, vault_id or self._ids.get(path) or DEFAULT_ID)
+                lock = EncryptionMethod(span.tag, vault_id or self._ids.get(path) or DEFAULT_ID)
                 sealed = seal(keyring, span.value.encode("utf-8"), lock).decode("ascii")
                 changes[path] = encrypted_scalar(span.tag, sealed, span.indent, span.flow)
         if not changes:
@@ -147,25 +147,25 @@ def seal(keyring: Keyring, plain: bytes, lock: Lock) -> bytes:
     return encrypt(plain, recipients_of(sources.recipients, sources.directory), armored=True)
 
 
-def default_lock(keyring: Keyring) -> Lock:
+def default_lock(keyring: Keyring) -> EncryptionMethod:
     """How a new value is encrypted: with age if the project has recipients, else as a vault."""
     if keyring.sources.recipients:
-        return Lock("!age")
+        return EncryptionMethod("!age")
     if keyring.sources.vault or keyring.sources.prompt:
-        return Lock("!vault")
+        return EncryptionMethod("!vault")
     raise SecretError(
         "there is no key to encrypt with",
         hint="set secrets.age.recipients or secrets.vault.password_file in ccm.yaml",
     )
 
 
-def shown(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
+def plain_text(path: Path, steps: Steps | None, keyring: Keyring) -> Any:
     """The plain text of a file, or a value in it; SecretError."""
     name = str(path)
     opened = keyring.open_file(read_bytes(name, name, NO_FILE), name, name)
     if steps is None and kind_of(opened) == "plain" and b"!vault" not in opened:
         return decoded(opened, name)
-    return Opened(decoded(opened, name), name, keyring.open_value).value(steps or ())
+    return SecretSource(decoded(opened, name), name, keyring.open_value).value(steps or ())
 
 
 def write(path: Path, data: bytes) -> None:

@@ -96,7 +96,7 @@ def unknown_command(reference: Reference, keys: KeySources) -> SecretError:
     return SecretError(f"ccm.yaml names no command {reference.command!r}", "secret.source", hint)
 
 
-class Opened:
+class SecretSource:
     """The content of one source: its text, and the values in it."""
 
     def __init__(self, text: str, name: str, open_value: Callable[[str, str, str], bytes]) -> None:

@@ -16,7 +16,7 @@ from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import KeySources
 from orchestrator.secrets.keyring import (
     Keyring,
-    Opened,
+    SecretSource,
     inline_key,
     located,
     read_bytes,
@@ -64,7 +64,7 @@ class SecretLookup:
             self._require_own(reference, directory)
         key, open_source = self._source(reference, directory)
         found = self._once(key, open_source)
-        return found.value(reference.path) if isinstance(found, Opened) else found
+        return found.value(reference.path) if isinstance(found, SecretSource) else found
 
     def inline(self, tag: str, text: str) -> str:
         """The plain text of an inline value; CcmError."""
@@ -113,17 +113,17 @@ class SecretLookup:
         path = os.path.realpath(located(reference.source, directory, self._project))
         return path, lambda: self._file(path, reference.source)
 
-    def _command(self, reference: Reference) -> Opened:
+    def _command(self, reference: Reference) -> SecretSource:
         return self._contents(self._keyring.run(reference), reference.source)
 
-    def _file(self, path: str, name: str) -> Opened:
+    def _file(self, path: str, name: str) -> SecretSource:
         opened = self._keyring.open_file(read_bytes(path, name), path, name)
         return self._contents(opened, name)
 
-    def _contents(self, data: bytes, name: str) -> Opened:
+    def _contents(self, data: bytes, name: str) -> SecretSource:
         from orchestrator.secrets.formats import decoded
 
-        return Opened(decoded(data, name), name, self._keyring.open_value)
+        return SecretSource(decoded(data, name), name, self._keyring.open_value)
 
     def _inline(self, tag: str, text: str) -> str:
         from orchestrator.secrets.formats import decoded

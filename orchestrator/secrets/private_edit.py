@@ -62,7 +62,7 @@ def private_directory() -> Iterator[Path]:
             signal.signal(number, handler)
 
 
-def edited(
+def edit_text(
     text: str,
     suffix: str,
     accept: Callable[[str], Made],

@@ -44,11 +44,11 @@ def inline_reads(
 
 def secret_problems(reads: Iterable[SecretRead], keys: KeySources) -> list[Problem]:
     """The problems of secrets that no source has, as far as shows without a key."""
-    from orchestrator.secrets.checks import complaint
+    from orchestrator.secrets.checks import problem
 
     found: dict[Problem, None] = {}
     for read in reads:
-        error = complaint(read.text, read.directory, keys)
+        error = problem(read.text, read.directory, keys)
         if error is not None:
             message = f"secret({read.text!r}): {error.message}"
             found[Problem(message, read.where, error.hint, error.kind)] = None
@@ -57,11 +57,11 @@ def secret_problems(reads: Iterable[SecretRead], keys: KeySources) -> list[Probl
 
 def inline_problems(reads: Iterable[InlineRead]) -> list[Problem]:
     """The problems of encrypted values that show without a key."""
-    from orchestrator.secrets.checks import inline_complaint
+    from orchestrator.secrets.checks import inline_problem
 
     found = []
     for read in reads:
-        error = inline_complaint(read.tag, read.text)
+        error = inline_problem(read.tag, read.text)
         if error is not None:
             found.append(Problem(error.message, read.where, error.hint, error.kind))
     return found

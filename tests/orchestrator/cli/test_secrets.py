@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.secrets.errors import SecretError
-from orchestrator.secrets.private_edit import edited
+from orchestrator.secrets.private_edit import edit_text
 from tests.orchestrator.secrets.keys import inline, vault
 from tests.push.command import REPOSITORY, Ccm
 
@@ -94,7 +94,7 @@ def test_a_text_that_cannot_be_encrypted(ccm: Ccm, monkeypatch: pytest.MonkeyPat
         asked.append(error.message)
         return True
 
-    assert edited("a: 1\n", ".yml", accept, again) == "a: 1\nx: [\nx: [\n"
+    assert edit_text("a: 1\n", ".yml", accept, again) == "a: 1\nx: [\nx: [\n"
     assert asked == ["it is not YAML"]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.secrets.checks import complaint, inline_complaint
+from orchestrator.secrets.checks import inline_problem, problem
 from tests.orchestrator.secrets.keys import project, vault
 
 SOPS = "db:\n  password: ENC[AES256_GCM,data:abc,type:str]\nsops:\n  version: 3.9.0\n"
@@ -34,11 +34,11 @@ def test_sources_and_keys(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "s.age").write_bytes(b"age-encryption.org/v1\n-> X25519 abc\n--- mac\nx")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     vault(tmp_path / "v.yml", "a: 1")
-    found = complaint(text + ("#a" if text == "binary" else ""), str(tmp_path), keys)
+    found = problem(text + ("#a" if text == "binary" else ""), str(tmp_path), keys)
     assert words in str(found) if words else found is None
 
 
 def test_inline_values() -> None:
     """Their format shows; a conflict is told as that."""
-    assert inline_complaint("age", "-----BEGIN AGE ENCRYPTED FILE-----\nx") is None
-    assert "merge conflict" in str(inline_complaint("vault", "a\n<<<<<<< HEAD\nb"))
+    assert inline_problem("age", "-----BEGIN AGE ENCRYPTED FILE-----\nx") is None
+    assert "merge conflict" in str(inline_problem("vault", "a\n<<<<<<< HEAD\nb"))

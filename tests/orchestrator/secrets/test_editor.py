@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.secrets.editor import Editor, Lock, shown
+from orchestrator.secrets.editor import Editor, EncryptionMethod, plain_text
 from orchestrator.secrets.errors import SecretError
 from orchestrator.secrets.key_sources import PasswordSource
 from orchestrator.secrets.keyring import Keyring
 from orchestrator.secrets.yaml_text import plain_scalar, spans_of, with_value
 from tests.orchestrator.secrets.keys import inline, project, vault
 
-VAULT = Lock("!vault")
+VAULT = EncryptionMethod("!vault")
 
 
 def mixed(path: Path) -> str:
@@ -35,8 +35,8 @@ def test_an_edit_keeps_what_is_unchanged(tmp_path: Path) -> None:
     assert before.partition("more:")[2].partition("flow:")[0] in after
     assert "  user: app  # clear\n" in after
     keyring = Keyring(project(tmp_path))
-    assert shown(tmp_path / "s.yml", ("db", "password"), keyring) == "other"
-    assert shown(tmp_path / "s.yml", ("new",), keyring) == "n"
+    assert plain_text(tmp_path / "s.yml", ("db", "password"), keyring) == "other"
+    assert plain_text(tmp_path / "s.yml", ("new",), keyring) == "n"
 
 
 @pytest.mark.parametrize("vault_id", ["", "prod"])
@@ -47,7 +47,7 @@ def test_a_whole_file_keeps_its_id(tmp_path: Path, vault_id: str) -> None:
     assert editor.text() == "a: 1\n"
     editor.save("a: 2\n")
     assert ((tmp_path / "v.yml").read_text().split("\n")[0].count(";")) == (3 if vault_id else 2)
-    assert shown(tmp_path / "v.yml", None, Keyring(project(tmp_path))) == "a: 2\n"
+    assert plain_text(tmp_path / "v.yml", None, Keyring(project(tmp_path))) == "a: 2\n"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_set(tmp_path: Path, text: str, path: str, value: str) -> None:
     before = {k: v.value for k, v in spans_of(text, "s.yml").scalars.items()}
     Editor(file, Keyring(project(tmp_path))).set(steps, value, VAULT)
     keyring = Keyring(project(tmp_path))
-    assert shown(file, steps, keyring) == value
+    assert plain_text(file, steps, keyring) == value
     after = {k: v.value for k, v in spans_of(file.read_text(), "s.yml").scalars.items()}
     assert {k: v for k, v in before.items() if k != steps} == {
         k: v for k, v in after.items() if k != steps
@@ -97,7 +97,7 @@ def test_set_inside_of_a_whole_file(tmp_path: Path) -> None:
     vault(tmp_path / "v.yml", "# top\na: 1\n")
     Editor(tmp_path / "v.yml", Keyring(project(tmp_path))).set(("b", "c"), "x y", VAULT)
     assert "ANSIBLE_VAULT" in (tmp_path / "v.yml").read_text()
-    found = shown(tmp_path / "v.yml", None, Keyring(project(tmp_path)))
+    found = plain_text(tmp_path / "v.yml", None, Keyring(project(tmp_path)))
     assert found == '# top\na: 1\nb:\n  c: "x y"\n'
 
 
@@ -117,11 +117,11 @@ def test_rekey(tmp_path: Path) -> None:
     editor = Editor(tmp_path / "s.yml", Keyring(keys))
     (tmp_path / "s.yml").write_bytes(editor.rekeyed(Keyring(keys._replace(vault=new)), ""))
     keyring = Keyring(keys._replace(vault=new))
-    assert shown(tmp_path / "s.yml", ("db", "password"), keyring) == "hunter2"
-    assert shown(tmp_path / "s.yml", ("more",), keyring) == "l1"
+    assert plain_text(tmp_path / "s.yml", ("db", "password"), keyring) == "hunter2"
+    assert plain_text(tmp_path / "s.yml", ("more",), keyring) == "l1"
     only = {"default": new["default"]}
     with pytest.raises(SecretError, match="no password opens"):
-        shown(tmp_path / "s.yml", ("more",), Keyring(keys._replace(vault=only)))
+        plain_text(tmp_path / "s.yml", ("more",), Keyring(keys._replace(vault=only)))
     (tmp_path / "clear.yml").write_text("a: 1")
     with pytest.raises(SecretError, match="is encrypted"):
         Editor(tmp_path / "clear.yml", keyring).rekeyed(keyring, "")
