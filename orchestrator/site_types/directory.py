@@ -22,7 +22,7 @@ MAX_BYTES = 1 << 20
 _LEFT_OUT = {"__pycache__", "tests"}
 
 
-def homes(directory: Path) -> list[Path]:
+def type_directories(directory: Path) -> list[Path]:
     """The directories of types, by name; OSError where the directory cannot be read."""
     return [
         path
@@ -46,7 +46,7 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
                 message = f"{home} contains more than {MAX_FILES} files"
                 problems.append(Problem(message, None, "a type consists of a few modules"))
                 break
-            problem = distrust(path.parent, owners) or distrust(path, owners)
+            problem = trust_problem(path.parent, owners) or trust_problem(path, owners)
             if problem:
                 problems.append(problem)
                 continue
@@ -60,7 +60,7 @@ def read_type(home: Path, owners: Collection[int], problems: list[Problem]) -> d
     return files
 
 
-def distrust(path: Path, owners: Collection[int]) -> Problem | None:
+def trust_problem(path: Path, owners: Collection[int]) -> Problem | None:
     """Why the code there is not to be believed, or None; OSError."""
     found = path.stat()
     if found.st_uid not in owners:

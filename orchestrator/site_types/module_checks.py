@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from orchestrator.site_types.fstrings import fstring_problems
 from remote_runtime.errors import Position, Problem
 
-OFFERED = (
+PUBLIC_MODULES = (
     "base",
     "content",
     "context",
@@ -44,7 +44,7 @@ _RUNTIME = "remote_runtime"
 _OWN = f"{_RUNTIME}.resources"
 _PACKAGES = {
     _RUNTIME,
-    *(f"{_RUNTIME}.{name.rpartition('.')[0]}" for name in OFFERED if "." in name),
+    *(f"{_RUNTIME}.{name.rpartition('.')[0]}" for name in PUBLIC_MODULES if "." in name),
 }
 
 
@@ -180,9 +180,9 @@ def _refusal(name: str, type_name: str) -> tuple[str, str]:
         return "", ""
     if top == _RUNTIME:
         offered = name.removeprefix(f"{_RUNTIME}.")
-        if any(f"{offered}.".startswith(f"{module}.") for module in OFFERED):
+        if any(f"{offered}.".startswith(f"{module}.") for module in PUBLIC_MODULES):
             return "", ""
-        known = ", ".join(OFFERED)
+        known = ", ".join(PUBLIC_MODULES)
         return f"{name} is not available to custom types", f"available from remote_runtime: {known}"
     if top in _SINCE:
         return f"{top} requires Python {_SINCE[top]}", (

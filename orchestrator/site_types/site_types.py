@@ -9,7 +9,13 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from orchestrator.site_types.directory import DIRECTORY, distrust, homes, read_type, unreadable
+from orchestrator.site_types.directory import (
+    DIRECTORY,
+    read_type,
+    trust_problem,
+    type_directories,
+    unreadable,
+)
 from orchestrator.site_types.importer import (
     Module,
     described,
@@ -138,8 +144,8 @@ def types_in(directory: Path, owner: int | None = None) -> SiteTypes:
     problems: list[Problem] = []
     found: list[SiteType] = []
     try:
-        for home in homes(directory):
-            problem = distrust(directory, owners) if not found else None
+        for home in type_directories(directory):
+            problem = trust_problem(directory, owners) if not found else None
             if problem:
                 raise InputError([problem])
             found.append(_read(home, owners, problems))

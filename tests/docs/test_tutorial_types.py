@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.site_types.module_checks import OFFERED
+from orchestrator.site_types.module_checks import PUBLIC_MODULES
 from tests.docs.pages import DOCS, ROOT, named_files
 from tests.push.command import Ccm
 
@@ -32,8 +32,8 @@ def test_what_a_type_may_import_is_listed() -> None:
     text = " ".join(PAGE.read_text(encoding="utf-8").split())
     rules = text[text.index("modules of its own dir") : text.index("Anything else is refused")]
     named = re.findall(r"`(?:remote_runtime\.)?([a-z.]+)`", rules)
-    assert tuple(named) == OFFERED
-    assert all(find_spec(f"remote_runtime.{name}") for name in OFFERED)
+    assert tuple(named) == PUBLIC_MODULES
+    assert all(find_spec(f"remote_runtime.{name}") for name in PUBLIC_MODULES)
 
 
 @pytest.fixture
