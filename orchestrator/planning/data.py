@@ -33,7 +33,7 @@ from orchestrator.planning.partial_data import (
     resolve_known,
 )
 from orchestrator.planning.site.lookups import NO_LOOKUPS, ManifestLookups
-from orchestrator.sources.address import is_url, shown
+from orchestrator.sources.address import display_name, is_url
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
@@ -90,7 +90,7 @@ class RunData:
             self.unread += self.sealed
         found = [
             load_source(
-                shown(path),
+                display_name(path),
                 problems,
                 warnings=warnings,
                 text=options.fetched.get(path),

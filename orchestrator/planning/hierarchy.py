@@ -19,7 +19,7 @@ from orchestrator.planning.facts import FactOverlay, GatheredFacts
 from orchestrator.planning.options import PlanOptions, load_environ
 from orchestrator.planning.remote_data import fetched
 from orchestrator.planning.site.lookups import Lookups
-from orchestrator.sources.address import is_url, shown
+from orchestrator.sources.address import display_name, is_url
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Hierarchy:
         if text is None:
             root = read_data(path, problems)
         else:
-            root = parse_document(text, shown(path), problems)
+            root = parse_document(text, display_name(path), problems)
         if not isinstance(root, Mapping):
             hint = "put values under 'data:'"
             message = f"a hierarchy must be a map, not {root.describe()}"

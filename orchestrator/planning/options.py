@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inventory.document import Scalar, parse_document
 from orchestrator.manifest.merge import merge_deep, nest
 from orchestrator.project.settings import FACTS_MAX_AGE
-from orchestrator.sources.address import PLACEHOLDER, kept_name
+from orchestrator.sources.address import PLACEHOLDER, recorded_name
 from remote_runtime.errors import InputError, Problem, UsageError
 from remote_runtime.item import SELECTION
 from remote_runtime.options import RunOptions
@@ -64,7 +64,7 @@ class PlanOptions(NamedTuple):
             key: [text.partition("=")[0] for text in texts]
             for key, texts in (("data", self.data), ("fact", self.fact))
         }
-        hiera = [kept_name(name) for name in self.hiera]
+        hiera = [recorded_name(name) for name in self.hiera]
         return {"hiera": hiera, "facts": self.facts, **names, **self.selection()}
 
     def selection(self) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from orchestrator.planning.options import PlanOptions
 from orchestrator.planning.site.lookups import Lookups, ManifestLookups
 from orchestrator.planning.site.manifests import AppliedManifest, RunManifest, RunManifests
 from orchestrator.planning.site.overview import SiteOverview
-from orchestrator.sources.address import shown
+from orchestrator.sources.address import display_name
 from remote_runtime.errors import CcmError, InputError, PlanError, Problem
 from remote_runtime.reporting.masking import Mask
 
@@ -360,7 +360,7 @@ class Planner:
         given = self._given
         sealed = [*(one for one in given.unread if one in given.sealed), *self._files.unopened]
         data = [
-            f"the data of {shown(name)} was not checked: no other machine is contacted"
+            f"the data of {display_name(name)} was not checked: no other machine is contacted"
             for name in given.unread
             if name not in given.sealed
         ]

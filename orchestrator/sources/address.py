@@ -41,7 +41,7 @@ class Address(NamedTuple):
     @property
     def shown(self) -> str:
         """The address for people, without the text after ``?``, which may be secret."""
-        return one_line(kept_name(self.url))
+        return one_line(recorded_name(self.url))
 
 
 def is_url(text: str) -> bool:
@@ -49,7 +49,7 @@ def is_url(text: str) -> bool:
     return "://" in text and re.match("[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
-def kept_name(text: str) -> str:
+def recorded_name(text: str) -> str:
     """A source for a record: a URL without the text after ``?``."""
     if not is_url(text) or "?" not in text:
         return text
@@ -58,7 +58,7 @@ def kept_name(text: str) -> str:
     return f"{before}{query}{PLACEHOLDER if query else ''}{mark}{fragment}"
 
 
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """A data source as positions and reports name it."""
     return parse_address(name).shown if is_url(name) else name
 

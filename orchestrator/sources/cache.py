@@ -21,7 +21,7 @@ def cache_directory() -> Path:
     return state_directory() / "sources"
 
 
-def kept(digest: str, most: int) -> bytes | None:
+def cached(digest: str, most: int) -> bytes | None:
     """The bytes with this SHA-256; None if they are not cached, or larger than ``most``."""
     path = cache_directory() / digest
     try:
@@ -33,7 +33,7 @@ def kept(digest: str, most: int) -> bytes | None:
     return data if hashlib.sha256(data).hexdigest() == digest else None
 
 
-def keep(digest: str, data: bytes) -> None:
+def store(digest: str, data: bytes) -> None:
     """Cache bytes under their SHA-256. A failure is not an error: they are downloaded again."""
     with contextlib.suppress(OSError):
         directory = make_private(cache_directory())

@@ -71,7 +71,7 @@ def read_bytes(address: Address, access: Access, most: int) -> bytes | None:
 
     check_trust(address, access.hosts)
     if address.digest:
-        known = cache.kept(address.digest, most)
+        known = cache.cached(address.digest, most)
         if known is not None:
             return known
     if not access.contact:
@@ -86,5 +86,5 @@ def read_bytes(address: Address, access: Access, most: int) -> bytes | None:
             f"got {found}",
             hint="look at what changed before you write the new digest",
         )
-    cache.keep(found, data)
+    cache.store(found, data)
     return data

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.sources.address import SourceError, is_url, kept_name, parse_address
+from orchestrator.sources.address import SourceError, is_url, parse_address, recorded_name
 
 HEX = "ab" * 32
 
@@ -57,7 +57,7 @@ def test_bad_addresses(text: str, words: str) -> None:
 
 def test_what_follows_a_question_mark_is_not_kept() -> None:
     """It may be a secret; files and what follows # stay as they are."""
-    assert kept_name("https://h/x?token=s#sha256=1") == "https://h/x?...#sha256=1"
-    assert kept_name("https://h/x#a?b") == "https://h/x#a?b"
-    assert kept_name("dir/what?.yaml") == "dir/what?.yaml"
+    assert recorded_name("https://h/x?token=s#sha256=1") == "https://h/x?...#sha256=1"
+    assert recorded_name("https://h/x#a?b") == "https://h/x#a?b"
+    assert recorded_name("dir/what?.yaml") == "dir/what?.yaml"
     assert parse_address("https://h/x?token=s3cret").shown == "https://h/x?..."
