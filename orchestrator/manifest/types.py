@@ -20,7 +20,7 @@ from orchestrator.manifest.checks.schema_errors import (
     summary,
     whole_number,
 )
-from orchestrator.support.repeat_filter import Recurring
+from orchestrator.support.repeat_filter import RepeatFilter
 from remote_runtime import registry
 from remote_runtime.errors import ResourceError
 from remote_runtime.reporting.masking import strings_of
@@ -69,7 +69,7 @@ class PropertyType:
         kinds = schema.get("type", ())
         self.whole = "integer" in kinds and "number" not in kinds
         self._known: dict[tuple[type, Any], list[SchemaError]] = {}
-        self._met = Recurring(_PLACES)
+        self._met = RepeatFilter(_PLACES)
 
     def is_on_target(self, value: str) -> bool:
         """Whether a file that a value names is on the target, or is fetched by it."""

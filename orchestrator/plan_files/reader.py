@@ -21,7 +21,7 @@ from orchestrator.plan_files.plan_file import (
     id_of,
 )
 from orchestrator.support.atomic_file import replacing
-from orchestrator.support.file_trust import Looked, entries_above, require_own
+from orchestrator.support.file_trust import PathStatus, entries_above, require_own
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import InputError, Problem, UsageError
 from schemas.fast_validation import fits
@@ -114,7 +114,7 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def _require_own(path: str, looked: list[Looked]) -> None:
+def _require_own(path: str, looked: list[PathStatus]) -> None:
     require_own(
         looked,
         f"what a push of {path} does",

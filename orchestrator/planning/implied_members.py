@@ -13,7 +13,7 @@ from typing import NamedTuple
 from orchestrator.fleet.checks.unchanged_resources import PlannedFields
 from orchestrator.planning.compiled import CompiledResource
 from orchestrator.planning.resource_templates import FilledResource
-from orchestrator.support.repeat_filter import Recurring
+from orchestrator.support.repeat_filter import RepeatFilter
 from remote_runtime.protocol.expansion import implied_members, is_plain
 from remote_runtime.reporting.events import EventMaker, secrets_of
 from remote_runtime.reporting.masking import Mask
@@ -30,7 +30,7 @@ class _Known(NamedTuple):
     members of what occurred twice.
     """
 
-    met: Recurring
+    met: RepeatFilter
     kept: dict[tuple[bytes, str], PlannedFields]
 
 
@@ -48,7 +48,7 @@ class Implications:
 
 
 def _nothing_yet(secrets: tuple[str, ...]) -> tuple[EventMaker, _Known]:
-    return EventMaker(Mask(secrets)), _Known(Recurring(), {})
+    return EventMaker(Mask(secrets)), _Known(RepeatFilter(), {})
 
 
 class Masking:

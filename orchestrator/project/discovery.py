@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator.sources.address import is_url
-from orchestrator.support.file_trust import Looked, entries_above, require_own
+from orchestrator.support.file_trust import PathStatus, entries_above, require_own
 from remote_runtime.errors import InputError, Problem
 
 FILE = "ccm.yaml"
@@ -111,7 +111,7 @@ def _require_trust(path: str) -> None:
         raise _refused(f"{path} is not a regular file", "remove it", "input.unreadable")
 
 
-def _require_own(looked: list[Looked], path: str) -> None:
+def _require_own(looked: list[PathStatus], path: str) -> None:
     """InputError if one of these belongs to another user, or others can write it."""
     require_own(looked, f"then what {path} has ccm do", "change to a directory that you own")
 

@@ -25,7 +25,7 @@ from orchestrator.site_types.importer import (
 )
 from orchestrator.site_types.module_checks import controller_problems, module_problems
 from orchestrator.site_types.schema import read_schema
-from orchestrator.support.file_trust import believed_owners
+from orchestrator.support.file_trust import trusted_owners
 from remote_runtime import registry
 from remote_runtime.base import ResourceType, StateType
 from remote_runtime.errors import InputError, Position, Problem, ResourceError
@@ -140,7 +140,7 @@ def types_below(directory: Path, owner: int | None = None) -> SiteTypes:
 
 def types_in(directory: Path, owner: int | None = None) -> SiteTypes:
     """The types whose directories are in ``directory``; see ``types_below``."""
-    owners = believed_owners() if owner is None else {*believed_owners(), owner}
+    owners = trusted_owners() if owner is None else {*trusted_owners(), owner}
     problems: list[Problem] = []
     found: list[SiteType] = []
     try:

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar, cast
 T = TypeVar("T")
 
 
-def end_of(seconds: float, until: float | None) -> float:
+def deadline(seconds: float, until: float | None) -> float:
     """The moment at which a wait of so many seconds is over; at the latest ``until``.
 
     Both are moments of ``time.monotonic()``; None is never.

@@ -12,17 +12,17 @@ from remote_runtime.errors import InputError, Problem
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 UNTRUSTED = "input.untrusted"
 
-Looked = tuple[str, os.stat_result]
+PathStatus = tuple[str, os.stat_result]
 
 
-def believed_owners() -> set[int]:
+def trusted_owners() -> set[int]:
     """Root's id, this user's, and for root that of the user who became root with sudo."""
     given = os.environ.get("SUDO_UID", "")
     behind = [int(given)] if os.geteuid() == 0 and given.isdecimal() else []
     return {0, os.geteuid(), *behind}
 
 
-def entries_above(path: str) -> list[Looked]:
+def entries_above(path: str) -> list[PathStatus]:
     """What decides which file a path leads to: the path itself and its directory; where the path is
     a link, the directory and the file that it leads to as well. OSError.
     """
@@ -32,12 +32,12 @@ def entries_above(path: str) -> list[Looked]:
     return looked + [(name, os.stat(name)) for name in (os.path.dirname(real), real)]
 
 
-def require_own(looked: Iterable[Looked], what: str, otherwise: str) -> None:
+def require_own(looked: Iterable[PathStatus], what: str, otherwise: str) -> None:
     """InputError if one of these belongs to another user, or others can write it.
 
     The error says ``what`` such a user could control, and what to do ``otherwise``.
     """
-    believed = believed_owners()
+    believed = trusted_owners()
     for name, status in looked:
         if status.st_uid not in believed:
             message = f"{name} belongs to another user (id {status.st_uid}), who decides {what}"

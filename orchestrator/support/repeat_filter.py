@@ -3,17 +3,17 @@
 from array import array
 from collections.abc import Hashable
 
-PLACES = 1 << 14
+SLOTS = 1 << 14
 
 
-class Recurring:
+class RepeatFilter:
     """Remembers a number for each value instead of the value; of two with the same slot among
     ``places`` (a power of two), the later one.
 
     Thread-safe: at worst a value counts as new once more, or as known one time too early.
     """
 
-    def __init__(self, places: int = PLACES) -> None:
+    def __init__(self, places: int = SLOTS) -> None:
         self._last = places - 1
         self._met = array("q", bytes(8 * places))
 

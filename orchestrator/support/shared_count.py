@@ -20,7 +20,7 @@ class LocalCount:
             return self._number
 
 
-class SharedCount:
+class SharedCounter:
     """The count of a process and its copies, in shared memory; Linux. OSError. Thread-safe."""
 
     def __init__(self) -> None:

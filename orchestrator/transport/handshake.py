@@ -10,7 +10,7 @@ import threading
 import time
 
 from orchestrator.image import Image
-from orchestrator.support.background_call import end_of
+from orchestrator.support.background_call import deadline
 from orchestrator.transport import login_errors
 from orchestrator.transport.credentials import Password, PasswordAttempt
 from orchestrator.transport.pipe import Link, Pipe, keep_tail, readable
@@ -66,7 +66,7 @@ class Handshake:
         self._timeout = timeout
         self._python = python
         self._until = until
-        self._deadline = end_of(timeout, until)
+        self._deadline = deadline(timeout, until)
         self._out = bytearray()
         self._err = bytearray()
         self._unseen = bytearray()
@@ -99,9 +99,9 @@ class Handshake:
             raise login_errors.protocol_violated(self._host, f"unexpected request {detail!r}")
         self._sent = True
         data = self._image.archive if detail == "zip" else self._image.code
-        self._deadline = end_of(self._timeout, self._until)
+        self._deadline = deadline(self._timeout, self._until)
         self._send(len(data).to_bytes(8, "big") + data)
-        self._deadline = end_of(self._timeout, self._until)
+        self._deadline = deadline(self._timeout, self._until)
 
     def _send(self, data: bytes) -> None:
         """Write it all, and hang up on a host that does not take it in time."""
@@ -221,7 +221,7 @@ class Handshake:
             raise self._wrong_password()
         began = time.monotonic()
         self._attempt = self._password.attempt(self._host, self._until)
-        self._deadline = end_of(self._deadline - began, self._until)
+        self._deadline = deadline(self._deadline - began, self._until)
         secret = self._attempt.text().encode("utf-8", "surrogateescape")
         self._send(secret + b"\n")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.image import Image
-from orchestrator.support.background_call import end_of
+from orchestrator.support.background_call import deadline
 from orchestrator.transport.command import become_command, quote, start_command
 from orchestrator.transport.credentials import Credentials
 from orchestrator.transport.handshake import Handshake
@@ -86,7 +86,7 @@ class Login:
         from orchestrator.transport.ssh_transport import CHANNEL_TIMEOUT, start
 
         run = self._command(image)
-        end = end_of(CHANNEL_TIMEOUT, self._until)
+        end = deadline(CHANNEL_TIMEOUT, self._until)
         try:
             session = self._connection.session
             channel = start(session, quote(run.command), end)

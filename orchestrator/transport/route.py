@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.support.background_call import end_of
+from orchestrator.support.background_call import deadline
 from orchestrator.transport.client_config import ssh_policy
 from orchestrator.transport.client_config.ssh_config import Config
 from orchestrator.transport.client_config.ssh_directives import (
@@ -72,7 +72,7 @@ class Route(NamedTuple):
 
     def end(self, seconds: float) -> float:
         """The moment at which a wait of so many seconds is over, which begins now."""
-        return end_of(seconds, self.until)
+        return deadline(seconds, self.until)
 
     def left(self, seconds: float) -> float:
         """What there is of so many seconds, before the host's time is up."""

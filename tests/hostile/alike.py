@@ -104,7 +104,9 @@ def _tight(draw: random.Random) -> Iterator[None]:
     """Have little room for what hosts share, so that it is forgotten now and then."""
     with (
         mock.patch.object(plan_groups.SharedResources.__init__, "__defaults__", (9_000,)),
-        mock.patch.object(repeat_filter.Recurring.__init__, "__defaults__", (draw.choice([1, 4]),)),
+        mock.patch.object(
+            repeat_filter.RepeatFilter.__init__, "__defaults__", (draw.choice([1, 4]),)
+        ),
         mock.patch.multiple(implied_members, MAX_MASKS=2, MAX_RESOURCES=draw.choice([1, 3])),
     ):
         yield

@@ -14,7 +14,7 @@ from typing import Any
 
 from orchestrator.fleet.host.partial_files import PartialFile, sweep
 from orchestrator.support.plain_text import plain
-from orchestrator.support.shared_count import LocalCount, SharedCount
+from orchestrator.support.shared_count import LocalCount, SharedCounter
 from remote_runtime.errors import PlanError, ProtocolError
 
 MAX_FILES = 110_000  # of one host: somewhat more than an honest one sends
@@ -43,11 +43,11 @@ class FetchTarget:
         self.directory = directory
         self.most_file = most_file
         self.most_total = most_total
-        self._taken: LocalCount | SharedCount = LocalCount()
+        self._taken: LocalCount | SharedCounter = LocalCount()
 
     def share(self) -> None:
         """Count with copies of this process, which are yet to be made. OSError."""
-        self._taken = SharedCount()
+        self._taken = SharedCounter()
 
     def of(self, host: str, paths: Sequence[str]) -> "HostFetchTarget":
         """The receiver of a host's files at these absolute paths."""

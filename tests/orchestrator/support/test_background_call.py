@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.support.background_call import BackgroundCall, end_of
+from orchestrator.support.background_call import BackgroundCall, deadline
 from orchestrator.transport import Connector, Credentials, Settings, ssh_login, ssh_transport
 from orchestrator.transport.handshake import Handshake
 from remote_runtime.errors import UnreachableError
@@ -146,9 +146,9 @@ def test_a_name_server_is_waited_for_as_long(
 def test_a_wait_ends_with_the_first_of_its_bounds() -> None:
     """Its own seconds, or the moment after which the host has none."""
     now = time.monotonic()
-    assert end_of(3600, now + 10) == now + 10
-    assert end_of(1, now + 3600) < now + 3600
-    assert end_of(1, None) >= now + 1
+    assert deadline(3600, now + 10) == now + 10
+    assert deadline(1, now + 3600) < now + 3600
+    assert deadline(1, None) >= now + 1
 
 
 def test_a_call_aside_is_asked_for_by_many() -> None:

@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from orchestrator.support.shared_count import LocalCount, SharedCount
+from orchestrator.support.shared_count import LocalCount, SharedCounter
 from tests.orchestrator.workers.test_processes import play
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is shared so on Linux only")
 
 
-@pytest.mark.parametrize("kind", [LocalCount, pytest.param(SharedCount, marks=linux)])
+@pytest.mark.parametrize("kind", [LocalCount, pytest.param(SharedCounter, marks=linux)])
 def test_each_addition_counts_once(kind: type) -> None:
     """Threads add at the same time, and each is told what it is with its own."""
     count = kind()

@@ -398,10 +398,10 @@ def counted() -> Any:
     """Copies of this process, and threads in it, add to one number."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from orchestrator.support.shared_count import SharedCount
+    from orchestrator.support.shared_count import SharedCounter
     from orchestrator.workers import forking
 
-    shared = SharedCount()
+    shared = SharedCounter()
 
     def add(_: object) -> int:
         return [shared.add(3) for _ in range(50)][-1]
