@@ -24,7 +24,7 @@ MAX_TEXT = 256 << 20
 MAX_FILES = 50_000
 
 
-class Rendered(NamedTuple):
+class RenderedFile(NamedTuple):
     """One file for one host: the text of a template, or a file that is copied unchanged."""
 
     path: str
@@ -115,9 +115,9 @@ class Tree:
             elif below in self._texts and below not in self._compiled:
                 self._compile(below, self._texts[below], problems)
 
-    def render(self, names: Names) -> list[Rendered]:
+    def render(self, names: Names) -> list[RenderedFile]:
         """Every file for one host, sorted; EvaluationError with the position, NeedFileError."""
-        return TreeTurn(self, names).run()
+        return TreeRendering(self, names).run()
 
     def template(self, path: str) -> Compiled | None:
         """The template at a path; None for a file that is copied. EvaluationError, KeyError."""
@@ -153,7 +153,7 @@ class Tree:
         return path in self._empty
 
 
-class TreeTurn:
+class TreeRendering:
     """One host's rendering of a tree; what its templates call ``render`` and ``write`` of."""
 
     def __init__(self, tree: Tree, names: Names) -> None:
@@ -161,11 +161,11 @@ class TreeTurn:
         self.kept: dict[str, Any] = {}
         self._tree = tree
         self._skip_empty = tree.settings.skip_empty
-        self._made: dict[str, Rendered] = {}
+        self._made: dict[str, RenderedFile] = {}
         self._depth = 0
         self._size = 0
 
-    def run(self) -> list[Rendered]:
+    def run(self) -> list[RenderedFile]:
         """Render everything."""
         for file in self._tree.files:
             compiled = self._tree.template(file.path)
@@ -174,7 +174,7 @@ class TreeTurn:
                 if text is not None:
                     self._add(file.path, text, file.executable)
                 elif not self._tree.is_empty(file.path):
-                    self._put(Rendered(file.path, file.place, file.executable))
+                    self._put(RenderedFile(file.path, file.place, file.executable))
             except ValueError as error:
                 raise EvaluationError(f"{self._tree.prefix}: {error}") from error
         self._check_directories()
@@ -213,9 +213,9 @@ class TreeTurn:
         self._size += len(text)
         if self._size > MAX_TEXT:
             raise ValueError(f"the templates give more than {MAX_TEXT >> 20} MiB of text")
-        self._put(Rendered(path, text, executable))
+        self._put(RenderedFile(path, text, executable))
 
-    def _put(self, file: Rendered) -> None:
+    def _put(self, file: RenderedFile) -> None:
         known = self._made.setdefault(file.path, file)
         if known.content != file.content:
             raise ValueError(f"{file.path!r} is written twice, with different contents")

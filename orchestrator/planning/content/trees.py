@@ -24,7 +24,7 @@ from orchestrator.planning.content.blobs import Blob, FileBlobs
 from remote_runtime.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from orchestrator.templates.tree import Rendered, Tree, TreeSettings
+    from orchestrator.templates.tree import RenderedFile, Tree, TreeSettings
 
 MAX_COMPUTED = 64
 
@@ -121,7 +121,7 @@ class Trees:
             raise EvaluationError(f"{key}: the directory {place} {why}", where, "plan.source")
         return place
 
-    def _blob(self, file: Rendered, where: Any) -> Blob:
+    def _blob(self, file: RenderedFile, where: Any) -> Blob:
         if isinstance(file.content, Path):
             try:
                 return self._files.get(file.content)
@@ -148,14 +148,14 @@ def _with_data(scope: Scope, data: Any) -> Scope:
     return scope._replace(data=data) if data else scope
 
 
-def _entry(file: Rendered, blob: Blob) -> dict[str, Any]:
+def _entry(file: RenderedFile, blob: Blob) -> dict[str, Any]:
     entry = {"path": file.path, **blob.reference}
     if file.executable:
         entry["executable"] = True
     return entry
 
 
-def _bare(directories: list[str], files: list[Rendered]) -> list[str]:
+def _bare(directories: list[str], files: list[RenderedFile]) -> list[str]:
     """The directories that are not parents of any file."""
     brought = set()
     for path in [file.path for file in files] + directories:

@@ -14,7 +14,7 @@ MAX_STEPS = 1_000_000
 MAX_DEPTH = 40
 
 
-class Turn(Protocol):
+class Rendering(Protocol):
     """One host's rendering of a directory: the variables and functions of its templates.
 
     ``kept`` is a cache of the engine for all templates of the rendering.
@@ -35,7 +35,7 @@ class Turn(Protocol):
 class Compiled(Protocol):
     """One template; shared by all hosts and threads."""
 
-    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
         """Its text for one host; EvaluationError with the position, NeedFileError.
 
         ``context`` is the second argument of ``render()``, if any.
@@ -68,7 +68,7 @@ class Engine(Protocol):
         ...
 
 
-class Alone(ABC):
+class StandaloneTemplate(ABC):
     """A template that only others run is checked by compiling it: it stands for itself."""
 
     @abstractmethod

@@ -22,9 +22,9 @@ from orchestrator.templates.engines.base import (
     MAX_DEPTH,
     MAX_STEPS,
     TREE_FUNCTIONS,
-    Alone,
     Compiled,
-    Turn,
+    Rendering,
+    StandaloneTemplate,
     too_deep,
 )
 from remote_runtime.errors import InputError, Position, Problem
@@ -32,7 +32,7 @@ from remote_runtime.errors import InputError, Position, Problem
 if TYPE_CHECKING:
     import gotpl
 
-_turn: ContextVar[Turn] = ContextVar("turn")
+_turn: ContextVar[Rendering] = ContextVar("turn")
 _literals: ContextVar[frozenset[str]] = ContextVar("literals", default=frozenset())
 _LITERAL = re.compile(r'"([^"\\\n]*)"')
 _MISSING = re.compile(r"missing key or attribute '(.*)'\Z", re.DOTALL)
@@ -50,7 +50,7 @@ class GoTemplate:
         self._name = name
         self._literals = frozenset(_LITERAL.findall(text))
 
-    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
         """See ``Compiled``."""
         import gotpl
 
@@ -69,7 +69,7 @@ class GoTemplate:
         return Position(self._name, line, column)
 
 
-class GoEngine(Alone):
+class GoEngine(StandaloneTemplate):
     """Each template is independent; ``render`` runs another one."""
 
     def __init__(self, delimiters: tuple[str, str] | None, prefix: str) -> None:
@@ -205,7 +205,7 @@ def _expandenv(text: str) -> str:
     return Template(text).safe_substitute(Environment())
 
 
-def _root(turn: Turn) -> dict[str, Any]:
+def _root(turn: Rendering) -> dict[str, Any]:
     """The initial dot. Sprig can change maps, so each rendering has its own copies."""
     if "root" not in turn.kept:
         given = dict(turn.names(frozenset()))

@@ -9,7 +9,7 @@ from orchestrator.language import jet
 from orchestrator.language.files import Directory
 from orchestrator.language.jet import checks
 from orchestrator.language.jet.syntax import Call, Const
-from orchestrator.templates.engines.base import TREE_FUNCTIONS, Compiled, Turn
+from orchestrator.templates.engines.base import TREE_FUNCTIONS, Compiled, Rendering
 from remote_runtime.errors import InputError, Position, Problem
 
 
@@ -19,7 +19,7 @@ class JetTemplate:
     def __init__(self, template: jet.Template) -> None:
         self.template = template
 
-    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
         """See ``Compiled``."""
         functions = {"render": turn.render, "write": turn.write}
         return jet.render(self.template, turn.names, functions, context)

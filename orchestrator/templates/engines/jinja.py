@@ -8,7 +8,12 @@ from typing import Any
 from orchestrator.language.files import Directory
 from orchestrator.language.jinja import Library, LoadedTemplate, render
 from orchestrator.language.jinja.environment import Settings
-from orchestrator.templates.engines.base import TREE_FUNCTIONS, Alone, Compiled, Turn
+from orchestrator.templates.engines.base import (
+    TREE_FUNCTIONS,
+    Compiled,
+    Rendering,
+    StandaloneTemplate,
+)
 from remote_runtime.errors import InputError, Position, Problem
 
 
@@ -18,14 +23,14 @@ class JinjaTemplate:
     def __init__(self, template: LoadedTemplate) -> None:
         self.template = template
 
-    def render(self, turn: Turn, context: Sequence[Any]) -> str:
+    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
         """See ``Compiled``: a map given to ``render()`` adds names."""
         functions = {name: getattr(turn, name) for name in TREE_FUNCTIONS}
         more = context[0] if context and isinstance(context[0], Mapping) else {}
         return render(self.template, turn.names, functions, more)
 
 
-class JinjaEngine(Alone):
+class JinjaEngine(StandaloneTemplate):
     """Paths in ``include``, ``import`` and ``extends`` are relative to the directory."""
 
     def __init__(
