@@ -93,9 +93,9 @@ class Connector:
         except InputError as error:
             raise UnreachableError(str(error), "transport.config") from error
         on_phase(Phase.CONNECTING)
-        from orchestrator.transport.tcp_connect import Call
+        from orchestrator.transport.tcp_connect import ConnectAttempt
 
-        call = Call.to(route)
+        call = ConnectAttempt.to(route)
         connection = self._ssh().open(route, on_phase, call)
         on_phase(Phase.STARTING)
         return Login(

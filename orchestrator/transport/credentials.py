@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from orchestrator.transport.client_config.user_command import run_shell
-from orchestrator.transport.password_state import LocalProof, Proof, SharedProof
+from orchestrator.transport.password_state import LocalState, SharedState, StateCell
 from orchestrator.transport.pipe import readable
 from remote_runtime.errors import UnreachableError, UsageError
 
@@ -23,7 +23,7 @@ BECOME_PASSWORD = "CCM_BECOME_PASSWORD"
 COMMAND_SUFFIX = "_COMMAND"
 COMMAND_TIMEOUT = 60
 REFUSALS = 2  # hosts that must refuse it before the others leave it alone: one may lie
-PATIENCE = 5.0  # seconds that one host's answer is waited for before the next one tries, too
+WAIT_TIMEOUT = 5.0  # seconds that one host's answer is waited for before the next one tries, too
 
 Prompt = Callable[[str], str]
 
@@ -37,7 +37,7 @@ class Password:
     """
 
     def __init__(
-        self, what: str, kind: str, source: Callable[[], str], patience: float = PATIENCE
+        self, what: str, kind: str, source: Callable[[], str], patience: float = WAIT_TIMEOUT
     ) -> None:
         self.what = what
         self.kind = kind
@@ -46,7 +46,7 @@ class Password:
         self._text: str | None = None
         self._reading = threading.Lock()
         self._changed = threading.Condition()
-        self._proof: Proof = LocalProof()
+        self._proof: StateCell = LocalState()
 
     def read(self) -> str:
         """The password; UsageError when its source gives none."""
@@ -105,7 +105,7 @@ class Password:
 
     def share(self) -> None:
         """Let copies of this process, which are yet to be made, know what others find. OSError."""
-        self._proof = SharedProof()
+        self._proof = SharedState()
 
     def __repr__(self) -> str:
         return f"<Password {self.what}>"

@@ -21,7 +21,7 @@ MAX_NOISE = 64 * 1024
 MAX_LINE = 8 * 1024
 MAX_QUESTION = 200
 START_TIMEOUT = 60.0
-QUESTION_PATIENCE = 5.0  # seconds of silence that make the end of a line a question
+PROMPT_TIMEOUT = 5.0  # seconds of silence that make the end of a line a question
 
 
 # sudo-rs shows "[sudo: PROMPT] Password: ", and an asterisk for each letter
@@ -152,7 +152,7 @@ class Handshake:
             raise silent(self._host, self._timeout, self._err)
         question = self._question()
         if question:
-            left = min(left, self._heard + QUESTION_PATIENCE - time.monotonic())
+            left = min(left, self._heard + PROMPT_TIMEOUT - time.monotonic())
             if left <= 0:
                 raise login_errors.unexpected_prompt(self._host, question)
         try:

@@ -44,7 +44,7 @@ def is_encrypted(path: Path) -> bool:
     return False
 
 
-def too_open(path: Path) -> str:
+def permission_problem(path: Path) -> str:
     """Why a key of ours that others can read is not used, as OpenSSH has it; "" for a safe one."""
     with contextlib.suppress(OSError):
         found = path.stat()

@@ -27,7 +27,7 @@ class PasswordState:
         vars(self).update(values or {})
 
 
-class Proof(Protocol):
+class StateCell(Protocol):
     """Keeps a state; used by one thread of a process at a time."""
 
     @property
@@ -40,7 +40,7 @@ class Proof(Protocol):
         ...
 
 
-class LocalProof:
+class LocalState:
     """That of one process."""
 
     tick = None
@@ -50,11 +50,11 @@ class LocalProof:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[PasswordState]:
-        """The same, as ``Proof`` has it."""
+        """The same, as ``StateCell`` has it."""
         yield self._state
 
 
-class SharedProof:
+class SharedState:
     """That of a process and its copies, in memory that they share; Linux. OSError."""
 
     tick = TICK
@@ -64,7 +64,7 @@ class SharedProof:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[PasswordState]:
-        """The same, as ``Proof`` has it; a process that dies lets go of it."""
+        """The same, as ``StateCell`` has it; a process that dies lets go of it."""
         import fcntl
 
         fcntl.lockf(self._file, fcntl.LOCK_EX)

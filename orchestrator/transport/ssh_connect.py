@@ -31,7 +31,7 @@ from orchestrator.transport.ssh_transport import (
     EagerTransport,
     session_factory,
 )
-from orchestrator.transport.tcp_connect import Backoff, Call, dial_route, disconnect_hint
+from orchestrator.transport.tcp_connect import Backoff, ConnectAttempt, dial_route, disconnect_hint
 from remote_runtime.errors import UnreachableError
 from remote_runtime.protocol.wire import SILENCE
 
@@ -130,7 +130,7 @@ class Dialer:
         self,
         route: Route,
         on_phase: Callable[[Phase], None],
-        call: Call | None = None,
+        call: ConnectAttempt | None = None,
     ) -> Connection:
         """A connection that is logged in. UnreachableError; bounded by the route's timeout, which
         begins when the last jump host is logged in to.
@@ -141,7 +141,7 @@ class Dialer:
         if route.jumps:
             self._gateway(route)
             call = None
-        deadline, sock = call or Call(route.end(route.timeout), None)
+        deadline, sock = call or ConnectAttempt(route.end(route.timeout), None)
         backoff = Backoff(deadline)
         shed: _Disconnected | None = None
         while True:
@@ -249,7 +249,7 @@ class Dialer:
             sessions.append(session)
             check.prepare(session)
 
-        connection = unopened(
+        connection = new_connection(
             route,
             sock=sock,
             timeout=left,
@@ -294,7 +294,7 @@ def _configuration() -> fabric.Config:
     return rooted(fabric.Config(ssh_config=_NoSettings(), lazy=True))
 
 
-def unopened(route: Route, **connecting: Any) -> fabric.Connection:
+def new_connection(route: Route, **connecting: Any) -> fabric.Connection:
     """What fabric connects with, as ``connecting`` says; any thread may call it."""
     return _OwnAttributes(
         route.address,

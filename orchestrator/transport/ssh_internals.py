@@ -1,7 +1,7 @@
 """The private members of paramiko and fabric that ccm uses: all of them (controller).
 
 Another release may rename or change a private member without notice. Only this module reads one.
-``MEMBERS`` lists them, ``CHECKED`` the releases on which the tests of ``orchestrator/transport``
+``MEMBERS`` lists them, ``CHECKED_RELEASES`` the releases on which the tests of ``orchestrator/transport``
 passed with them. Before a new release is admitted in ``pyproject.toml``, run
 ``python -m tests.project.ssh_releases`` and add the release here.
 """
@@ -22,7 +22,7 @@ from paramiko.message import Message
 from paramiko.packet import Packetizer
 from paramiko.transport import ServiceRequestingTransport
 
-CHECKED = {"paramiko": ("3.4.0", "4.0.0", "5.1.0"), "fabric": ("3.2.0", "3.2.3")}
+CHECKED_RELEASES = {"paramiko": ("3.4.0", "4.0.0", "5.1.0"), "fabric": ("3.2.0", "3.2.3")}
 """The releases that the tests passed with, the oldest first. The last is what CI installs."""
 
 MEMBERS: dict[str, tuple[str, ...]] = {

@@ -25,8 +25,8 @@ from orchestrator.transport.host_keys.known_hosts import fingerprint
 from orchestrator.transport.key_files import (
     display_path,
     is_encrypted,
+    permission_problem,
     public_blob,
-    too_open,
     unreadable,
 )
 from orchestrator.transport.route import DEFAULT_KEYS, Route
@@ -40,7 +40,7 @@ class AgentGoneError(paramiko.SSHException):
     """The agent signs nothing more; no server was told of it."""
 
 
-class AgentLateError(Exception):
+class AgentTimeoutError(Exception):
     """The agent took longer than the host has time."""
 
 
@@ -75,7 +75,7 @@ class TimedKey(HeldKey):
         try:
             return BackgroundCall(sign, "signature of an agent").wait(self._until)
         except TimeoutError as error:
-            raise AgentLateError from error
+            raise AgentTimeoutError from error
 
 
 class Candidate:
@@ -144,7 +144,7 @@ class Keyring:
                 route.until
             )
         except TimeoutError as error:
-            raise AgentLateError from error
+            raise AgentTimeoutError from error
 
     def troubles(self, route: Route) -> list[str]:
         """Why keys that were meant are not among the candidates."""
@@ -249,7 +249,7 @@ class Keyring:
                 return unreadable(path, error)
         except (OSError, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
             return unreadable(path, error)
-        return too_open(path) or key or self._unlock(path)
+        return permission_problem(path) or key or self._unlock(path)
 
     def _unlock(self, path: Path) -> paramiko.PKey | str:
         opened: list[paramiko.PKey] = []

@@ -13,7 +13,7 @@ from orchestrator.transport.host_keys.known_hosts import STANDARD_PORT, fingerpr
 from orchestrator.transport.route import Route
 from orchestrator.transport.ssh_keys import (
     AgentGoneError,
-    AgentLateError,
+    AgentTimeoutError,
     Candidate,
     HeldKey,
     Keyring,
@@ -49,7 +49,7 @@ class Authenticator:
         self._began()
         try:
             self._log_in(transport)
-        except AgentLateError as error:
+        except AgentTimeoutError as error:
             tried = ", ".join(self._tried)
             raise UnreachableError(
                 f"the agent at {self._route.agent} did not respond before "

@@ -141,14 +141,14 @@ def _await(sock: socket.socket, end: float) -> None:
         raise OSError(failure, os.strerror(failure))
 
 
-class Call(NamedTuple):
+class ConnectAttempt(NamedTuple):
     """The first attempt to reach a host: until when, and its socket where that needs no SSH."""
 
     deadline: float
     sock: socket.socket | None
 
     @classmethod
-    def to(cls, route: Route) -> Call:
+    def to(cls, route: Route) -> ConnectAttempt:
         """Dial a host that is reached directly; UnreachableError."""
         deadline = route.end(route.timeout)
         direct = not (route.jumps or route.proxy_command)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from orchestrator.transport.ssh_internals import CHECKED, MEMBERS
+from orchestrator.transport.ssh_internals import CHECKED_RELEASES, MEMBERS
 from tests.architecture.source import ROOT, dotted, modules, nodes, parsed, shown
 
 INTERNALS = ROOT / "orchestrator" / "transport" / "ssh_internals.py"
@@ -110,7 +110,7 @@ def test_each_private_member_is_listed_and_is_in_the_release_that_is_installed()
 def test_the_ssh_libraries_are_capped_at_what_is_checked() -> None:
     """What CI installs is the last release that the list says was checked."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for library, releases in CHECKED.items():
+    for library, releases in CHECKED_RELEASES.items():
         bounds = re.search(rf'"{library}>=([\d.]+),<=([\d.]+)"', text)
         assert bounds is not None
         assert releases[0] in (bounds[1], f"{bounds[1]}.0")

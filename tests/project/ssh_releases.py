@@ -13,7 +13,7 @@ import tempfile
 import venv
 from pathlib import Path
 
-from orchestrator.transport.ssh_internals import CHECKED
+from orchestrator.transport.ssh_internals import CHECKED_RELEASES
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ("tests/orchestrator/transport", "tests/architecture/test_ssh_internals.py")
@@ -23,8 +23,8 @@ _CAPPED = "test_the_ssh_libraries_are_capped_at_what_is_checked"
 def releases(newest: dict[str, str]) -> dict[str, list[str]]:
     """What to install for each environment, by its name."""
     wanted = {
-        "oldest": {library: known[0] for library, known in CHECKED.items()},
-        "capped": {library: known[-1] for library, known in CHECKED.items()},
+        "oldest": {library: known[0] for library, known in CHECKED_RELEASES.items()},
+        "capped": {library: known[-1] for library, known in CHECKED_RELEASES.items()},
         "newest": newest,
     }
     pinned = {
@@ -70,7 +70,7 @@ def main() -> int:
             library,
             subprocess.run([*pip, library], check=True, stdout=subprocess.PIPE, text=True).stdout,
         )
-        for library in CHECKED
+        for library in CHECKED_RELEASES
     }
     results = {}
     for name, packages in releases(newest).items():

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.transport.ssh_internals import CHECKED
+from orchestrator.transport.ssh_internals import CHECKED_RELEASES
 from tests.project import ssh_releases
 
 
 def test_the_oldest_the_capped_and_the_newest_are_run_each_once() -> None:
     """The newest is the capped one until the index has another."""
-    capped = {library: known[-1] for library, known in CHECKED.items()}
+    capped = {library: known[-1] for library, known in CHECKED_RELEASES.items()}
     assert [*ssh_releases.releases(capped)] == ["oldest", "capped"]
     found = ssh_releases.releases({**capped, "paramiko": "9.0.0"})
     assert [*found] == ["oldest", "capped", "newest"]

@@ -132,7 +132,7 @@ def test_a_question_that_is_not_ours_is_quoted(
     sudo: Sudo, tmp_path: Path, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the password or behind it, after a moment of silence."""
-    monkeypatch.setattr(handshake, "QUESTION_PATIENCE", 0.3)
+    monkeypatch.setattr(handshake, "PROMPT_TIMEOUT", 0.3)
     log = tmp_path / "answers"
     sudo.script(
         f'#!/bin/sh\nwhile [ "$1" != -- ]; do [ "$1" = -p ] && prompt=$2; shift; done\n{script}\n'
@@ -159,7 +159,7 @@ def test_a_second_prompt_without_a_refusal(sudo: Sudo, tmp_path: Path) -> None:
 
 def test_noise_is_no_question(sudo: Sudo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines that end, and a slow start behind them, are waited for. Fails if opened() raises."""
-    monkeypatch.setattr(handshake, "QUESTION_PATIENCE", 0.1)
+    monkeypatch.setattr(handshake, "PROMPT_TIMEOUT", 0.1)
     sudo.install(lecture="echo 'Why not:' >&2; printf 'loading ... ' >&2; sleep 0.5")
     opened(tmp_path, "s3cret").close()
 

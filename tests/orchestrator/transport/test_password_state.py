@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from orchestrator.transport.credentials import Password
-from orchestrator.transport.password_state import LocalProof, SharedProof
+from orchestrator.transport.password_state import LocalState, SharedState
 from remote_runtime.errors import UnreachableError
 from tests.orchestrator.workers.test_processes import play
 
@@ -34,7 +34,7 @@ def test_a_shared_password_is_one_processs_too() -> None:
         password.attempt("c")
 
 
-@pytest.mark.parametrize("kind", [LocalProof, pytest.param(SharedProof, marks=linux)])
+@pytest.mark.parametrize("kind", [LocalState, pytest.param(SharedState, marks=linux)])
 def test_what_is_written_is_read(kind: type) -> None:
     """Also where the text becomes shorter, and not where somebody gave up in between."""
     proof = kind()

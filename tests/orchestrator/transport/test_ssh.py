@@ -24,7 +24,7 @@ import pytest
 from orchestrator.transport import Connector, Credentials, Link, proxy_command, ssh_connect
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
-from orchestrator.transport.ssh_connect import unopened
+from orchestrator.transport.ssh_connect import new_connection
 from orchestrator.transport.tcp_connect import dial_route
 from remote_runtime.errors import UnreachableError
 from tests.lab.proxy import DelayProxy
@@ -82,7 +82,7 @@ def test_many_threads_make_connections_side_by_side() -> None:
     def make() -> None:
         try:
             for _ in range(15):
-                assert unopened(route, timeout=1).host == route.address
+                assert new_connection(route, timeout=1).host == route.address
         except Exception as error:
             faults.append(error)
 

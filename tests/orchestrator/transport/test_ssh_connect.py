@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.transport.route import Router
 from orchestrator.transport.settings import Settings
-from orchestrator.transport.ssh_connect import unopened
+from orchestrator.transport.ssh_connect import new_connection
 from tests.orchestrator.transport.conftest import Connect
 from tests.orchestrator.transport.fakes import Host, Phases
 from tests.orchestrator.transport.sshd import Sshd
@@ -34,12 +34,14 @@ def test_connections_share_a_configuration_that_none_of_them_writes(
 ) -> None:
     """So it is merged for none of them either, and each has its own attributes."""
     router = Router(Settings())
-    first = unopened(router.route(Host(address="192.0.2.1")), timeout=1)
+    first = new_connection(router.route(Host(address="192.0.2.1")), timeout=1)
     config = first.config
     before = dict(config)
     merge = Counted(fabric.Config.merge)
     monkeypatch.setattr(fabric.Config, "merge", lambda self: merge(self))
-    made = [unopened(router.route(Host(address=f"192.0.2.{n}")), timeout=n) for n in range(2, 9)]
+    made = [
+        new_connection(router.route(Host(address=f"192.0.2.{n}")), timeout=n) for n in range(2, 9)
+    ]
     assert all(one.config is config for one in made)
     assert [one.connect_kwargs["timeout"] for one in made] == list(range(2, 9))
     assert [one.host for one in made] == [f"192.0.2.{n}" for n in range(2, 9)]
@@ -51,7 +53,7 @@ def test_connections_share_a_configuration_that_none_of_them_writes(
 
 def test_settings_are_looked_up_without_errors_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     route = Router(Settings()).route(Host(address="192.0.2.1"))
-    unopened(route, timeout=1)
+    new_connection(route, timeout=1)
     composed: list[object] = []
 
     def listed(one: object) -> list[str]:
@@ -59,13 +61,13 @@ def test_settings_are_looked_up_without_errors_on_the_way(monkeypatch: pytest.Mo
         return dir(one)
 
     monkeypatch.setattr("invoke.config.dir", listed, raising=False)
-    unopened(route, timeout=1)
+    new_connection(route, timeout=1)
     assert composed == []
 
 
 def test_a_login_writes_nothing_to_the_configuration(sshd: Sshd, connect: Connect) -> None:
     """Whatever fabric looks up there on the way."""
-    config = unopened(Router(Settings()).route(sshd.host()), timeout=1).config
+    config = new_connection(Router(Settings()).route(sshd.host()), timeout=1).config
     before = dict(config)
     connect().open(sshd.host(), Phases()).close()
     assert dict(config) == before
