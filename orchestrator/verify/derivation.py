@@ -15,7 +15,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 
 CONTROL = "left out by control"
-ASKED = "control is evaluated on the host"
+LOOKUP_CONDITION = "control is evaluated on the host"
 SELECTED = "left out by --%s"
 NOOP = "in noop"
 MONITORED = "monitored only"
@@ -152,7 +152,7 @@ def _reason(item: Item) -> str:
     if item.left_out:
         return SELECTED % item.left_out
     if item.control:
-        return ASKED
+        return LOOKUP_CONDITION
     if item.noop:
         return NOOP
     return MONITORED if item.monitor_only else ""

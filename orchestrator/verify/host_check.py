@@ -43,7 +43,7 @@ class HostOutcome(NamedTuple):
     error: CcmError | None = None
 
 
-class HostVisit(HostTask[HostOutcome]):
+class HostCheck(HostTask[HostOutcome]):
     """Asks one member; with ``keep`` the connection stays for tests that follow."""
 
     def __init__(self, member: Member, keep: bool) -> None:
@@ -155,7 +155,7 @@ def verify_all(
         asked(len(found))
 
     window = Window(
-        (HostVisit(member, keep) for member in members), forks, finished=take, grace=GRACE
+        (HostCheck(member, keep) for member in members), forks, finished=take, grace=GRACE
     )
     watch(window)
     window.run()

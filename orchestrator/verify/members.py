@@ -14,7 +14,7 @@ from orchestrator.fleet.host.inspection import inspect_resources
 from orchestrator.fleet.host.protocol import gather
 from orchestrator.verify.checks import Expectations, expectations_of
 from orchestrator.verify.shell import Shell, image
-from orchestrator.verify.user_commands import bounded
+from orchestrator.verify.user_commands import with_timeout
 from remote_runtime.errors import UnreachableError, UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Member:
             if self._shell is not None:  # a server may allow one session at a time
                 self._shell.close()
                 self._shell = None
-            plan = self.plan().of([bounded(item, self._means.timeout) for item in items])
+            plan = self.plan().of([with_timeout(item, self._means.timeout) for item in items])
             link = FramedLink(self._start(self._means.connector.image))
             with contextlib.closing(link):
                 return inspect_resources(link, plan, self.name)

@@ -34,7 +34,7 @@ class PathRecord(NamedTuple):
     path: str
 
 
-def below(subject: Subject) -> list[Expectation]:
+def recursive_checks(subject: Subject) -> list[Expectation]:
     """The expectations of ``recurse`` and ``purge``."""
     found = []
     if subject.get("recurse"):

@@ -28,7 +28,7 @@ MAX_OUTPUT = 8 << 20
 MAX_TOGETHER = 64 << 20
 """At most so many bytes of all answers to one set of questions."""
 
-PATIENCE = 30.0  # a host that takes no bytes for so long is lost
+ANSWER_TIMEOUT = 30.0  # a host that takes no bytes for so long is lost
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
 _TOGETHER = 64  # commands for one shell
@@ -100,7 +100,7 @@ class Shell:
 
     def _send(self, data: bytes) -> None:
         """Send, for as long as the host takes the bytes: closing the link ends a blocked send."""
-        patience = threading.Timer(PATIENCE, self._link.close)
+        patience = threading.Timer(ANSWER_TIMEOUT, self._link.close)
         patience.daemon = True
         patience.start()
         try:

@@ -42,7 +42,7 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 EACH = b"(\n%s\n) </dev/null;printf '%%s %%s\\n' %s $?;printf '%%s\\n' %s >&2\n"
 
 
-def exactly(stream: int, count: int) -> bytes:
+def read_exactly(stream: int, count: int) -> bytes:
     """The next bytes of a channel; EOFError where it ends."""
     data = b""
     while len(data) < count:
@@ -53,7 +53,7 @@ def exactly(stream: int, count: int) -> bytes:
     return data
 
 
-class Running:
+class RunningCommand:
     """One command with what it has written so far."""
 
     def __init__(self, command: bytes, environment: "dict[str, str]") -> None:
@@ -125,7 +125,7 @@ class Server:
         self.requests = requests
         self.answers = answers
         self.waiting: queue.Queue[tuple[list[bytes], float, int]] = queue.Queue()
-        self.running: Running | None = None
+        self.running: RunningCommand | None = None
         self.gone = False
         self.environment = dict(os.environ)
         # What testinfra's modules read is the same in every language, and C is loaded soonest.
@@ -169,7 +169,7 @@ class Server:
     def answer(self, command: bytes, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
         """Run one command."""
         try:
-            self.running = Running(command, self.environment)
+            self.running = RunningCommand(command, self.environment)
             if self.gone:  # the channel ended in this very moment
                 self.running.kill()
         except (OSError, ValueError) as error:
@@ -187,14 +187,14 @@ class Server:
 
     def command(self) -> bytes:
         """The next command of a request."""
-        (length,) = LENGTH.unpack(exactly(self.requests, LENGTH.size))
-        return exactly(self.requests, length)
+        (length,) = LENGTH.unpack(read_exactly(self.requests, LENGTH.size))
+        return read_exactly(self.requests, length)
 
     def read(self) -> None:
         """Take requests ahead; the end of the channel ends everything."""
         try:
             while True:
-                count, timeout, most = REQUEST.unpack(exactly(self.requests, REQUEST.size))
+                count, timeout, most = REQUEST.unpack(read_exactly(self.requests, REQUEST.size))
                 commands = [self.command() for _ in range(count)]
                 self.waiting.put((commands, timeout / 1000, most))
         except (EOFError, OSError):

@@ -74,7 +74,7 @@ def to_run(item: Item, looked_at: bool) -> Item:
     )
 
 
-def bounded(item: Item, timeout: float) -> Item:
+def with_timeout(item: Item, timeout: float) -> Item:
     """No command of it takes longer than ``timeout`` seconds, unless it has a bound of its own."""
     bound = {"timeout": f"{timeout:g}s"}
     properties = {**bound, **item.properties} if item.properties else item.properties

@@ -15,7 +15,7 @@ from orchestrator.verify.paths import (
     regular,
     shown_hash,
 )
-from orchestrator.verify.recursive_checks import below
+from orchestrator.verify.recursive_checks import recursive_checks
 from orchestrator.verify.subject import Subject, content_hash
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     if mode:
         wanted, mask = _mode(mode, is_directory)
         found.append(equal("mode", wanted, lambda host: host.file(path).mode & mask, _octal))
-    return found + below(subject) if is_directory else found
+    return found + recursive_checks(subject) if is_directory else found
 
 
 def _content(subject: Subject) -> list[Expectation]:

@@ -18,7 +18,7 @@ class PendingCommand(BaseException):
     """A command that was not run yet; nothing between here and ``observation`` may swallow it."""
 
 
-class UnendedError(RuntimeError):
+class CommandKilledError(RuntimeError):
     """A command that had to be ended before it ended by itself."""
 
 
@@ -48,7 +48,7 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
         """An answer as testinfra's modules take it; UnendedError."""
         if answer.fate:
             shown = command.decode("utf-8", "replace")[:200]
-            raise UnendedError(f"a command {answer.fate}: {shown}")
+            raise CommandKilledError(f"a command {answer.fate}: {shown}")
         self.last = self.result(answer.code, command, answer.out, answer.err)
         return self.last
 

@@ -19,7 +19,7 @@ from remote_runtime.errors import CcmError
 from remote_runtime.reporting.masking import Mask
 
 
-class Checking:
+class CheckPlugin:
     """Gives pytest the checks of the hosts, and the user's tests their hosts.
 
     ``visit`` is called when everything else has been collected without a mistake. ``token`` names

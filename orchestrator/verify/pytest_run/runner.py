@@ -78,7 +78,7 @@ def verify(
     from orchestrator.verify.host_check import HostOutcome, verify_all
     from orchestrator.verify.members import Fleet, VerifyContext
     from orchestrator.verify.pytest_run import hostspecs
-    from orchestrator.verify.pytest_run.collection import Checking
+    from orchestrator.verify.pytest_run.collection import CheckPlugin
 
     token = secrets.token_hex(8)
     means = VerifyContext(checkup.connector, checkup.planner, checkup.timeout)
@@ -93,7 +93,7 @@ def verify(
         watch(None)
         return {name: found[name] for name in names}
 
-    checking = Checking(checkup.manifest, names, visit=visit, token=token, told=told)
+    checking = CheckPlugin(checkup.manifest, names, visit=visit, token=token, told=told)
     hostspecs.enter(token, fleet)
     try:
         code = int(pytest.main(_arguments(checkup), plugins=[checking]))

@@ -6,7 +6,7 @@ from orchestrator.verify.checks.exec import expectations
 from orchestrator.verify.derivation import derive
 from orchestrator.verify.expectation import judge
 from orchestrator.verify.subject import Subject
-from orchestrator.verify.user_commands import answers, bounded
+from orchestrator.verify.user_commands import answers, with_timeout
 from remote_runtime.reporting.masking import Mask
 from tests.orchestrator.verify.fakes import item
 from tests.orchestrator.verify.test_derivation import Plan, Planned
@@ -69,7 +69,7 @@ def test_what_the_runtime_gets() -> None:
                    properties={"ensure": "running"})  # fmt: skip
     guarded = item("exec", "make", properties={"unless": "x"}, subscribe=("file#/x",))
     own = item("exec", "m", properties={"unless": "x", "timeout": "5s"})
-    asked = [bounded(check.commands, 300) for check in checked(service, guarded, own)]
+    asked = [with_timeout(check.commands, 300) for check in checked(service, guarded, own)]
     assert [one.monitor_only for one in asked] == [True, False, False]
     assert [one.require + one.subscribe for one in asked] == [(), (), ()]
     assert [one.properties.get("timeout") for one in asked] == [None, "300s", "5s"]
