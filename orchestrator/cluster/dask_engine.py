@@ -32,7 +32,7 @@ from orchestrator.support.plain_text import one_line
 from orchestrator.workers.event_receiver import EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.rpc import RpcServer
-from orchestrator.workers.worker import stateful
+from orchestrator.workers.worker import stateful_planners
 from orchestrator.workers.worker_handle import WorkerHandle
 
 CHUNK = 250  # hosts of a message, at most
@@ -88,7 +88,7 @@ class DaskEngine:
         self._bundle = bundle
         self._jobs = list(jobs)
         self._planners = planners
-        self._remembering = stateful(planners)
+        self._remembering = stateful_planners(planners)
         self._sticky = len(self._jobs) > 1
         self._workers: dict[str, _RunWorker] = {}
         self._of_task: dict[str, _RunWorker] = {}

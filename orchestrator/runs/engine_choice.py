@@ -129,10 +129,10 @@ def _started(choice: EngineChoice, spec: EngineSpec) -> Workers | None:
         return None
     from orchestrator.fleet.package_cache import PackageMetadataCache
     from orchestrator.support.state_directory import state_directory
-    from orchestrator.workers.processes import Processes
+    from orchestrator.workers.processes import ProcessEngine
 
     try:
-        return Processes(
+        return ProcessEngine(
             count,
             spec.jobs,
             hosts={host.name: host for host in spec.hosts},

@@ -14,7 +14,7 @@ from orchestrator.support.plain_text import is_plain_json, plain_value
 from orchestrator.workers.event_sender import MAX_NUMBERED
 from remote_runtime.errors import ProtocolError
 
-Told = (
+DecodedEvent = (
     happening.HostPhase
     | happening.HostPlanned
     | happening.ResourceProgress
@@ -43,7 +43,7 @@ class EventReceiver:
         self._texts: list[str] = []
         self._names: list[happening.HostPlanned] = []
 
-    def event(self, line: str) -> Told | None:
+    def event(self, line: str) -> DecodedEvent | None:
         """The event in a line; None for one that defines shared parts of plans."""
         kind = line[0]
         if kind in "inc":

@@ -33,7 +33,7 @@ from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
 
-GATHERING = 0.25  # seconds that a line may wait for others, while its host goes on
+BATCH_SECONDS = 0.25  # seconds that a line may wait for others, while its host goes on
 MAX_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
 MAX_NUMBERED = 5_000  # texts or plans that have a number at a time
 
@@ -48,7 +48,7 @@ class EventSender(Subscriber):
     """
 
     def __init__(
-        self, channel: Channel, gathering: float = GATHERING, *, dear: bool = False
+        self, channel: Channel, gathering: float = BATCH_SECONDS, *, dear: bool = False
     ) -> None:
         self._channel = channel
         self._gathering = gathering
@@ -177,6 +177,6 @@ class EventSender(Subscriber):
             return lines
 
 
-def left(told: list[Any]) -> str:
+def last_message(told: list[Any]) -> str:
     """The last message of a worker, with the data of its planners."""
     return "l" + _encode(told)

@@ -19,7 +19,7 @@ from typing import NamedTuple, NoReturn
 from orchestrator.support.crash import describe_crash
 from orchestrator.workers.channel import MAX_MESSAGE, Channel
 
-PATIENCE = 5.0  # seconds
+START_TIMEOUT = 5.0  # seconds
 _TICK = 0.02
 _TASKS = Path("/proc/self/task")
 _HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -32,7 +32,7 @@ class ForkedWorker(NamedTuple):
     channel: Channel
 
 
-def is_possible(patience: float = PATIENCE) -> bool:
+def is_possible(patience: float = START_TIMEOUT) -> bool:
     """Whether this process can be forked: it has one thread, and the system supports it.
 
     Threads that have ended may take a moment to disappear.

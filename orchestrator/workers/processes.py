@@ -22,12 +22,12 @@ from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from orchestrator.workers.rpc import RpcServer
 from orchestrator.workers.worker_handle import WorkerHandle
 
-ENDING = 10.0  # seconds that workers have to end once no host is left
+SHUTDOWN_TIMEOUT = 10.0  # seconds that workers have to end once no host is left
 SILENCE = 30.0  # seconds after which a worker that says nothing is ended, as with other engines
 _LOOKING = 1.0  # seconds between two looks at who says nothing
 
 
-class Processes:
+class ProcessEngine:
     """So many workers, started at once; ``engage`` comes before the first host, ``close`` last.
 
     ``jobs`` are all jobs of the run. At the end, ``planners`` here receive the data of the planners
@@ -47,7 +47,7 @@ class Processes:
         self._jobs = list(jobs)
         self._planners = planners
         self._patience = connector.patience
-        self._remembering = worker.stateful(planners)
+        self._remembering = worker.stateful_planners(planners)
         self._sticky = len(self._jobs) > 1  # what a stage knows of a host, the next one needs
         self._of_host: dict[str, WorkerHandle] = {}
         self._of_task: dict[str, WorkerHandle] = {}
@@ -133,7 +133,7 @@ class Processes:
         self._closing.set()
         for hand in self._hands:
             hand.close()
-        until = time.monotonic() + ENDING
+        until = time.monotonic() + SHUTDOWN_TIMEOUT
         for hand in self._hands:
             hand.join(until)
             hand.teach(self._remembering)

@@ -15,7 +15,7 @@ from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.fleet.ports import Connector, Planner, Target
 from orchestrator.fleet.window import KEEP_ALIVE_INTERVAL
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_sender import EventSender, left
+from orchestrator.workers.event_sender import EventSender, last_message
 from orchestrator.workers.rpc import RpcClient
 from orchestrator.workers.worker_handle import BEAT
 
@@ -62,7 +62,7 @@ class StatefulPlanner(Protocol):
         ...
 
 
-def stateful(planners: Iterable[Planner]) -> list[StatefulPlanner]:
+def stateful_planners(planners: Iterable[Planner]) -> list[StatefulPlanner]:
     """The planners that collect data."""
     return [planner for planner in planners if isinstance(planner, StatefulPlanner)]
 
@@ -175,5 +175,7 @@ def serve(
     )
     with contextlib.suppress(EOFError, OSError):
         worker.serve()
-        channel.send(left([planner.remembered() for planner in stateful(planners)]))
+        channel.send(
+            last_message([planner.remembered() for planner in stateful_planners(planners)])
+        )
         connector.close()

@@ -13,7 +13,7 @@ from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Publisher
 from orchestrator.support.crash import describe_crash
 from orchestrator.support.plain_text import one_line
-from orchestrator.workers.event_receiver import EventReceiver, Told
+from orchestrator.workers.event_receiver import DecodedEvent, EventReceiver
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError, WorkerProtocolError
 from orchestrator.workers.rpc import RpcServer
 
@@ -244,7 +244,7 @@ class WorkerHandle:
         with self._switch:
             self._open += 1
 
-    def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> Told | None:
+    def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> DecodedEvent | None:
         """The event in a line, if any; other lines are handled."""
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line):,} characters is too long (limit {MAX_LINE:,})")

@@ -44,7 +44,7 @@ def system(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine of four cores that can start processes."""
     monkeypatch.setattr(engine_choice, "_cores", lambda: 4)
     monkeypatch.setattr(forking, "is_possible", lambda: True)
-    monkeypatch.setattr(processes, "Processes", Started)
+    monkeypatch.setattr(processes, "ProcessEngine", Started)
     Started.all = []
 
 
@@ -143,7 +143,7 @@ def test_processes_that_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(processes, "Processes", refuse)
+    monkeypatch.setattr(processes, "ProcessEngine", refuse)
     with pytest.raises(UsageError, match="cannot start a process: Resource") as caught:
         chosen("processes:2")
     assert "--engine threads" in caught.value.hint

@@ -23,7 +23,7 @@ from orchestrator.fleet.window import Window
 from orchestrator.registration.publisher import Publisher
 from orchestrator.registration.store import open_store
 from orchestrator.workers import processes as processes_module
-from orchestrator.workers.processes import Processes
+from orchestrator.workers.processes import ProcessEngine
 from remote_runtime.errors import UnreachableError
 from remote_runtime.reporting.events import EventIds
 from tests.orchestrator.fleet.fakes import (
@@ -135,8 +135,8 @@ class Run:
         publisher = Publisher(lambda: open_store(None))
         return EngineContext(self.connector, Bus([self.recorder]), publisher, self.lore)
 
-    def processes(self, count: int) -> Processes:
-        return Processes(
+    def processes(self, count: int) -> ProcessEngine:
+        return ProcessEngine(
             count,
             self.jobs,
             hosts={host.name: host for host in self.hosts},

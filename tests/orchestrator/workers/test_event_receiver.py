@@ -11,7 +11,7 @@ from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.workers import event_receiver, event_sender
 from orchestrator.workers.channel import Channel
-from orchestrator.workers.event_receiver import EventReceiver, Told
+from orchestrator.workers.event_receiver import DecodedEvent, EventReceiver
 from orchestrator.workers.event_sender import EventSender
 from tests.orchestrator.fleet.fakes import file_text, make_event, unchanged
 
@@ -19,7 +19,7 @@ RUN = "20260314T091502Z-aaaaaa"
 FAILED = happening.ResourceEvent(
     "web1", made := make_event(status="failed", error=["no\tway\n"]), event_sender._encode(made)
 )
-EVENTS: list[Told] = [
+EVENTS: list[DecodedEvent] = [
     happening.HostPhase("web1", Phase.RUNNING, 12.5, ((Phase.PLANNING, 12.25),)),
     happening.HostPlanned("web1", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
     happening.HostPlanned("web2", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
@@ -38,7 +38,9 @@ def outbox() -> tuple[EventSender, Channel]:
     return box, Channel(ours)
 
 
-def heard(channel: Channel, box: EventSender, heard: EventReceiver | None = None) -> list[Told]:
+def heard(
+    channel: Channel, box: EventSender, heard: EventReceiver | None = None
+) -> list[DecodedEvent]:
     """All that an outbox tells until it is closed."""
     box.close()
     box._channel.close()

@@ -21,7 +21,7 @@ from orchestrator.workers import forking
 from orchestrator.workers import worker_handle as hands
 from orchestrator.workers.channel import Channel
 from orchestrator.workers.event_receiver import EventReceiver
-from orchestrator.workers.processes import Processes
+from orchestrator.workers.processes import ProcessEngine
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
 from orchestrator.workers.worker_handle import WorkerHandle
 from tests.orchestrator.fleet.fakes import SETTINGS, FakeHost, FakePlanner
@@ -144,7 +144,7 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
     lore: Any = None
     jobs = [Job(FakePlanner([]), SETTINGS)]
     with pytest.raises(OSError, match="temporarily"):
-        Processes(2, jobs, hosts={}, connector=Connectors(), lore=lore)
+        ProcessEngine(2, jobs, hosts={}, connector=Connectors(), lore=lore)
     assert ended == [os.getpid()]
 
 
@@ -154,7 +154,7 @@ def test_workers_that_do_not_end_are_waited_for_together(monkeypatch: pytest.Mon
     monkeypatch.setattr(WorkerHandle, "close", lambda hand: None)
     waited: list[float] = []
     monkeypatch.setattr(WorkerHandle, "join", lambda hand, until: waited.append(until))
-    processes = Processes(
+    processes = ProcessEngine(
         3,
         [Job(FakePlanner([]), SETTINGS)],
         hosts={},
