@@ -120,7 +120,7 @@ def _standard_input(args: argparse.Namespace) -> int:
     return int(file.before != file.after)
 
 
-def _report(file: "Formatted", args: argparse.Namespace) -> None:
+def _report(file: "FormattedFile", args: argparse.Namespace) -> None:
     from orchestrator.formatter.canonical import changes
     from orchestrator.support.plain_text import plain
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.cli.commands import Parser
     from orchestrator.fleet.host.host_facts import HostFacts
     from orchestrator.planning import PlanOptions
+    from orchestrator.planning.facts import NoFacts
     from orchestrator.planning.hierarchy import Hierarchy
     from remote_runtime.errors import CcmError
 
@@ -212,9 +213,7 @@ def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierar
     return hierarchy
 
 
-def _answer(
-    host: "Host", answers: "Mapping[str, HostFacts | CcmError]"
-) -> "HostFacts | NothingGathered":
+def _answer(host: "Host", answers: "Mapping[str, HostFacts | CcmError]") -> "HostFacts | NoFacts":
     """What was gathered of a host; CcmError where that failed."""
     from orchestrator.planning.facts import NoFacts
     from remote_runtime.errors import CcmError

@@ -280,7 +280,7 @@ def run_subject(command: str, what: str) -> str:
 
 
 def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
-    """The word before a resource and the text after it; ``told`` is the text of ``brief_details``."""
+    """The word before a resource and the text after it; ``told`` is from ``brief_details``."""
     words = entry.message if entry.status == "skipped" else planned_words(entry).words
     joint = " " if entry.pending and words else "; "
     behind = joint.join(filter(None, (words, told)))

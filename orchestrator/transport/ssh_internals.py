@@ -1,8 +1,8 @@
 """The private members of paramiko and fabric that ccm uses: all of them (controller).
 
 Another release may rename or change a private member without notice. Only this module reads one.
-``MEMBERS`` lists them, ``CHECKED_RELEASES`` the releases on which the tests of ``orchestrator/transport``
-passed with them. Before a new release is admitted in ``pyproject.toml``, run
+``MEMBERS`` lists them, ``CHECKED_RELEASES`` the releases on which the tests of
+``orchestrator/transport`` passed with them. Before a new release is admitted in ``pyproject.toml``, run
 ``python -m tests.project.ssh_releases`` and add the release here.
 """
 

@@ -83,7 +83,7 @@ class ProcessEngine:
             self.close()
             raise
 
-    def engage(self, means: EngineContext) -> "Processes":
+    def engage(self, means: EngineContext) -> "ProcessEngine":
         """Start to receive and publish the events of workers."""
         self._lore = means.lore
         self._bus = means.bus

@@ -82,7 +82,7 @@ class _Row(NamedTuple):
 class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
-    ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``iterations``
+    ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``turns``
     the templates that are rendered on demand, by index in ``found``.
     """
 

@@ -204,7 +204,7 @@ class Wall(Wire):
 
 def test_a_host_that_takes_no_bytes_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot keep a verify waiting by not reading what it is asked."""
-    monkeypatch.setattr("orchestrator.verify.shell.PATIENCE", 0.1)
+    monkeypatch.setattr("orchestrator.verify.shell.ANSWER_TIMEOUT", 0.1)
     with pytest.raises(UnreachableError, match="web1 was lost"):
         shell_on(Wall()).run(b"true")
 
