@@ -7,7 +7,7 @@ from pathlib import Path
 
 from orchestrator.cli.commands import Parser
 from orchestrator.cli.engine_flag import add_engine
-from orchestrator.cli.options import add_connection, add_inventory, add_keeping, size
+from orchestrator.cli.options import add_connection, add_inventory, add_retention, size
 from orchestrator.cli.output import add_output, read_output
 from orchestrator.cli.run_request import read_request
 

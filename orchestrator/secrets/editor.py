@@ -136,7 +136,7 @@ class Editor:
         return replaced(text, changes, name).encode("utf-8")
 
 
-def seal(keyring: Keyring, plain: bytes, lock: Lock) -> bytes:
+def seal(keyring: Keyring, plain: bytes, lock: EncryptionMethod) -> bytes:
     """The bytes encrypted; SecretError."""
     if lock.tag == "!vault":
         password = keyring.passwords.password(lock.vault_id)

@@ -2,8 +2,8 @@
 
 Another release may rename or change a private member without notice. Only this module reads one.
 ``MEMBERS`` lists them, ``CHECKED_RELEASES`` the releases on which the tests of
-``orchestrator/transport`` passed with them. Before a new release is admitted in ``pyproject.toml``, run
-``python -m tests.project.ssh_releases`` and add the release here.
+``orchestrator/transport`` passed with them. Before a new release is admitted in ``pyproject.toml``,
+run ``python -m tests.project.ssh_releases`` and add the release here.
 """
 
 from __future__ import annotations

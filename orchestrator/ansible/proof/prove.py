@@ -109,7 +109,7 @@ def _ansible_first(
     ran = {(one.host, *_place(one)) for one in second if one.status == "ok"}
     events = steps.run("ccm push --noop of the converted site", site.preview)
     _require_events(events, hosts)
-    proof = Proof(ANSIBLE, tuple(hosts), len(events), [], [], [])
+    proof = Proof(ANSIBLE, tuple(hosts), len(events), differences=[], repeated=[], unknown=[])
     for event in events:
         origin = tasks.origin(event)
         place = (event["host"], *tasks.place(origin)) if origin is not None else None
@@ -141,7 +141,7 @@ def _ccm_first(
     again = {(one["host"], _name(one)) for one in steps.run(title, site.push)
              if one.get("changed")}  # fmt: skip
     results = steps.run("ansible-playbook --check", lambda: play(True))
-    proof = Proof(CCM, tuple(hosts), len(results), [], [], [])
+    proof = Proof(CCM, tuple(hosts), len(results), differences=[], repeated=[], unknown=[])
     for one in results:
         resources = tasks.resources(one.path, one.line)
         skipped = _is_command(one, resources)

@@ -22,8 +22,8 @@ from typing import Any
 
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.store.event_lines import ImpliedTexts
-from orchestrator.history.line_checks import SKEW, LineChecks, checked_about, is_same_run
-from orchestrator.history.run_names import ABOUT, LINES, OWNER, begin_of
+from orchestrator.history.line_checks import SKEW, LineChecks, checked_run_file, is_same_run
+from orchestrator.history.run_names import LINES, OWNER, RUN_FILE, start_time_of
 from orchestrator.studio.sharing.refusal import RefusalError
 from orchestrator.studio.sharing.token_usage import TokenUsage
 from orchestrator.studio.sharing.tokens import Token
@@ -221,7 +221,7 @@ class RunInbox:
             with self._opened(run_id) as directory:
                 owner = {"name": token.name, "token": token.id, "at": self._clock()}
                 _write(directory, OWNER, json.dumps(owner).encode("ascii") + b"\n")
-                _write(directory, ABOUT, text)
+                _write(directory, RUN_FILE, text)
         self._usage.add(token.name, len(text))
         for old in self._received()[self._keep :]:
             if old not in self._active:
