@@ -2,6 +2,7 @@
 
 Writes run directories to DIR/runs as pushes would: 1,000 runs of 100 hosts, or with ``--wide``
 10 runs of 10,000 hosts. Then it builds the index and requests each page, and prints what each took.
+With ``--group N``, the pages are those of a user who sees N of the hosts.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ IMPLIED = tuple(
     for name in NAMES
 )
 DIFF = "--- {0}\n+++ {0}\n@@ -1,2 +1,2 @@\n-listen {1}\n+listen {2}\n threads 4\n"
+PASSWORD = "as long as it has to be"
 COMMIT = "8c1f0de2c4b7a6958473625140f0e1d2c3b4a596"
 
 
@@ -62,6 +64,7 @@ def main() -> int:
     parser.add_argument("--wide", action="store_true", help="10 runs of 10,000 hosts")
     parser.add_argument("--runs", type=int)
     parser.add_argument("--hosts", type=int)
+    parser.add_argument("--group", type=int, default=0, help="hosts that the user sees")
     args = parser.parse_args()
     runs, hosts = (10, 10_000) if args.wide else (1_000, 100)
     runs, hosts = args.runs or runs, args.hosts or hosts
@@ -81,19 +84,36 @@ def main() -> int:
     print(f"a look without news: {1000 * (time.monotonic() - begin):.0f} ms")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     keeper.stop()
-    _pages(args.directory)
+    _pages(args.directory, hosts, args.group)
     print(f"memory: {memory / 1e3:,.0f} MB")
     return 0
 
 
-def _pages(state: Path) -> None:
+def _user(state: Path, hosts: int, group: int) -> dict[str, Any]:
+    """The options for a user of a group with so many hosts, and the user's file."""
+    from orchestrator.studio.web.users import UserFile
+
+    names = [_name(number) for number in range(1, hosts + 1)]
+    inventory = {"hosts": names, "groups": {"own": {"hosts": names[:group]}}}
+    (state / "hosts.yaml").write_text(json.dumps(inventory))
+    UserFile(state / "users").add("me", "look", PASSWORD, ("own",))
+    return {"inventory": (str(state / "hosts.yaml"),), "auth": state / "users"}
+
+
+def _pages(state: Path, hosts: int, group: int) -> None:
     """Request each page three times, and print the best."""
     said: list[str] = []
-    parts = assemble(StudioOptions(state, "127.0.0.1", 8700, user="me"), 8700, said.append)
+    options = StudioOptions(state, "127.0.0.1", 8700, user="me")
+    if group:
+        options = options._replace(**_user(state, hosts, group))
+    parts = assemble(options, 8700, said.append)
     parts.pages.prepare()
+    parts.keeper.refresh()
     parts.access.announce()
     browser = TestClient(parts.app, base_url="http://127.0.0.1:8700", follow_redirects=False)
-    browser.post("/login", data={"token": said[-1].partition("token=")[2]})
+    token = said[-1].partition("token=")[2]
+    login = {"name": "me", "password": PASSWORD} if group else {"token": token}
+    assert browser.post("/login", data=login).status_code == 303
     runs = sorted(path.name for path in (state / "runs").iterdir())
     resource = f"/resource?name={quote('file#' + NAMES[14])}"
     last, before = runs[-1], runs[-4]
@@ -131,9 +151,13 @@ def write_history(state: Path, runs: int, hosts: int, seed: int = 1) -> None:
     """Write runs of hosts ``web1`` and so on, an hour apart; the same for the same seed."""
     chance = random.Random(seed)
     (state / "runs").mkdir(parents=True, mode=0o700)
-    names = tuple(f"web{number}.example.org" for number in range(1, hosts + 1))
+    names = tuple(map(_name, range(1, hosts + 1)))
     for number in range(runs):
         _write_run(state / "runs", number, names, chance)
+
+
+def _name(number: int) -> str:
+    return f"web{number}.example.org"
 
 
 def _write_run(parent: Path, number: int, names: tuple[str, ...], chance: random.Random) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -20,6 +20,7 @@ from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.saved_runs import SavedRun, cut_off
 from remote_runtime.errors import InputError, Problem
 
+_UNCHANGED = '{"stable":'
 _DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
@@ -76,11 +77,15 @@ class HostSlice:
         for event in self._happened():
             yield from happening.transaction_events(event)
 
-    def _happened(self) -> Iterator[happening.Event]:
+    def _happened(self, unchanged_of: Set[str] | None = None) -> Iterator[happening.Event]:
+        """The events; with ``unchanged_of``, unchanged resources of these hosts only."""
         reader = LineReader(self._run.path, self._run.run_id)
         path = self._run.path / "events.jsonl"
         for host in self._hosts:
+            is_short = unchanged_of is not None and unchanged_of.isdisjoint(host.names)
             for line in _lines_at(path, _numbers(host.places)):
+                if is_short and line.startswith(_UNCHANGED):
+                    continue
                 try:
                     for event, text in reader.events(line):
                         yield happening.ResourceEvent(event["host"], event, text)
@@ -93,10 +98,13 @@ class HostSlice:
                 yield happening.ResourceEvent(event["host"], event, text)
 
     def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
-        """The events of these hosts, each transaction event separately, and their results."""
-        yield from self._happened()
-        for result in self.results():
-            yield happening.HostFinished(result)
+        """The events of these hosts, each transaction event separately, and their results. Without
+        ``whole``, unchanged resources only of hosts whose runs are incomplete.
+        """
+        results = self.results()
+        incomplete = {one.host for one in results if one.message or one.untried}
+        yield from self._happened(None if whole else incomplete)
+        yield from map(happening.HostFinished, results)
 
 
 def _numbers(places: bytes) -> array[int]:

@@ -72,7 +72,7 @@ def _own_sections(studio: Studio, run: Row) -> dict[str, Any]:
     saved = studio.saved(run["id"])
     source = HostSlice(saved, [place_of(row, row["name"]) for row in rows])
     source.about.pop("again", None)  # its words are about all hosts
-    grid = Grid(source, MOST_TEXT)
+    grid = Grid(source, MOST_TEXT, whole=False)
     found = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
     return {**found, "at_work": at_work(saved, grid) if saved.running else [], "rollout_now": ""}
 
