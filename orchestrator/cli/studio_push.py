@@ -7,10 +7,11 @@ and what went wrong. Settings come from the environment and the project, as thos
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,8 +51,9 @@ def main() -> int:
     from remote_runtime.errors import CcmError
 
     order = PushOrder.read(sys.stdin.buffer.readline())
+    _leave_stderr()
     try:
-        with programs_end_with_it():
+        with _only_push_of(order), programs_end_with_it():
             result = push(_request(order), PushReporter(lambda run_id: _say(run=run_id)))
     except CcmError as error:
         _say(problem=problem_of(error))
@@ -61,6 +63,33 @@ def main() -> int:
     else:
         _say(problem=_problem(result))
     return 0
+
+
+@contextlib.contextmanager
+def _only_push_of(order: PushOrder) -> Iterator[None]:
+    """Hold the lock of the plan, so that no other studio pushes it. UsageError, OSError."""
+    from orchestrator.support.state_directory import make_private
+
+    path = make_private(Path(order.runs).parent / "studio" / "pushes") / order.digest
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        _lock(handle, path)
+        yield
+        os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    from remote_runtime.errors import UsageError
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(handle), os.lstat(path)):
+            return
+    except (BlockingIOError, FileNotFoundError):
+        pass  # it is pushed, or that push has just removed its lock
+    raise UsageError("the plan is being pushed", hint="wait until that push has ended")
 
 
 def _request(order: PushOrder) -> RunRequest:
@@ -75,6 +104,13 @@ def _request(order: PushOrder) -> RunRequest:
     request = request._replace(plan=request.plan._replace(digest=order.digest))
     runs = Path(order.runs)
     return request if runs == state_directory() / "runs" else request._replace(runs=runs)
+
+
+def _leave_stderr() -> None:
+    """Give back the stderr of the studio, which may end first: what is wrong is said to it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def _problem(result: RunResult) -> str:

@@ -136,10 +136,11 @@ def _check_audit(path: Path, run: str) -> None:
 
 
 def test_a_push_goes_on_when_the_studio_ends(local: Target, signers: Path) -> None:
-    """It was started, so it carries out the whole plan."""
+    """It carries out the whole plan, and another studio does not push that meanwhile."""
     ccm = local.ccm
     (ccm.scratch / "ccm.yaml").write_text("forks: 3\n")
-    slow = "resources:\n    - exec:\n        - slow: {command: sleep 5}\n"
+    waits = "sh -c 'until test -e DIR/go; do sleep 0.1; done'"
+    slow = f'resources:\n    - exec:\n        - slow: {{command: "{waits}", timeout: 5m}}\n'
     made = plan(local, SITE.replace("resources:\n", slow))
     assert made.code == 0, made.output
     assert ccm.run("plan", "sign", "--key", str(ccm.scratch / "key"), "change.plan").code == 0
@@ -148,6 +149,14 @@ def test_a_push_goes_on_when_the_studio_ends(local: Target, signers: Path) -> No
         assert pages.push("1").status_code == 303
     finally:
         pages.close()
+    other = Pages(ccm, signers)
+    try:
+        assert other.push("1").headers["location"] == "/plan?name=change.plan"
+        other.wait_for("the plan is being pushed", "/plan", name="change.plan")
+    finally:
+        other.close()
+    assert local.names() == []
+    local.write("go", "")
     end = time.monotonic() + 120
     while "b" not in local.names():
         assert time.monotonic() < end

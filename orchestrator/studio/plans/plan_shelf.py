@@ -27,7 +27,7 @@ from orchestrator.studio.plans.plan_folder import PlanFolder, StoredPlan
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, InputError, Problem
 
-MAX_RESULTS = 500_000  # of resources on hosts, in a plan that is shown
+MAX_RESULTS = 200_000  # of resources on hosts, in a plan that is shown
 SKEW = 300  # seconds that the clock of the plan's author may be ahead
 _LONGEST = 500  # characters of a problem
 _OPEN = 4  # plans in memory
@@ -201,25 +201,33 @@ class PlanShelf:
 
 
 class _Memory(Generic[Value]):
-    """Keeps the latest values."""
+    """Keeps the latest values, and makes one at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._values = OrderedDict[Hashable, Value]()
         self._lock = threading.Lock()
+        self._making = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value of a key, made where it is not known."""
+        if (known := self._known(key)) is not None:
+            return known
+        with self._making:
+            if (known := self._known(key)) is not None:
+                return known
+            made = make()
+            with self._lock:
+                self._values[key] = made
+                while len(self._values) > self._most:
+                    self._values.popitem(last=False)
+            return made
+
+    def _known(self, key: Hashable) -> Value | None:
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
-                return self._values[key]
-        made = make()
-        with self._lock:
-            self._values[key] = made
-            while len(self._values) > self._most:
-                self._values.popitem(last=False)
-        return made
+            return self._values.get(key)
 
 
 def _opened(stored: StoredPlan) -> OpenPlan:
