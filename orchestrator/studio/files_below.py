@@ -59,7 +59,7 @@ def folder_below(root: Path, name: str, create: bool = False) -> Iterator[int | 
                 yield None
                 return
             except OSError as error:
-                message = f"{name}: {part} is a link or no directory"
+                message = f"{name}: {part} is a symlink, or not a directory"
                 raise refusal(message, "name a directory of the project") from error
             os.close(handle)
             handle = below

@@ -185,7 +185,7 @@ def _text(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     text = _one(sent, "yaml").replace("\r\n", "\n")
     if "\r\n" in draft.text:
         if draft.text.count("\n") != draft.text.count("\r\n"):
-            raise refusal("the file mixes two kinds of line ends", "run ccm fmt first")
+            raise refusal("the file mixes two kinds of line endings", "run ccm fmt first")
         text = text.replace("\n", "\r\n")
     name = draft.stored.name
     found = restored(text, desk.masked(draft), desk.types(name), name)

@@ -71,7 +71,7 @@ class Draft:
     def require(self, revision: str) -> None:
         """InputError where the page that sends a form shows an older state of the draft."""
         if revision != str(self.revision):
-            message = "this manifest was edited in another window meanwhile"
+            message = "this manifest was edited in another window in the meantime"
             hint = "the page shows it now; make your change again"
             raise refusal(message, hint)
 

@@ -236,7 +236,7 @@ class YamlText:
     def _span_of(self, path: Path) -> Span:
         span = self.span(path)
         if span is None or span.kind not in ("map", "list"):
-            self._refuse(path, "an alias or a merged key stands here")
+            self._refuse(path, "there is an alias or a merged key here")
         return span
 
     def _place(self, span: Span, path: Path, key: str | int) -> int:

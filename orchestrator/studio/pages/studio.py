@@ -68,7 +68,9 @@ class Studio(NamedTuple):
         """A host of the index. MissingPageError."""
         found = self.reader.row("SELECT * FROM hosts WHERE name = ?", (name,))
         if found is None:
-            raise MissingPageError(f"No run has a host {name[:80]!r}, and the inventory neither.")
+            raise MissingPageError(
+                f"Neither a run nor the inventory contains the host {name[:80]!r}."
+            )
         return found
 
 

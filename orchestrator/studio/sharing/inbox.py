@@ -231,7 +231,7 @@ class RunInbox:
     def _continue(self, token: Token, run_id: str, about: dict[str, Any], text: bytes) -> None:
         begun = self._about_of_owner(token, run_id)
         if not is_same_run(begun, about):
-            raise RefusalError(403, "this is another run than the one of that ID")
+            raise RefusalError(403, "the ID belongs to another run")
         if begun["end"] is not None and about["end"] is not None and begun != about:
             raise RefusalError(403, "the run has ended")
         if begun["end"] is None and begun != about:
@@ -242,7 +242,7 @@ class RunInbox:
         try:
             return self._about(token, run_id, write=True)
         except RefusalError as error:
-            raise RefusalError(403, "this run was begun by somebody else") from error
+            raise RefusalError(403, "this run was started by someone else") from error
 
     def _appended(self, run_id: str, name: str, at: int, data: bytes) -> tuple[bool, int]:
         with _storing(), self._opened(run_id) as directory:

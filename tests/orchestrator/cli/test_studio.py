@@ -39,7 +39,7 @@ def test_it_serves_until_it_is_told_to_end(state: Path) -> None:
             browser.request("GET", found[2])
             answer = browser.getresponse()
             assert (answer.status, answer.getheader("server")) == (200, None)
-            assert "This link logs in once." in answer.read().decode()
+            assert "This link works only once." in answer.read().decode()
         finally:
             it.send_signal(signal.SIGINT)
         assert it.wait(60) == 0

@@ -106,7 +106,9 @@ def test_a_host_shows_each_resource_and_who_changed_it(site: Site) -> None:
     assert "file#/etc/motd F failed 2026-09-21 14:13" in text
     assert "No facts are stored" in text
     assert "file#/etc/app.conf" not in words(browser, "/hosts/web2?resource=motd")
-    assert "No run has a host 'web9'" in words(browser, "/hosts/web9", 404)
+    assert "Neither a run nor the inventory contains the host 'web9'" in words(
+        browser, "/hosts/web9", 404
+    )
 
 
 def test_a_run_is_the_page_of_its_report(site: Site) -> None:

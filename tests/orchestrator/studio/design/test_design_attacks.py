@@ -73,7 +73,7 @@ def test_a_link_that_comes_meanwhile_is_not_followed(state: Path, root: Path) ->
         at.rmdir() if at.is_dir() else at.unlink()
         at.symlink_to(root.parent / "outside" / ("site.yaml" if link == name else ""))
         browser.send(name, "save")
-        assert "is a link" in browser.errors()[0] or "cannot be read" in browser.errors()[0]
+        assert "is a symlink" in browser.errors()[0] or "cannot be read" in browser.errors()[0]
         assert "evil" not in "".join(map(bytes.decode, tree(root).values()))
         assert sorted(os.listdir(root.parent / "outside")) == ["site.yaml"]
 
