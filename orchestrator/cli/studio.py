@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from orchestrator.studio.plans.plan_shelf import PlanPolicy
     from orchestrator.studio.sharing.webhook import WebhookTarget
+    from orchestrator.studio.web.access import TrustedProxy
 
 HELP = "Show the stored runs of a fleet in a browser, and edit manifests there."
 EXAMPLE = """
@@ -69,6 +70,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--auth", metavar="FILE", help="file of the users who may log in, made by ccm studio user"
+    )
+    parser.add_argument(
+        "--proxy",
+        metavar="ADDRESS",
+        help="IP address of a proxy that logs users in; requires --auth with the roles of the"
+        " users. Every program that connects from this address is trusted",
+    )
+    parser.add_argument(
+        "--proxy-header",
+        metavar="NAME",
+        default="X-Remote-User",
+        help="header in which the proxy names the user (default: X-Remote-User). The proxy must"
+        " remove it from the requests of browsers",
     )
     parser.add_argument(
         "--tls-cert", metavar="FILE", help="TLS certificate and chain in PEM format"
@@ -180,6 +194,27 @@ def _policy(args: argparse.Namespace) -> PlanPolicy:
     return PlanPolicy(signers, args.approvals or 1, tuple(denied))
 
 
+def _proxy(address: str | None, header: str) -> TrustedProxy | None:
+    """The proxy that logs users in. UsageError."""
+    import ipaddress
+    import re
+
+    from orchestrator.studio.web.access import TrustedProxy
+    from remote_runtime.errors import UsageError
+
+    if address is None:
+        return None
+    try:
+        ipaddress.ip_address(address)
+    except ValueError as error:
+        hint = "expected an IP address, such as 192.0.2.7"
+        raise UsageError(f"--proxy {address[:60]}: not an IP address", hint=hint) from error
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,63}", header):
+        hint = "expected a name such as X-Remote-User"
+        raise UsageError(f"--proxy-header {header[:60]!r}: not a name of a header", hint=hint)
+    return TrustedProxy(address, header)
+
+
 def _webhook(url: str | None, secret: str | None) -> WebhookTarget | None:
     """The target of a webhook; UsageError."""
     from orchestrator.support.private_file import read_private
@@ -223,6 +258,7 @@ def run(args: argparse.Namespace) -> int:
         webhook=_webhook(args.webhook, args.webhook_secret),
         public_badges=args.public_badges,
         token_space=args.token_space,
+        proxy=_proxy(args.proxy, args.proxy_header),
         policy=_policy(args),
         push_command=_push_command(args, project),
     )

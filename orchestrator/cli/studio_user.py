@@ -43,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="show only hosts in this group of the studio's inventory; repeatable"
         " (default: all hosts)",
     )
+    parser.add_argument(
+        "--no-password",
+        action="store_true",
+        help="the user logs in by the proxy of ccm studio --proxy only",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _add(file: UserFile, args: argparse.Namespace) -> int:
     name, role, groups = args.name, args.role, tuple(args.group)
-    is_new = file.add(name, role, _password(name), groups)
+    password = None if args.no_password else _password(name)
+    is_new = file.add(name, role, password, groups)
     rights = f"{role}, {','.join(groups)}" if groups else role
     print(f"{'added' if is_new else 'changed'}: {name} ({rights})")
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs
@@ -22,7 +23,7 @@ from orchestrator.studio.web.sessions import (
 from remote_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.studio.web.users import UserFile
+    from orchestrator.studio.web.users import User, UserFile
 
 LONGEST_NAME = 64  # characters
 BY_ITSELF = "x-studio-news"
@@ -37,17 +38,40 @@ class Origin(NamedTuple):
     cookie: str
 
 
+class TrustedProxy(NamedTuple):
+    """A proxy that has logged the user in: requests from its ``address`` name the user in a
+    ``header``."""
+
+    address: str
+    header: str
+
+    def user_of(self, request: Request) -> str | None:
+        """The user that the proxy names; "" for none, None for a request from another address."""
+        if request.client is None or not _is_same_address(request.client.host, self.address):
+            return None
+        names = request.headers.getlist(self.header)
+        return names[0].strip() if len(names) == 1 else ""
+
+
+def _is_same_address(found: str, named: str) -> bool:
+    try:
+        return ipaddress.ip_address(found) == ipaddress.ip_address(named)
+    except ValueError:
+        return False
+
+
 class _Person(NamedTuple):
-    """Who logs in, and with which rights."""
+    """Who logs in, and with which rights; ``entry`` is the version of the entry of the user."""
 
     name: str
     role: str
-    groups: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    entry: str = ""
 
 
 class Access:
-    """Who is logged in. With ``users``, by name and password; else by the link that ``tell``
-    gets: a new one after each login.
+    """Who is logged in. With ``users``, by name and password, or by the ``proxy``; else by the link
+    that ``tell`` gets: a new one after each login.
     """
 
     def __init__(
@@ -58,7 +82,9 @@ class Access:
         users: UserFile | None,
         user: str,
         tell: Callable[[str], None],
+        proxy: TrustedProxy | None = None,
     ) -> None:
+        self._proxy = proxy
         self._origin = origin
         self._audit = audit
         self._users = users
@@ -84,7 +110,35 @@ class Access:
         """The session of a request. What a page asks for by itself does not prolong it."""
         cookie = request.cookies.get(self._origin.cookie, "")
         is_use = BY_ITSELF not in request.headers and request.url.path != "/live"
-        return self.sessions.find(cookie, is_use=is_use) if cookie else None
+        found = self.sessions.find(cookie, is_use=is_use) if cookie else None
+        if found is None or self._is_valid(found, request):
+            return found
+        self.sessions.end(cookie)
+        return None
+
+    def _is_valid(self, session: Session, request: Request) -> bool:
+        """Whether the entry of the user is as at the login, and the proxy names this user."""
+        if self._users is None:
+            return True
+        named = self._proxy.user_of(request) if self._proxy else None
+        if named and named != session.user:
+            return False
+        user = self._users.user(session.user)
+        return user is not None and user.version == session.entry
+
+    def log_in_by_proxy(self, request: Request) -> Response | Page | None:
+        """Log in the user that the proxy names: a redirection with a cookie, or a page that says
+        why not. None for a request for which no proxy names a user.
+        """
+        name = (self._proxy.user_of(request) if self._proxy else None) or ""
+        if not name or self._users is None:
+            return None
+        user, address = self._users.user(name), address_of(request)
+        if user is None:
+            self._audit.write("login failed", user=name[:LONGEST_NAME], address=address)
+            text = "The proxy has logged you in, but the file of users does not have your name."
+            return self.login_page(problem=text)
+        return self._welcome(_person(user), address)
 
     def login_page(self, token: str = "", problem: str = "", name: str = "") -> Page:
         """The page to log in on."""
@@ -120,11 +174,15 @@ class Access:
                 "The name or the password is wrong." if self.has_users else "The link is not valid."
             )
             return self.login_page(problem=text, name=name)
+        return self._welcome(found, address)
+
+    def _welcome(self, found: _Person, address: str) -> Response:
+        """Begin a session."""
         self._audit.write("login", user=found.name, address=address)
         response = RedirectResponse("/", 303)
         response.set_cookie(
             self._origin.cookie,
-            self.sessions.create(found.name, found.role, found.groups),
+            self.sessions.create(found.name, found.role, found.groups, found.entry),
             httponly=True,
             secure=self._origin.secure,
             samesite="strict",
@@ -138,11 +196,11 @@ class Access:
         """Who sent valid fields."""
         if self._users is None:
             valid = self.links.redeem(fields.get("token", ""))
-            return _Person(self._user, "push", ()) if valid else None
+            return _Person(self._user, "push") if valid else None
         user = await asyncio.to_thread(
             self._users.find, fields.get("name", ""), fields.get("password", "")
         )
-        return _Person(user.name, user.role, user.groups) if user else None
+        return _person(user) if user else None
 
     async def log_out(self, request: Request) -> Response:
         """End the session of a request, whose form has been checked."""
@@ -154,6 +212,10 @@ class Access:
             samesite="strict",
         )  # fmt: skip
         return response
+
+
+def _person(user: User) -> _Person:
+    return _Person(user.name, user.role, user.groups, user.version)
 
 
 async def has_token(request: Request, session: Session) -> bool:

@@ -175,6 +175,11 @@ class StudioApp:
             if isinstance(done, Response):
                 return done
             return self._rendered(done, request, asked, None)
+        by_proxy = self._access.log_in_by_proxy(request)
+        if isinstance(by_proxy, Response):
+            return by_proxy
+        if by_proxy is not None:
+            return self._rendered(by_proxy, request, asked, None)
         token = request.query_params.get("token", "")
         return self._rendered(self._access.login_page(token), request, asked, None)
 

@@ -49,6 +49,7 @@ _OWN_SITE = ("same-origin", "none")
 class Guard:
     """An ASGI application around another one; ``hosts`` are the accepted values of the Host
     header, and ``scheme`` is http or https. ``limit`` gives the limit of the body of a request.
+    ``behind_proxy`` are the names under which a proxy offers the pages by https.
     """
 
     def __init__(
@@ -59,10 +60,14 @@ class Guard:
         scheme: str,
         body_time: float | None = None,
         limit: Callable[[Scope], BodyLimit] = lambda scope: FORM,
+        behind_proxy: Collection[str] = (),
     ) -> None:
         self._app = app
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts)
+        self._origins = frozenset(
+            [f"{scheme}://{host}" for host in self._hosts]
+            + [f"https://{name.lower()}" for name in behind_proxy]
+        )
         self._secure = scheme == "https"
         self._body_time = body_time
         self._limit = limit

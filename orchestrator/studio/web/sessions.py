@@ -29,7 +29,8 @@ Clock = Callable[[], float]
 
 class Session(NamedTuple):
     """``csrf`` is the token that each form of the session has to send. ``groups`` of the inventory
-    limit it to their hosts; none means all hosts.
+    limit it to their hosts; none means all hosts. ``entry`` is the version of the user's entry in
+    the file of users.
     """
 
     user: str
@@ -38,6 +39,7 @@ class Session(NamedTuple):
     begun: float
     used: float
     groups: tuple[str, ...] = ()
+    entry: str = ""
 
     def may(self, role: str) -> bool:
         """Whether the role of the session includes this one."""
@@ -52,12 +54,18 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._lock = threading.Lock()
 
-    def create(self, user: str, role: str, groups: tuple[str, ...] = ()) -> str:
+    def create(self, user: str, role: str, groups: tuple[str, ...] = (), entry: str = "") -> str:
         """Begin a session; the value of its cookie."""
         cookie, now = secrets.token_urlsafe(32), self._clock()
         with self._lock:
             self._sessions[_hash(cookie)] = Session(
-                user, role, secrets.token_urlsafe(32), begun=now, used=now, groups=groups
+                user,
+                role,
+                secrets.token_urlsafe(32),
+                begun=now,
+                used=now,
+                groups=groups,
+                entry=entry,
             )
             while len(self._sessions) > MOST_SESSIONS:
                 del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].used)]

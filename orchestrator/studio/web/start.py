@@ -26,7 +26,7 @@ from orchestrator.studio.sharing.feed import readable_runs, run_item
 from orchestrator.studio.sharing.inbox import KEEP, MOST_STORED, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget
-from orchestrator.studio.web.access import Access, Origin
+from orchestrator.studio.web.access import Access, Origin, TrustedProxy
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.app import StudioApp
 from orchestrator.studio.web.audit import AuditLog
@@ -46,7 +46,7 @@ class StudioOptions(NamedTuple):
     ends to the ``webhook``. Plans of the project need what ``policy`` says,
     and ``push_command`` starts a push of one; without it, there are no pushes. With
     ``public_badges``, badges need no login. The runs of one token have at most ``token_space``
-    bytes.
+    bytes. The ``proxy`` logs users in.
     """
 
     state: Path
@@ -66,10 +66,14 @@ class StudioOptions(NamedTuple):
     policy: PlanPolicy = PlanPolicy()
     push_command: tuple[str, ...] = ()
     token_space: int = MOST_STORED
+    proxy: TrustedProxy | None = None
 
 
 def check_options(options: StudioOptions) -> None:
     """UsageError for pages that others could reach without a password or without encryption."""
+    if options.proxy and options.auth is None:
+        hint = "set --auth to the file with the roles of the users"
+        raise UsageError("--proxy requires --auth", hint=hint)
     if is_loopback(options.host):
         return
     missing = ["--auth"] if options.auth is None else []
@@ -100,7 +104,9 @@ def host_values(options: StudioOptions, port: int) -> list[str]:
         names = [*options.names, os.uname().nodename, named]
     standard = 443 if options.tls else 80
     found = [f"{name}:{port}" for name in names]
-    return [*found, *names] if port == standard else found
+    if port == standard:
+        return [*found, *names]
+    return [*found, *options.names] if options.proxy else found
 
 
 class StudioParts(NamedTuple):
@@ -134,8 +140,9 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     audit = AuditLog(keeper.path.parent)
     values = host_values(options, port)
     scheme = "https" if options.tls else "http"
-    origin = Origin(f"{scheme}://{values[0]}", bool(options.tls), f"ccm_studio_{port}")
-    access = Access(origin, audit, users=users, user=options.user, tell=tell)
+    secure = bool(options.tls or options.proxy)
+    origin = Origin(f"{scheme}://{values[0]}", secure, f"ccm_studio_{port}")
+    access = Access(origin, audit, users=users, user=options.user, tell=tell, proxy=options.proxy)
     reader = IndexReader(keeper.path)
     webhook = _webhook(options.webhook, reader, audit) if options.webhook else None
     studio = Studio(options.state, keeper, reader, hosts)
@@ -166,7 +173,8 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
         """Designers send whole manifests, and clients whole runs."""
         return pages.design.limit(scope) or api.limit(scope)
 
-    app = Guard(pages.starlette(), values, scheme=scheme, limit=limit)
+    behind = options.names if options.proxy else ()
+    app = Guard(pages.starlette(), values, scheme=scheme, limit=limit, behind_proxy=behind)
     return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox, webhook=webhook)
 
 

@@ -5,6 +5,7 @@ The only module that imports argon2.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
@@ -25,6 +26,8 @@ _MOST_FILE = 1 << 20  # bytes
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
+NO_PASSWORD = "-"
+"""Stands for the hash of a user who logs in by the proxy only."""
 _turns = threading.BoundedSemaphore(_HASHING_AT_ONCE)
 _hasher = argon2.PasswordHasher()
 
@@ -39,6 +42,11 @@ class User(NamedTuple):
     hashed: str
     groups: tuple[str, ...] = ()
 
+    @property
+    def version(self) -> str:
+        """Differs after each change of the entry."""
+        return hashlib.sha256(_line(self).encode()).hexdigest()
+
 
 @cache
 def _nobody() -> str:
@@ -51,6 +59,7 @@ class UserFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._read: tuple[tuple[int, ...], dict[str, User]] | None = None
 
     def users(self) -> dict[str, User]:
         """The users by name."""
@@ -75,6 +84,18 @@ class UserFile:
                 found[user.name] = user
         return found
 
+    def user(self, name: str) -> User | None:
+        """The user of a name, from the file as it is now. None also for an unusable file."""
+        try:
+            found = self._path.stat()
+            stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+            read = self._read
+            if read is None or read[0] != stamp:
+                self._read = read = stamp, self.users()
+        except (OSError, UsageError):
+            return None
+        return read[1].get(name)
+
     def _check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_FILE:
             raise self._refuse("is not a file of users", "name a file of ccm studio user")
@@ -95,14 +116,17 @@ class UserFile:
             return None
         return user
 
-    def add(self, name: str, role: str, password: str, groups: tuple[str, ...] = ()) -> bool:
-        """Add a user or replace it; whether it is new. UsageError."""
+    def add(self, name: str, role: str, password: str | None, groups: tuple[str, ...] = ()) -> bool:
+        """Add a user or replace it; whether it is new. UsageError.
+
+        A user without a password logs in by the proxy only.
+        """
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name[:80]!r} is not a name of a user",
                 hint="use up to 64 letters, digits and any of . _ @ -",
             )
-        if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        if password is not None and not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
             raise UsageError(
                 f"expected a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters",
                 hint="a sentence is easy to remember",
@@ -115,7 +139,8 @@ class UserFile:
                 )
         users = self.users() if self._path.exists() else {}
         is_new = name not in users
-        self._write({**users, name: User(name, role, _hasher.hash(password), groups)})
+        hashed = NO_PASSWORD if password is None else _hasher.hash(password)
+        self._write({**users, name: User(name, role, hashed, groups)})
         return is_new
 
     def remove(self, name: str) -> None:
