@@ -28,6 +28,8 @@ class Resource(StateType):
     """One repository."""
 
     secret = ("password",)
+    _read_text: Optional[str] = None  # what was parsed last, and its state
+    _read_state: Optional[Dict[str, Any]] = None
     _installed = ""  # the key file of its own that the file names
     _found_keys: List[str] = []  # their fingerprints
     _is_same = False  # whether that file has the very bytes of the key
@@ -112,6 +114,11 @@ class Resource(StateType):
 
     def _parsed(self, text: str) -> Optional[Dict[str, Any]]:
         """What the file says of the repository, None where it says nothing."""
+        if text != self._read_text:  # a converged one is the very text that is desired
+            self._read_text, self._read_state = text, self._parse(text)
+        return None if self._read_state is None else dict(self._read_state)
+
+    def _parse(self, text: str) -> Optional[Dict[str, Any]]:
         if self.provider != "apt":
             section = repo_file.sections(text).get(self.name)
             return None if section is None else repo_file.state_of(section)
