@@ -28,7 +28,13 @@ def resources(count: int) -> list[dict[str, dict[str, Any]]]:
     job = {"schedule": "@daily", "user": "root"}
     tmpfs = {"device": "tmpfs", "type": "tmpfs", "options": "size=64k"}
     apt = {"url": "http://127.0.0.1:9/", "suites": ["x"], "components": ["main"], "enabled": False}
-    saved = {"value": 0, "live": False, "file": "cost"}
+    tar = {
+        "url": "http://127.0.0.1:9/a.tar",
+        "extract_parent": top,
+        "owner": "root",
+        "group": "root",
+    }
+    saved = {"value": 0, "live": False, "file": "/etc/sysctl.d/cost.conf"}
     return [
         {"file": {top: {"ensure": "directory", **OWNED, "mode": "0755"}}},
         {"file": {f"{top}/{n}": {"content": f"x {n}\n", **OWNED} for n in names}},
@@ -40,16 +46,25 @@ def resources(count: int) -> list[dict[str, dict[str, Any]]]:
         {"authorized_key": {f"k{n}": {**key, "path": f"{top}/k{n}"} for n in names}},
         {"cron": {f"c{n}": {**job, "command": f"true {n}"} for n in names}},
         {"sysctl": {f"net.ipv4.conf.lo.{k}": saved for k in ("rp_filter", "arp_ignore")}},
+        {"timer": {f"t{n}": {"schedule": "yearly", "command": "true"} for n in names}},
+        {"credential": {f"s{n}": {"value": f"abcd-{n}"} for n in names}},
+        {"module": {f"m{n}": {"live": False} for n in names}},
+        {"archive": {f"{top}/{n}.tar": {**tar, "creates": f"{top}/{n}"} for n in names}},
         {"mount": {f"/mnt/{n}": tmpfs for n in names}},
         {"repository": {f"r{n}": apt for n in names}},
-        {"service": {n: {"ensure": "running"} for n in ("cron", "ssh", "dbus")}},
+        {"service": {n: {"ensure": "running"} for n in ("systemd-journald", "ssh", "dbus")}},
         {"package": {n: {} for n in ("bash", "coreutils", "dpkg", "grep", "sed", "tar")}},
     ]
 
 
 def site(count: int) -> str:
     """The manifest of these."""
-    return json.dumps({"ccm": {"resources": resources(count)}})
+    lists = [
+        {kind: [{name: given} for name, given in each.items()]}
+        for one in resources(count)
+        for kind, each in one.items()
+    ]
+    return json.dumps({"ccm": {"resources": lists}})
 
 
 def costs(ccm: Ccm) -> dict[str, float]:
@@ -69,6 +84,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100, help="resources of each type")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch, Lab(1) as lab:
+        lab.hosts["web1"].run("mkdir -p /etc/cron.d; install -m 755 /dev/null /usr/sbin/cron")
         ccm, text = Ccm(Path(scratch)), site(given.count)
         rounds: list[dict[str, float]] = []
         for number in range(given.n + 2):
