@@ -39,9 +39,12 @@ RELEASES = {
 }  # fmt: skip
 """Names of releases, and ccm's platformVersion."""
 
-KINDS = {"vmware": "VMware", "vbox": "virtualbox", "hyperv": "VirtualPC", "": "NA"} | {
+KINDS = {
+    "vmware": "VMware", "vbox": "virtualbox", "hyperv": "VirtualPC", "": "NA",
+    "systemd-nspawn": "container", "rkt": "container",
+} | {
     name: name for name in ("kvm", "xen", "bhyve", "parallels", "docker", "podman", "lxc", "openvz")
-}
+}  # fmt: skip
 """ccm's virtualizationSystem, and Ansible's virtualization_type."""
 
 ROLES = {"guest": "guest", "host": "host", "": "NA"}

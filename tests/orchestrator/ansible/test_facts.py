@@ -350,11 +350,14 @@ def test_virtual_machines(tmp_path: Path) -> None:
           when: ansible_virtualization_type == 'VMware'
         - command: b
           when: ansible_virtualization_role in ['host', 'NA']
+        - command: c
+          when: ansible_virtualization_type not in ['container', 'systemd-nspawn', 'docker']
         - copy: {content: "{{ ansible_facts.virtualization_role }}", dest: /a, mode: "0644"}
         """,
     )
     assert "if: Facts.host.info.virtualizationSystem == 'vmware'" in text
     assert "if: Facts.host.info.virtualizationRole in ['host', '']" in text
+    assert "virtualizationSystem not in ['systemd-nspawn', 'rkt', 'docker']" in text
     assert "{'guest': 'guest', 'host': 'host', '': 'NA'}.get(" in text
     assert [one.outcome for one in result.records][:2] == ["check", "converted"]
     check_valid(tmp_path / "site")
