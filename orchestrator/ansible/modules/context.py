@@ -111,6 +111,14 @@ def _inside(base: Path, path: Path) -> bool:
     return True
 
 
+def is_vaulted(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(15) == b"$ANSIBLE_VAULT;"
+    except OSError:
+        return False
+
+
 @dataclass
 class Context:
     """One task on its way to resources."""

@@ -16,7 +16,7 @@ from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.values import OPEN
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.modules.context import Context, clean_path, is_vaulted, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
@@ -340,12 +340,13 @@ def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     written, original = found
     if original.is_dir():
         return _tree(context, given, source=source, written=written, original=original)
-    if _is_vaulted(original):
+    if is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
     path = target_path(context, given, source)
     own = attributes(context, given, _own_mode(given, original))
     context.files.take(written, original)
-    return [Entry("file", path, _common(context, given, {"source": written, **own}))]
+    entry = Entry("file", path, _common(context, given, {"source": written, **own}))
+    return _with_directory(context, given, entry)
 
 
 def _beside(context: Context, given: Arguments, source: str) -> list[Entry]:
@@ -371,12 +372,12 @@ def _own_mode(given: Arguments, original: Path) -> str:
     return f"{original.stat().st_mode & 0o777:04o}" if preserved else "0644"
 
 
-def _is_vaulted(path: Path) -> bool:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(15) == b"$ANSIBLE_VAULT;"
-    except OSError:
-        return False
+def _with_directory(context: Context, given: Arguments, entry: Entry) -> list[Entry]:
+    """A file, and the directory that it is copied into, which the original makes."""
+    if not str(given.raw("dest", "path")).endswith("/"):
+        return [entry]
+    own = {name: entry.properties[name] for name in ("owner", "group")}
+    return [*directories_above(context, entry.name, own), entry]
 
 
 def _tree(
@@ -395,7 +396,7 @@ def _tree(
     if mode is None:
         context.check("directories that exist keep their mode in the original; here it is 0755")
     directory = {"ensure": "directory", **own, "mode": mode or "0755"}
-    entries = [Entry("file", base, dict(directory))]
+    entries = [*directories_above(context, base), Entry("file", base, dict(directory))]
     for one in found:
         name = one.relative_to(original).as_posix()
         path = posixpath.join(base, name)
@@ -457,7 +458,8 @@ def template(context: Context, given: Arguments) -> list[Entry]:
     found = context.files.find("templates", source)
     own = attributes(context, given, _own_mode(given, found[1]) if found else "0644")
     call = template_call(context, given.raw("src"), source)
-    return [Entry("file", path, _common(context, given, {"content": f"{{{{ {call} }}}}", **own}))]
+    entry = Entry("file", path, _common(context, given, {"content": f"{{{{ {call} }}}}", **own}))
+    return _with_directory(context, given, entry)
 
 
 def template_call(context: Context, raw: Any, source: str) -> str:
@@ -485,7 +487,7 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     written, original = found
     if original.is_dir():
         raise NotConvertible(f"the template {source} is a directory")
-    if _is_vaulted(original):
+    if is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
     written = _take_template(context, source, original, written)
     return f"template({literal(written)}{_keywords(context, original)})"
@@ -501,7 +503,7 @@ def look_up_file(files: Any, scope: Scope, kind: str, name: str) -> str:
         raise NotConvertible(f"the file {name} is not in the project")
     written: str = found[0]
     original: Path = found[1]
-    if _is_vaulted(original):
+    if is_vaulted(original):
         raise NotConvertible(f"{name} is encrypted with ansible-vault")
     if kind == "file":
         files.take(written, original)

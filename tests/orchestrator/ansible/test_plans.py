@@ -162,3 +162,21 @@ def test_computed_states(tmp_path: Path) -> None:
     assert "foreach: \"['/c'] if not Data.on else []\"" in text
     assert "if Data.n > 1 else []" in text
     assert _planned(tmp_path) == 0
+
+
+def test_a_file_that_is_copied_into_a_directory(tmp_path: Path) -> None:
+    """Ansible makes the directory where it is missing; one of the role is not made again."""
+    tasks = """
+        - file: {path: /etc/known, state: directory, owner: root, group: root, mode: "0755"}
+        - copy: {src: a, dest: /etc/known/, owner: root, group: root, mode: "0644"}
+        - copy: {src: a, dest: /etc/new/, owner: www, group: www, mode: "0644"}
+        - template: {src: a, dest: /etc/other/, owner: root, group: root, mode: "0644"}
+        - copy: {src: d/, dest: /opt/x/y, owner: root, group: root, mode: "0644"}
+    """
+    files = {"files__a": "x", "templates__a": "x", "files__d/f": "x"}
+    _, text = convert_tasks(tmp_path, tasks, **files)
+    assert "command: install -d -o www -g www -m 0755 /etc/new" in text
+    assert "command: install -d -o root -g root -m 0755 /etc/other" in text
+    assert "command: install -d -o root -g root -m 0755 /opt/x\n" in text
+    assert text.count("install -d") == 3
+    assert _planned(tmp_path) == 0
