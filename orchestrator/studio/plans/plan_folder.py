@@ -51,9 +51,14 @@ class PlanFolder:
         return [name for _, name in sorted(found, reverse=True)[:MAX_FILES]]
 
     def stamp(self, name: str) -> Stamp | None:
-        """What differs for another version of a file; None where there is none."""
-        if not _is_possible(name):
-            return None
+        """What differs for another version of a plan; None where there is none."""
+        return self._stamp(name) if _is_possible(name) else None
+
+    def signature_stamp(self, name: str) -> Stamp | None:
+        """What differs for other signatures of a plan; None where there are none."""
+        return self._stamp(name + signing.SUFFIX) if _is_possible(name) else None
+
+    def _stamp(self, name: str) -> Stamp | None:
         with contextlib.suppress(OSError, InputError), folder_below(self.root, name) as folder:
             if folder is not None:
                 found = os.stat(os.path.basename(name), dir_fd=folder, follow_symlinks=False)

@@ -129,6 +129,7 @@ class PlanShelf:
         self._open = _Memory[OpenPlan](_OPEN)
         self._sections = _Memory[Any](_OPEN)
         self._approvals = _Memory[Approvals](_SUMMARIES)
+        self._listed = _Memory[Approvals](_SUMMARIES)
 
     def summaries(self) -> list[PlanSummary | DamagedPlan]:
         """All plans, the one that was written last first."""
@@ -169,9 +170,14 @@ class PlanShelf:
         return self._approvals.get(key, lambda: self._checked(plan, manifest))
 
     def approvals_of(self, plan: PlanSummary) -> Approvals:
-        """Who approved a plan that is known in short; nothing is known of one that was replaced."""
+        """Who approved a plan that is known in short. Its files are read when they have changed."""
         if not self.policy.signers:
             return Approvals([], 0, [])
+        folder, name = self.folder, plan.name
+        stamps = folder.stamp(name), folder.signature_stamp(name), _stamp(self.policy.signers)
+        return self._listed.get((name, plan.digest, *stamps), partial(self._read_approvals, plan))
+
+    def _read_approvals(self, plan: PlanSummary) -> Approvals:
         try:
             stored = self.folder.read(plan.name)
         except (CcmError, OSError) as error:
