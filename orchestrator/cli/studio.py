@@ -68,6 +68,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"address and port to listen on (default: {_LISTEN}); an address that other machines"
         " can reach requires --auth and TLS",
     )
+    _add_access(parser)
+    parser.add_argument(
+        "--keep-received",
+        metavar="N",
+        type=count,
+        default=1_000,
+        help="maximum number of posted runs to store (default: 1000)",
+    )
+    parser.add_argument(
+        "--token-space",
+        metavar="BYTES",
+        type=size,
+        default=20 << 30,
+        help="maximum total size of the stored runs of one token (default: 20G)",
+    )
+    _add_policy(parser)
+    _add_news(parser)
+
+
+def _add_access(parser: argparse.ArgumentParser) -> None:
+    """Who reaches the pages, and how."""
     parser.add_argument(
         "--auth", metavar="FILE", help="file of the users who may log in, made by ccm studio user"
     )
@@ -97,22 +118,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="additional host name of this server; repeatable",
     )
-    parser.add_argument(
-        "--keep-received",
-        metavar="N",
-        type=count,
-        default=1_000,
-        help="maximum number of posted runs to store (default: 1000)",
-    )
-    parser.add_argument(
-        "--token-space",
-        metavar="BYTES",
-        type=size,
-        default=20 << 30,
-        help="maximum total size of the stored runs of one token (default: 20G)",
-    )
-    _add_policy(parser)
-    _add_news(parser)
 
 
 def _add_news(parser: argparse.ArgumentParser) -> None:
