@@ -30,7 +30,7 @@ PAGES = (
     f"/compare?a={FIRST}&b={THIRD}", "/search?q=web",
     "/hosts/web1", f"/runs/{FIRST}", f"/runs/{FIRST}/hosts/web1", "/resource?name=file%23/etc/motd",
 )  # fmt: skip
-BAD = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}"
+BAD = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7777777}}"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -343,7 +343,7 @@ def test_what_hosts_and_files_say_is_text_everywhere(state: Path, tmp_path: Path
         finder = _Finder()
         finder.feed(response.text)
         assert finder.found == [], address
-        assert "{{7*7}}" in response.text or "49" not in response.text
+        assert "54444439" not in response.text
         told += "&lt;script&gt;" in response.text
         left += list(_links(response.text, address))
     assert told > 8
