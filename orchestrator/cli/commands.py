@@ -272,7 +272,7 @@ def overview(commands: Iterable[str]) -> str:
         lines.append(entry(f"  {name}", load_command(name).HELP.splitlines()[0], 14))
     lines += [
         "",
-        "'ccm COMMAND --help' shows the options of a command; 'ccm --version' shows the version.",
+        "'ccm COMMAND --help' shows its options; 'ccm --version' shows the version.",
         "",
         "example:",
         "  ccm push -i hosts.yaml --noop site.yaml     # what would change",
