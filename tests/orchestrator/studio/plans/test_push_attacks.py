@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -253,4 +254,20 @@ def test_an_approval_that_is_withdrawn(pushing: PushSite) -> None:
     done = browser.post("/plan/push", data=form)
     assert done.status_code == 409
     assert "0 of 1 approvals" in done.text
+    assert pushing.pushed(wait=0.2) == ""
+
+
+@pytest.mark.parametrize("role", ["", "look"])
+def test_a_user_who_has_lost_the_role(state: Path, tmp_path: Path, users: Path, role: str) -> None:
+    """A form that was open when the user was removed or changed pushes nothing."""
+    own = tmp_path / "users"
+    shutil.copy(users, own)
+    pushing = PushSite(state, tmp_path, own)
+    browser = pushing.log_in()
+    form = {**fields(browser), "hosts": "2"}
+    if role:
+        UserFile(own).add("peter", role, PASSWORD)
+    else:
+        UserFile(own).remove("peter")
+    assert browser.post("/plan/push", data=form).status_code == 403
     assert pushing.pushed(wait=0.2) == ""
