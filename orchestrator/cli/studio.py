@@ -20,6 +20,7 @@ HELP = "Show the stored runs of a fleet in a browser, and edit manifests there."
 EXAMPLE = """
 ccm studio -i hosts.yaml
 ccm studio user add alice --auth studio.users
+ccm studio --signers /etc/ccm/allowed_signers --approvals 2 --allow-push
 ccm studio token add ci --state /srv/studio    # to post and read runs
 ccm studio --listen 192.0.2.10:8700 --auth studio.users \\
   --tls-cert studio.pem --tls-key studio.key
