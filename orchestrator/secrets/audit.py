@@ -16,6 +16,7 @@ from orchestrator.secrets.keyring import MAX_BYTES
 from orchestrator.secrets.readers import is_encrypted, readers_of
 from orchestrator.secrets.reference import COMMAND, calls_in, parse_reference
 from orchestrator.secrets.scan import Finding, findings_in, text_of, tracked_files
+from remote_runtime.errors import UsageError
 
 _MARKS = (b"$ANSIBLE_VAULT;", b"age-encryption.org/v1", b"BEGIN AGE ENCRYPTED", b"sops")
 _DATA = (".yaml", ".yml", "")
@@ -34,10 +35,15 @@ class Audit(NamedTuple):
 
 
 def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
-    """Check the files, or all that git tracks below the directory; no key is needed. SecretError.
+    """Check the files, or all that git tracks below the directory; no key is needed. SecretError,
+    UsageError for what is not a file.
 
     What is unused shows only for all files.
     """
+    for path in files:
+        if os.path.isdir(path) or not os.path.lexists(path):
+            hint = "name files, or none to check all files that git tracks"
+            raise UsageError(f"{path[:200]} is not a file", hint=hint)
     paths = list(files) or tracked_files(directory)
     texts = {path: text for path in paths if (text := text_of(path)) is not None}
     encrypted = {path: data for path in paths if (data := _encrypted(path)) is not None}

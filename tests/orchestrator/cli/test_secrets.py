@@ -172,6 +172,14 @@ def test_check(ccm: Ccm) -> None:
     assert (clean.code, clean.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("name", ["missing.yaml", "."])
+def test_what_is_not_a_file_is_not_checked(ccm: Ccm, name: str) -> None:
+    """A misspelled name is no file without problems."""
+    done = ccm.run("secrets", "check", name)
+    assert (done.code, done.stdout) == (2, "")
+    assert f"{name} is not a file" in done.stderr
+
+
 def test_recipients_and_rekey(ccm: Ccm) -> None:
     """Who can read a file, and a new password for it."""
     done = ccm.run("secrets", "recipients", "v.yml", "hosts.yaml")
