@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from orchestrator.language.errors import EvaluationError
@@ -17,12 +17,17 @@ class Directory:
     """The directory of one manifest; each file is read once per run. Thread-safe.
 
     ``bounds`` is the directory that even a name that is written out may not lead out of: a child
-    manifest may be others' work, and does not get at what else the controller holds.
+    manifest may be others' work, and does not get at what else the controller holds. ``closed``
+    says of a path whether nothing of it may be read; what is closed for ``above`` is so here, too.
     """
 
-    def __init__(self, path: Path, bounds: Path | None = None) -> None:
+    def __init__(
+        self, path: Path, bounds: Path | None = None, *, above: Directory | None = None
+    ) -> None:
         self.path = path
         self.bounds = bounds
+        self.closed: Callable[[Path], bool] | None = None
+        self._above = above
         self._texts: dict[Path, str] = {}
 
     def locate(self, name: str, literal: bool) -> Path:
@@ -41,7 +46,14 @@ class Directory:
         if self.bounds is not None and not _is_below(path, self.bounds):
             message = f"{name!r} is outside {self.bounds}, where a child manifest must stay"
             raise EvaluationError(message, kind="template.file")
+        if self._is_closed(path):
+            raise EvaluationError(f"{name!r} may not be read here", kind="template.file")
         return path
+
+    def _is_closed(self, path: Path) -> bool:
+        if self.closed is not None and self.closed(path):
+            return True
+        return self._above is not None and self._above._is_closed(path)
 
     @property
     def paths(self) -> Collection[Path]:

@@ -21,7 +21,7 @@ from orchestrator.manifest.checks.resource import warnings
 from orchestrator.manifest.checks.scripts import script_warnings
 from orchestrator.manifest.children import names_of_run
 from orchestrator.manifest.data import DataSource, refuse_unknown_keys
-from orchestrator.manifest.defaults import NO_DEFAULTS, Defaults, read_defaults
+from orchestrator.manifest.defaults import NO_DEFAULTS, read_defaults
 from orchestrator.manifest.generated import resources_template
 from orchestrator.manifest.site import Children, Site
 from orchestrator.manifest.structure import ResourceReader
@@ -87,7 +87,7 @@ def read_site(path: Path, parent: Site, bounds: Path | None = None) -> Site:
         types=parent.types,
         children=parent.children,
         bounds=bounds,
-        above=parent.defaults,
+        parent=parent,
     )
     problems += duplicates([named(declared) for declared in site.resources])
     if problems:
@@ -126,7 +126,7 @@ def _read(
     types: Types | None,
     children: Children,
     bounds: Path | None = None,
-    above: Defaults = NO_DEFAULTS,
+    parent: Site | None = None,
     text: str | None = None,
 ) -> Site:
     warnings: list[Problem] = []
@@ -147,8 +147,9 @@ def _read(
         types=types or types_beside(path),
         children=children,
         bounds=bounds,
+        parent=parent,
     )
-    site.defaults = above
+    site.defaults = parent.defaults if parent is not None else NO_DEFAULTS
     _read_ccm(site, root, problems)
     return site
 

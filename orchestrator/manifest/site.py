@@ -59,9 +59,11 @@ class Site:
         types: Types,
         children: Children,
         bounds: Path | None = None,
+        parent: Site | None = None,
     ) -> None:
         self.path = path
-        self.directory = Directory(path.absolute().parent, bounds)
+        above = parent.directory if parent is not None else None
+        self.directory: Directory = Directory(path.absolute().parent, bounds, above=above)
         self.source = source
         self.warnings = warnings
         self.types = types

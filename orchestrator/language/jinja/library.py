@@ -138,7 +138,8 @@ class Library:
         """The template of a file that was read already; see ``load``."""
         above = posixpath.dirname(posixpath.normpath(path))
         if above.startswith("..") and above not in self._outside:
-            self._outside[above] = Directory(self.directory.path / above, self.directory.bounds)
+            own = self.directory
+            self._outside[above] = Directory(own.path / above, own.bounds, above=own)
         return self.parse(text, path)
 
     def parse(self, text: str, path: str, name: str = "") -> LoadedTemplate:

@@ -15,10 +15,10 @@ from orchestrator.manifest.identity import identity
 from orchestrator.manifest.site import Site
 from orchestrator.planning.facts import NoFacts
 from orchestrator.planning.resolved_manifest import resolved_manifest
-from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.runs.fleet_facts import show_hosts
 from orchestrator.runs.request import HostChoice
 from orchestrator.sources.archives import Archives
+from orchestrator.studio.design.closed_files import ClosedFiles
 from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import offline, types_for
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from orchestrator.runs.result import RunResult
 
 MOST_TEXT = 2 << 20  # characters of a rendered manifest
-_MOST_LOOKED_AT = 1 << 20  # bytes of a file that a template reads
-_KEYS = (b"PRIVATE KEY-----", b"AGE-SECRET-KEY-", b"$ANSIBLE_VAULT", b"$argon2")
 _LONGEST_START = 10.0  # seconds that a browser waits for the run to begin
 _LONGEST_INDEXING = 3.0  # seconds that it waits then for the page of the run
 _PAUSE = 0.05  # seconds
@@ -93,7 +91,8 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
     )
 
 
-def _planned(desk: Desk, draft: Draft) -> tuple[Site, Planner]:
+def _planned(desk: Desk, draft: Draft, closed: ClosedFiles | None = None) -> tuple[Site, Planner]:
+    """The draft, which reads none of the ``closed`` files. InputError."""
     from orchestrator.planning import Planner
 
     path = desk.files.path(draft.stored.name)
@@ -104,6 +103,7 @@ def _planned(desk: Desk, draft: Draft) -> tuple[Site, Planner]:
         text=draft.text,
         bounds=desk.files.root,
     )
+    site.directory.closed = closed.has if closed is not None else None
     return site, Planner(site, offline(desk.data_dir))
 
 
@@ -111,24 +111,13 @@ def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
     """InputError where a template has read what is not for a browser: ccm.yaml, a hidden file, a
     key or a file of passwords, and for a user of some hosts the inventory.
     """
-    closed = desk.private
-    if hosts.visible is not None:
-        closed = closed | set(map(os.path.realpath, hosts.sources))
+    closed = ClosedFiles(desk, hosts)
     for part in planner.survey.parts:
         for path in part.site.directory.paths:
-            real = os.path.realpath(path)
-            below = os.path.relpath(real, desk.files.root)
-            is_hidden = any(one.startswith(".") for one in below.split(os.sep))
-            is_own = os.path.basename(real) == PROJECT_FILE or real in closed
-            if is_hidden or is_own or _is_key(real):
+            if closed.has(path):
+                below = os.path.relpath(os.path.realpath(path), desk.files.root)
                 message = f"a template reads {below}, which the studio does not show"
                 raise refusal(message, "use ccm render")
-
-
-def _is_key(path: str) -> bool:
-    with open(path, "rb") as file:
-        data = file.read(_MOST_LOOKED_AT)
-    return any(mark in data for mark in _KEYS)
 
 
 class Preview:
@@ -187,7 +176,12 @@ class Previews:
         work = threading.Thread(
             target=self._run,
             args=(desk, draft),
-            kwargs={"hosts": choice, "preview": preview, "began": began},
+            kwargs={
+                "closed": ClosedFiles(desk, hosts),
+                "hosts": choice,
+                "preview": preview,
+                "began": began,
+            },
             name="studio-preview",
             daemon=True,
         )
@@ -206,6 +200,7 @@ class Previews:
         hosts: HostChoice,
         preview: Preview,
         began: threading.Event,
+        closed: ClosedFiles,
     ) -> None:
         def start(run_id: str) -> None:
             """The run has begun."""
@@ -220,6 +215,7 @@ class Previews:
                 hosts=hosts,
                 runs=self._runs,
                 began=start,
+                closed=closed,
             )
         except (CcmError, OSError) as error:
             text = problem_text(error, desk.files.root, "previewed")
@@ -240,8 +236,11 @@ def preview_draft(
     hosts: HostChoice,
     runs: Path,
     began: Callable[[str], None],
+    closed: ClosedFiles,
 ) -> RunResult:
-    """Preview a draft on hosts; ``began`` gets the ID of the run. CcmError."""
+    """Preview a draft on hosts; ``began`` gets the ID of the run. It reads none of the ``closed``
+    files. CcmError.
+    """
     from orchestrator.runs.push_flow import PushFlow
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.request import RunRequest
@@ -256,7 +255,7 @@ def preview_draft(
         runs=runs,
     )
     flow = PushFlow.prepare(request, QuietReporter(began))
-    site, planner = _planned(desk, draft)
+    site, planner = _planned(desk, draft, closed)
     job = PushJob(
         request.command,
         path,

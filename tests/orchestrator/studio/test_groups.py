@@ -300,3 +300,22 @@ def test_the_file_of_users_has_groups(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("web,edge-1", "web,"))
     with pytest.raises(UsageError, match="line 1 is invalid"):
         file.users()
+
+
+def test_a_preview_reads_no_inventory(fleet: Site, state: Path) -> None:
+    """It has the names of all hosts."""
+    before = {one.name for one in (state / "runs").iterdir()}
+    browser = DesignerBrowser(_browser(fleet, "wendy"))
+    browser.edit("site.yaml")
+    text = SITE.replace("VALUE", "{{ file('./' ~ 'hosts.yaml') }}")
+    browser.send("site.yaml", "text", yaml=text)
+    browser.send("site.yaml", "preview", hosts="web1")
+    end, told = time.monotonic() + 40, ""
+    while "may not be read here" not in told:
+        assert time.monotonic() < end, told
+        time.sleep(0.05)
+        page = browser.get("/design/try", file="site.yaml")
+        own = [one for one in (state / "runs").iterdir() if one.name not in before]
+        found = [one.read_text() for run in own for one in run.iterdir() if one.is_file()]
+        told = " ".join([page, *found])
+    assert not [name for name in FOREIGN if name in told]

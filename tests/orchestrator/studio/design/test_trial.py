@@ -125,3 +125,41 @@ def test_a_preview_is_stored_in_the_state_of_the_studio(tmp_path: Path) -> None:
     assert found is not None
     assert [one.name for one in (other / "runs").iterdir()] == [found[1]]
     assert not (tmp_path / "ccm" / "runs").exists()
+
+
+READS = {
+    "file": "content: \"{{ file('FILE') }}\"",
+    "template": "content: \"{{ template('FILE') }}\"",
+    "a computed name": "content: \"{{ file('./' ~ 'FILE') }}\"",
+    "source": "source: FILE",
+}
+CLOSED = ("ccm.yaml", ".env", "key.pem")
+
+
+@pytest.mark.parametrize("how", READS)
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_preview_reads_no_closed_file(state: Path, tmp_path: Path, how: str, name: str) -> None:
+    """A diff would show it: the resource fails, and what the run stores has nothing of the file."""
+    root = project(tmp_path, "ccm: {resources: []}\n")
+    secret = "b3BlbnNzaC1rZXktdjEAAAAA"
+    (root / "key.pem").write_text(f"-----BEGIN PRIVATE KEY-----\n{secret}\n")
+    (root / ".env").write_text(f"TOKEN={secret}\n")
+    (root / "ccm.yaml").write_text(f"inventory: [hosts.yaml]  # {secret}\n")
+    text = (
+        f"ccm:\n  resources:\n    - file:\n        - {tmp_path}/new:\n"
+        f'            owner: root\n            group: root\n            mode: "0644"\n'
+        f"            {READS[how].replace('FILE', name)}\n"
+    )
+    _, browser = designer(state, root)
+    browser.edit("site.yaml")
+    browser.send("site.yaml", "text", yaml=text)
+    browser.send("site.yaml", "preview", hosts="web1")
+    end = time.monotonic() + 40
+    told = ""
+    while "may not be read here" not in told:
+        assert time.monotonic() < end, told
+        time.sleep(0.05)
+        page = browser.get("/design/try", file="site.yaml")
+        found = [one.read_text() for one in (state / "runs").rglob("*") if one.is_file()]
+        told = " ".join([page, *found])
+    assert secret not in told
