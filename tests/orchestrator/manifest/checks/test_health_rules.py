@@ -43,7 +43,7 @@ def test_templates() -> None:
 def test_a_manifest_without_goss_rules_loads_nothing_of_them() -> None:
     """The kinds are imported for those who use them."""
     code = (
-        "import sys; from orchestrator.manifest.checks.health_rules import health_complaints as h;"
+        "import sys; from orchestrator.manifest.checks.health_rules import health_problems as h;"
         "h([{'command': 'x'}], True); print([m for m in sys.modules if 'runtime.health' in m])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
