@@ -19,14 +19,14 @@ ccm studio token add alice --state /srv/studio
 ccm studio token add ci-web --group web --expires 90d --state /srv/studio
 ccm studio token add wall --read-only --state /srv/studio
 ccm studio token list --state /srv/studio
-ccm studio token remove alice --state /srv/studio
+ccm studio token rm alice --state /srv/studio
 """
 _DAY = 86_400.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the actions."""
-    parser.add_argument("action", choices=("add", "list", "remove"), help="the action")
+    parser.add_argument("action", choices=("add", "list", "rm"), help="the action")
     parser.add_argument(
         "name", metavar="NAME", nargs="?", help="name of the token, for add and remove"
     )
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(
             f"studio token {args.action}: NAME is missing", hint="name the person or pipeline"
         )
-    if args.action == "remove":
+    if args.action == "rm":
         file.remove(args.name)
         print(f"removed: {args.name}")
         return 0

@@ -100,6 +100,6 @@ def test_tokens_from_the_command_line(ccm: Ccm) -> None:
     assert re.search(r"^ci  post, read  web  until \d{4}-", listed, re.MULTILINE)
     assert "wall  read  all hosts" in listed
     assert token not in listed
-    assert ccm.run("studio", "token", "remove", "ci", *state).code == 0
-    assert "there is no token" in ccm.run("studio", "token", "remove", "ci", *state).stderr
+    assert ccm.run("studio", "token", "rm", "ci", *state).code == 0
+    assert "there is no token" in ccm.run("studio", "token", "rm", "ci", *state).stderr
     assert ccm.run(*add, "../x", *state).code == 2

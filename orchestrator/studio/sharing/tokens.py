@@ -105,7 +105,7 @@ class TokenFile:
         tokens = self.tokens()
         if any(one.name == name for one in tokens.values()):
             raise UsageError(
-                f"there is a token {name}", hint=f"remove it first: ccm studio token remove {name}"
+                f"there is a token {name}", hint=f"remove it first: ccm studio token rm {name}"
             )
         number, now = secrets.token_hex(6), self._clock()
         text = f"ccm_{number}_{secrets.token_urlsafe(32)}"
