@@ -23,7 +23,7 @@ from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.host.ports import Host, HostReader
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 # All that a type is written with comes from here.
 __all__ = [

@@ -6,7 +6,8 @@ from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from remote_runtime.system.files import Files, Status
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
 
 HASHED = "sha256:"
 """What stands before the hash of a content in a record."""

@@ -1,31 +1,18 @@
 """The ports of paths, through which a state type reads and changes them (target). See ``ports``."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, NoReturn, Optional, Sequence, Tuple
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import Status
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to what the run makes
-
-
-class Node(NamedTuple):
-    """What is at a path: ``kind`` is file, directory, symlink or other.
-
-    ``mode`` has the special bits, ``target`` is the text of a symlink as it was written.
-    """
-
-    kind: str
-    mode: int
-    uid: int
-    gid: int
-    size: int  # bytes
-    target: str = ""
-    device: int = 0  # the number of the file system
+Node = Status  # what is at a path
 
 
 class FileReader(object):

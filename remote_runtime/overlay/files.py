@@ -14,8 +14,8 @@ from remote_runtime.overlay.planned_nodes import Node, ResolvedPath, shared
 from remote_runtime.overlay.planned_walk import PlannedWalk, closed
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.errno_messages import many_names, refusal
-from remote_runtime.system.files import Files, Reader, Status
-from remote_runtime.system.paths import has_long_name, is_too_long
+from remote_runtime.system.files import Files, Reader
+from remote_runtime.system.paths import Status, has_long_name, is_too_long
 from remote_runtime.system.read_only import ReadOnly
 from remote_runtime.system.walk import has_acl
 

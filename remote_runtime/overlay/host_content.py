@@ -4,7 +4,8 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.errno_messages import NO_ACCESS
-from remote_runtime.system.files import Files, Status
+from remote_runtime.system.files import Files
+from remote_runtime.system.paths import Status
 
 
 class HostContent(Content):

@@ -10,7 +10,8 @@ from remote_runtime.system.walk import LINK, access_list
 if TYPE_CHECKING:
     from remote_runtime.overlay.planned_nodes import Node
     from remote_runtime.system.accounts import Identity
-    from remote_runtime.system.files import Files, Status
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
 
 ELF = b"\x7fELF"
 _ORDER, _MACHINE = slice(5, 6), slice(18, 20)  # of the bytes, and for which it is

@@ -10,7 +10,8 @@ from remote_runtime.system.errno_messages import NO_ACCESS, refusal
 from remote_runtime.system.preconditions import LOOKED_AT, flags
 
 if TYPE_CHECKING:
-    from remote_runtime.system.files import Files, Status
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
 
 
 def require_removable(files: "Files", top: str, rights: Callable[[str], Optional[int]]) -> None:

@@ -6,7 +6,7 @@ import time
 from typing import Any, Dict, Iterable, Optional
 
 from remote_runtime.context import Context
-from remote_runtime.system.files import Status
+from remote_runtime.system.paths import Status
 
 _MAX_PATHS = 10000
 _ASKING = 10.0  # seconds, for the package of a path

@@ -9,7 +9,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.reporting import difference
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
-from remote_runtime.system.files import Status
+from remote_runtime.system.paths import Status
 
 MAX_BYTES = 512 << 10
 """Bytes of content that the diffs of one resource are made of, so that its event stays small."""

@@ -9,11 +9,21 @@ import errno
 import os
 import stat
 import time
-from typing import TYPE_CHECKING, Callable, Dict, Generator, List, NamedTuple, Optional, Set, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Callable,
+    Dict,
+    Generator,
+    List,
+    Optional,
+    Set,
+    Tuple,
+)
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.errno_messages import failure, many_names
+from remote_runtime.system.paths import Status, stamp, status_of
 from remote_runtime.system.walk import (
     READ,
     Directory,
@@ -21,7 +31,6 @@ from remote_runtime.system.walk import (
     Walker,
     clock,
     leads_nowhere,
-    stamp,
 )
 
 if TYPE_CHECKING:
@@ -32,26 +41,8 @@ if TYPE_CHECKING:
 BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _LINK = getattr(os, "O_PATH", 0)  # of which a descriptor is had; only Linux has it
-_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
 Reader = Callable[[], Generator[bytes, None, None]]
 _TICK = 0.02  # seconds that pass at most before that clock goes on
-
-
-class Status(NamedTuple):
-    """What ``lstat`` says about a path; ``mode`` holds the special bits too."""
-
-    kind: str  # file, directory, symlink or other
-    mode: int
-    uid: int
-    gid: int
-    size: int
-    mtime: int  # seconds since the epoch
-    identity: Tuple[int, ...]  # changes whenever the content does
-
-    @property
-    def device(self) -> int:
-        """The number of the file system."""
-        return self.identity[0]
 
 
 class Files(object):
@@ -104,7 +95,7 @@ class Files(object):
         except FileNotFoundError:
             return None
         place.admit(found)
-        return _status(found)
+        return status_of(found)
 
     def real(self, path: str) -> str:
         """The path without links, those at its end followed; its end need not exist.
@@ -265,7 +256,7 @@ class Files(object):
                     except FileNotFoundError:
                         continue
                     place.admit(at)
-                    found.append((name, _status(at)))
+                    found.append((name, status_of(at)))
                 return found
             finally:
                 os.close(descriptor)
@@ -571,11 +562,3 @@ def _set(descriptor: int, uid: int, gid: int, mode: int) -> None:
     if (found.st_uid, found.st_gid) != (uid, gid):
         os.fchown(descriptor, uid, gid)
     os.fchmod(descriptor, mode)
-
-
-def _status(found: os.stat_result) -> Status:
-    mode, mtime = found.st_mode, int(found.st_mtime)
-    kind = _KINDS.get(mode & ~0o7777, "other")
-    return Status(
-        kind, mode & 0o7777, found.st_uid, found.st_gid, found.st_size, mtime, stamp(found)
-    )

@@ -1,11 +1,45 @@
-"""Paths as they are written, and those below a directory (target)."""
+"""Paths as they are written, what is at them, and those below a directory (target)."""
 
 import os
-from typing import Any, Callable, Iterator, List, Tuple
+import stat
+from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 
 _LONGEST = 3800  # bytes of a path to which a name can be added yet
 _LONGEST_NAME = 255  # bytes
 _LONGEST_PATH = 4095
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
+
+
+class Status(NamedTuple):
+    """What ``lstat`` says about a path; ``mode`` holds the special bits too."""
+
+    kind: str  # file, directory, symlink or other
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    mtime: int  # seconds since the epoch
+    identity: Tuple[int, ...]  # changes whenever the content does
+    target: str = ""  # the text of a symlink, where the ports of the host tell it
+
+    @property
+    def device(self) -> int:
+        """The number of the file system."""
+        return self.identity[0]
+
+
+def status_of(found: os.stat_result) -> Status:
+    """What the system says about a path."""
+    mode, mtime = found.st_mode, int(found.st_mtime)
+    kind = _KINDS.get(mode & ~0o7777, "other")
+    return Status(
+        kind, mode & 0o7777, found.st_uid, found.st_gid, found.st_size, mtime, stamp(found)
+    )
+
+
+def stamp(found: os.stat_result) -> Tuple[int, ...]:
+    """What is another one once a file was changed, or is another file."""
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def is_within(path: str, directory: str) -> bool:

@@ -9,7 +9,8 @@ from remote_runtime.system import inode_flags
 from remote_runtime.system.attributes import Attributes
 from remote_runtime.system.directory_syncs import begin_sync, sync_now
 from remote_runtime.system.errno_messages import failure, refusal
-from remote_runtime.system.walk import Place, stamp
+from remote_runtime.system.paths import stamp
+from remote_runtime.system.walk import Place
 
 _NAME_ROOM = 200  # of the 255 bytes of a name, so that the temporary one fits as well
 _FOUND = (getattr(os, "O_PATH", 0) or os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW

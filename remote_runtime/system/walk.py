@@ -12,7 +12,7 @@ import time
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.paths import is_too_long
+from remote_runtime.system.paths import is_too_long, stamp
 
 LINK = "resource.file.link"  # the kind of the error over one that is not to be trusted
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
@@ -287,11 +287,6 @@ class Walker(object):
 def _require_nameable(path: str) -> None:
     if is_too_long(path):
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-
-
-def stamp(found: os.stat_result) -> Tuple[int, ...]:
-    """What is another one once a file was changed, or is another file."""
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def clock() -> int:

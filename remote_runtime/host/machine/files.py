@@ -12,27 +12,11 @@ from remote_runtime.system import inode_flags
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
 from remote_runtime.system.files import Files as Door
-from remote_runtime.system.files import Status
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
     from remote_runtime.system.account_files import User
     from remote_runtime.system.process.commands import Commands
-
-
-def node_of(status: Optional[Status], target: str) -> Optional[Node]:
-    """The result of the adapter in the form of the ports."""
-    if status is None:
-        return None
-    return Node(
-        status.kind,
-        status.mode,
-        uid=status.uid,
-        gid=status.gid,
-        size=status.size,
-        target=target if status.kind == "symlink" else "",
-        device=status.device,
-    )
 
 
 class FileReader(file_ports.FileReader):
@@ -43,15 +27,16 @@ class FileReader(file_ports.FileReader):
 
     def lstat(self, path: str) -> Optional[Node]:
         """See the base class."""
-        status = self._status(path, False)
-        is_link = status is not None and status.kind == "symlink"
-        return node_of(status, self._door.link(path) if is_link else "")
+        node = self._status(path, False)
+        if node is None or node.kind != "symlink":
+            return node
+        return node._replace(target=self._door.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
         """See the base class."""
-        return node_of(self._status(path, True), "")
+        return self._status(path, True)
 
-    def _status(self, path: str, follow: bool) -> Optional[Status]:
+    def _status(self, path: str, follow: bool) -> Optional[Node]:
         try:
             return self._door.status(path, follow)
         except ResourceError as error:

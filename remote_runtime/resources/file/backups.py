@@ -16,7 +16,7 @@ from remote_runtime.system.attributes import Attributes
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 MOST = 5  # of one file
 _NUMBER = re.compile(r"~([0-9]{1,18})~\Z")

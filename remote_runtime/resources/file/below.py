@@ -11,7 +11,7 @@ from remote_runtime.resources.file.system_directories import is_of_system
 from remote_runtime.resources.file.tree import Scope, Walk
 
 if TYPE_CHECKING:
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 
 class Below(object):

@@ -7,7 +7,7 @@ from remote_runtime.changes import HASHED, Unknowable, content_before, text_befo
 from remote_runtime.content import Content
 from remote_runtime.context import Context
 from remote_runtime.reporting import difference
-from remote_runtime.system.files import Status
+from remote_runtime.system.paths import Status
 
 _OTHERS_READ = 0o004
 

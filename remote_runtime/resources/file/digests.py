@@ -8,7 +8,7 @@ from remote_runtime.plans.observed_state import attributes_of, of_path
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 
 def observation(resource: PathType, state: Any) -> Any:

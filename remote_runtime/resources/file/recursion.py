@@ -8,7 +8,7 @@ from remote_runtime.resources.file import modes, wording
 from remote_runtime.resources.file.tree import Entry, shown
 
 if TYPE_CHECKING:
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 _NAMED = 3  # paths of a record
 _AS_ANOTHER = 0o6000

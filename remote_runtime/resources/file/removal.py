@@ -5,7 +5,7 @@ from typing import List, Optional
 from remote_runtime.base import Action, Change, Missing, PathEffect, ResourceType
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file import wording
-from remote_runtime.system.files import Status
+from remote_runtime.system.paths import Status
 
 
 def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:

@@ -9,7 +9,7 @@ from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 
 def refuse(path: str, status: "Optional[Status]", bare: bool, stays: bool = False) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from remote_runtime.resources.file.backups import Backup
     from remote_runtime.resources.file.below import Below
     from remote_runtime.resources.file.write_ahead import Store
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
     from remote_runtime.system.preconditions import Preconditions
 
 ATTRIBUTES = ("owner", "group", "mode")

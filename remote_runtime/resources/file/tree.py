@@ -11,7 +11,7 @@ from remote_runtime.system.preconditions import mount_points
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 MOST = 100000  # paths below one directory
 _PROBE = ".ccm-any-name"

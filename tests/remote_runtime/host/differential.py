@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.file_ports import Node
 from remote_runtime.host.machine.machine import machine, reader
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import HostReader
+from remote_runtime.system.paths import Status
 from tests.remote_runtime.fakes import close, context, item
 from tests.remote_runtime.host import own_mounts
 from tests.remote_runtime.host.random_cases import Case, all_paths, drawn
@@ -98,9 +98,10 @@ class _Look:
 
 
 def _plain(found: Any) -> Any:
-    """Without the size of a directory or link, which the file system chooses."""
-    if isinstance(found, Node):
-        return found._replace(size=found.size if found.kind == "file" else 0)
+    """Without times, and without the size of a directory or link, which the file system chooses."""
+    if isinstance(found, Status):
+        size = found.size if found.kind == "file" else 0
+        return found._replace(size=size, mtime=0, identity=(found.device,))
     return found.decode("latin-1") if isinstance(found, bytes) else found
 
 

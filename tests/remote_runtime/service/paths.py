@@ -3,7 +3,8 @@
 import os
 from typing import Dict, Generator, List, Optional, Set
 
-from remote_runtime.system.files import Files, Status
+from remote_runtime.system.files import Files
+from remote_runtime.system.paths import Status
 
 
 class FakePaths(Files):

@@ -52,7 +52,7 @@ from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Status
+    from remote_runtime.system.paths import Status
 
 # What dpkg removes beside a configuration file.
 _COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")

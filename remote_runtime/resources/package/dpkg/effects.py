@@ -19,7 +19,7 @@ from remote_runtime.resources.package.maintainer_scripts.effects import Declared
 from remote_runtime.resources.package.maintainer_scripts.package_scripts import Declare
 from remote_runtime.resources.package.maintainer_scripts.shell import Call
 from remote_runtime.resources.package.provider import VersionChange
-from remote_runtime.system.files import Status
+from remote_runtime.system.paths import Status
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

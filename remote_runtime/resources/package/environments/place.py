@@ -12,7 +12,8 @@ from remote_runtime.system import walk
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.files import Files, Status
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
 
 KIND = "package.environment"
 

@@ -13,7 +13,8 @@ from remote_runtime.resources.package.maintainer_scripts.shell import Call
 from remote_runtime.resources.package.maintainer_scripts.tests import UNKNOWN
 
 if TYPE_CHECKING:
-    from remote_runtime.system.files import Files, Status
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
 
 _LIMIT = 1 << 16  # bytes of a configuration file that is read
 NAME = "dpkg-maintscript-helper"

@@ -12,7 +12,8 @@ from remote_runtime.resources.package.maintainer_scripts.tests import UNKNOWN
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
-    from remote_runtime.system.files import Files, Status
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
 
 _OCTAL = re.compile(r"[0-7]{3,4}\Z")
 _LIMIT = 1 << 16  # bytes of a file that is read
