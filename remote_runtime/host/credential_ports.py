@@ -30,11 +30,11 @@ class Credentials(CredentialReader):
 
 def reader_of(host: "HostReader") -> CredentialReader:
     """The credentials of a host that can be read."""
-    found: CredentialReader = host.parts("credentials")
+    found: CredentialReader = host.part("credentials")
     return found
 
 
 def credentials_of(host: "Host") -> Credentials:
     """The credentials of a host that can be changed."""
-    found: Credentials = host.parts("credentials")
+    found: Credentials = host.part("credentials")
     return found

@@ -24,11 +24,11 @@ class Crontabs(CrontabReader):
 
 def reader_of(host: "HostReader") -> CrontabReader:
     """The crontabs of a host that can be read."""
-    found: CrontabReader = host.parts("crontabs")
+    found: CrontabReader = host.part("crontabs")
     return found
 
 
 def crontabs_of(host: "Host") -> Crontabs:
     """The crontabs of a host that can be changed."""
-    found: Crontabs = host.parts("crontabs")
+    found: Crontabs = host.part("crontabs")
     return found

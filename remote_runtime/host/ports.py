@@ -6,12 +6,11 @@ classes, which contain the common rules. Every method may raise ``ResourceError`
 also ``Unknowable``, if the result is unknown before the push.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import LARGEST, OURS, Contents, FileReader, Files, Node
-from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
 from remote_runtime.retries import ONCE, Tries
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.command import Command
     from remote_runtime.host.conditions import ConditionReader, Conditions
     from remote_runtime.host.downloads import Archives, DownloadReader, Downloads
+    from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
     from remote_runtime.system.account_files import Group, User
@@ -260,76 +260,88 @@ class Units(UnitReader):
         raise NotImplementedError
 
 
-RareParts = Callable[[str], Any]
-"""Makes the ports that few types use, by their names."""
-
-
-def _no_parts(name: str) -> Any:
-    raise AttributeError(name)
+Parts = Callable[[str], Any]
+"""Makes the ports of a host by their names, so that a run imports those that its types use."""
 
 
 class HostReader(object):
-    """A host that can be read."""
+    """A host that can be read. ``make`` makes each port but ``files`` once it is asked for."""
 
-    def __init__(
-        self,
-        files: FileReader,
-        accounts: AccountReader,
-        commands: CommandReader,
-        kernel: KernelReader,
-    ) -> None:
+    def __init__(self, files: FileReader, make: Parts) -> None:
         self.files = files
-        self.accounts = accounts
-        self.commands = commands
-        self.kernel = kernel
-        self.parts: RareParts = _no_parts
+        self._make = make
+        self._made: Dict[str, Any] = {}
+
+    def part(self, name: str) -> Any:
+        """The port of a name."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    @property
+    def accounts(self) -> AccountReader:
+        """Users and groups."""
+        accounts: AccountReader = self.part("accounts")
+        return accounts
+
+    @property
+    def commands(self) -> CommandReader:
+        """Programs."""
+        commands: CommandReader = self.part("commands")
+        return commands
+
+    @property
+    def kernel(self) -> "KernelReader":
+        """The parameters and modules of the kernel."""
+        kernel: KernelReader = self.part("kernel")
+        return kernel
 
     @property
     def lists(self) -> "PackageListReader":
         """The package lists."""
-        lists: PackageListReader = self.parts("lists")
+        lists: PackageListReader = self.part("lists")
         return lists
 
     @property
     def checkouts(self) -> "CheckoutReader":
         """Checkouts of git repositories."""
-        checkouts: CheckoutReader = self.parts("checkouts")
+        checkouts: CheckoutReader = self.part("checkouts")
         return checkouts
 
     @property
     def mounts(self) -> "MountReader":
         """What is mounted."""
-        mounts: MountReader = self.parts("mounts")
+        mounts: MountReader = self.part("mounts")
         return mounts
 
     @property
     def conditions(self) -> "ConditionReader":
         """What can be waited for."""
-        conditions: ConditionReader = self.parts("conditions")
+        conditions: ConditionReader = self.part("conditions")
         return conditions
 
     @property
-    def reboots(self) -> RebootReader:
+    def reboots(self) -> "RebootReader":
         """The reboot of this run."""
-        reboots: RebootReader = self.parts("reboots")
+        reboots: RebootReader = self.part("reboots")
         return reboots
 
     @property
     def downloads(self) -> "DownloadReader":
         """Files of web servers."""
-        downloads: DownloadReader = self.parts("downloads")
+        downloads: DownloadReader = self.part("downloads")
         return downloads
 
     @property
     def contents(self) -> "Contents":
         """Contents of the plan."""
-        contents: Contents = self.parts("contents")
+        contents: Contents = self.part("contents")
         return contents
 
     @property
     def units(self) -> UnitReader:
         """The units of the init system."""
-        units: UnitReader = self.parts("units")
+        units: UnitReader = self.part("units")
         return units
 
 
@@ -341,66 +353,75 @@ class Host(HostReader):
     look afterwards: people are told, and a preview fails."""
 
     files: Files
-    accounts: Accounts
-    commands: Commands
-    kernel: Kernel
 
-    def __init__(
-        self,
-        files: Files,
-        accounts: Accounts,
-        commands: Commands,
-        kernel: Kernel,
-    ) -> None:
-        super().__init__(files, accounts, commands, kernel)
+    def __init__(self, files: Files, make: Parts) -> None:
+        super().__init__(files, make)
         self.warn: Callable[[str], object] = str
         self.tolerate: Callable[[ResourceError], object] = str
         self.tries = 0
 
     @property
+    def accounts(self) -> Accounts:
+        """Users and groups."""
+        accounts: Accounts = self.part("accounts")
+        return accounts
+
+    @property
+    def commands(self) -> Commands:
+        """Programs."""
+        commands: Commands = self.part("commands")
+        return commands
+
+    @property
+    def kernel(self) -> "Kernel":
+        """The parameters and modules of the kernel."""
+        kernel: Kernel = self.part("kernel")
+        return kernel
+
+    @property
     def checkouts(self) -> "Checkouts":
         """Checkouts of git repositories."""
-        checkouts: Checkouts = self.parts("checkouts")
+        checkouts: Checkouts = self.part("checkouts")
         return checkouts
 
     @property
     def mounts(self) -> "Mounts":
         """What is mounted."""
-        mounts: Mounts = self.parts("mounts")
+        mounts: Mounts = self.part("mounts")
         return mounts
 
     @property
     def lists(self) -> "PackageLists":
         """The package lists."""
-        lists: PackageLists = self.parts("lists")
+        lists: PackageLists = self.part("lists")
         return lists
 
     @property
     def units(self) -> Units:
         """The units of the init system."""
-        units: Units = self.parts("units")
+        units: Units = self.part("units")
         return units
 
     @property
     def archives(self) -> "Archives":
         """Archives that are extracted."""
-        archives: Archives = self.parts("archives")
+        archives: Archives = self.part("archives")
         return archives
 
     @property
     def conditions(self) -> "Conditions":
         """What can be waited for."""
-        conditions: Conditions = self.parts("conditions")
+        conditions: Conditions = self.part("conditions")
         return conditions
 
     @property
-    def reboots(self) -> Reboots:
+    def reboots(self) -> "Reboots":
         """The reboot of this run."""
-        reboots: Reboots = self.parts("reboots")
+        reboots: Reboots = self.part("reboots")
         return reboots
 
     @property
     def downloads(self) -> "Downloads":
         """Files of web servers."""
-        downloads: Downloads = self.parts("downloads")
+        downloads: Downloads = self.part("downloads")
         return downloads

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from remote_runtime.host.machine import account_reader, commands, files, kernel
+from remote_runtime.host.machine import files
 from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ def reader(
     read as they are in ``planned``, without it as they are at this resource's turn."""
 
     def part(name: str) -> Any:
-        """A port that few types read, whose module is imported only then."""
+        """A port, whose module is imported once a type reads it."""
+        if name in ("accounts", "commands", "kernel"):
+            return _reader_of(name, doors)
         if name == "mounts":
             from remote_runtime.host.machine import mounts
 
@@ -47,14 +49,23 @@ def reader(
             return units.UnitReader(planned, context)
         return _part(context, name, changing=False)
 
-    made = HostReader(
-        files.FileReader(doors.files),
-        account_reader.AccountReader(doors.accounts),
-        commands.CommandReader(doors.commands, doors.files, doors.accounts),
-        kernel.KernelReader(lambda: doors.kernel),
-    )
-    made.parts = part
+    made = HostReader(files.FileReader(doors.files), part)
     return made
+
+
+def _reader_of(name: str, doors: "Union[Context, HostOverlay]") -> Any:
+    """A port that many types read."""
+    if name == "accounts":
+        from remote_runtime.host.machine import account_reader
+
+        return account_reader.AccountReader(doors.accounts)
+    if name == "commands":
+        from remote_runtime.host.machine import commands
+
+        return commands.CommandReader(doors.commands, doors.files, doors.accounts)
+    from remote_runtime.host.machine import kernel
+
+    return kernel.KernelReader(lambda: doors.kernel)
 
 
 def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
@@ -97,54 +108,65 @@ def machine(
 ) -> Host:
     """The machine behind the doors of a run; ``log`` gets each line that is to be reported, and
     ``warn`` each warning."""
-    from remote_runtime.host.machine import accounts
-
     paths = files.Files(context.files, context.commands, context.changed_paths)
-    theirs = accounts.Accounts(context.accounts, paths, context.commands)
-    runs = commands.Commands(context, log)
-    core = kernel.Kernel(lambda: context.kernel, runs)
-    made = Host(paths, theirs, runs, core)
 
     def part(name: str) -> Any:
-        """A port that few types use, whose module is imported only then."""
+        """A port, whose module is imported once a type uses it."""
+        if name == "accounts":
+            from remote_runtime.host.machine import accounts
+
+            return accounts.Accounts(context.accounts, paths, context.commands)
+        if name == "commands":
+            from remote_runtime.host.machine import commands
+
+            return commands.Commands(context, log)
+        if name == "kernel":
+            from remote_runtime.host.machine import kernel
+
+            return kernel.Kernel(lambda: context.kernel, made.part("commands"))
         if name == "mounts":
             from remote_runtime.host.machine import mounts
 
             forget = context.files.walker.forget
-            return mounts.Mounts(lambda: context.mounts, paths, runs, forget)
-        if name == "checkouts":
-            from remote_runtime.host.machine import checkouts
-
-            return checkouts.Checkouts(paths, theirs, context.commands, context.progress)
+            return mounts.Mounts(lambda: context.mounts, paths, made.part("commands"), forget)
         if name == "downloads":
             from remote_runtime.host.machine import downloads
 
-            return downloads.Downloads(context, paths, count, lambda: part("archives"))
-        if name == "archives":
-            from remote_runtime.host.machine import archives
-
-            return archives.Archives(context, context.files, context.commands)
-        if name == "conditions":
-            from remote_runtime.host.machine import conditions
-
-            return conditions.Conditions(context, made)
-        if name == "crontabs":
-            from remote_runtime.host.machine import crontabs
-
-            return crontabs.Crontabs(lambda: context.crontabs, theirs)
-        if name == "credentials":
-            from remote_runtime.host.machine import credentials
-
-            return credentials.Credentials(paths, context.commands)
-        return _part(context, name, changing=True)
+            return downloads.Downloads(context, paths, count, lambda: made.part("archives"))
+        return _rare_part(context, paths, host=made, name=name)
 
     def count(number: int) -> None:
         made.tries = number
 
-    made.parts = part
+    made = Host(paths, part)
     made.warn = warn
     made.tolerate = lambda error: context.notice("error", str(error))
     return made
+
+
+def _rare_part(context: "Context", paths: files.Files, *, host: Host, name: str) -> Any:
+    """A port through which few types change something."""
+    if name == "checkouts":
+        from remote_runtime.host.machine import checkouts
+
+        return checkouts.Checkouts(paths, host.accounts, context.commands, context.progress)
+    if name == "archives":
+        from remote_runtime.host.machine import archives
+
+        return archives.Archives(context, context.files, context.commands)
+    if name == "conditions":
+        from remote_runtime.host.machine import conditions
+
+        return conditions.Conditions(context, host)
+    if name == "crontabs":
+        from remote_runtime.host.machine import crontabs
+
+        return crontabs.Crontabs(lambda: context.crontabs, host.accounts)
+    if name == "credentials":
+        from remote_runtime.host.machine import credentials
+
+        return credentials.Credentials(paths, context.commands)
+    return _part(context, name, changing=True)
 
 
 def _part(context: "Context", name: str, changing: bool) -> Any:

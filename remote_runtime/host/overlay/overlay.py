@@ -1,9 +1,9 @@
 """The host as state types have it in a preview (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.overlay import accounts, commands, files, kernel
+from remote_runtime.host.overlay import files
 from remote_runtime.host.overlay.record import Covering, Record, anything
 from remote_runtime.host.ports import Host
 
@@ -30,28 +30,34 @@ class Overlay(Host):
         warn: Callable[[str], object] = str,
     ) -> None:
         self.record = record = Record(world, by, covering)
-        made: Dict[str, Any] = {}
-
-        def part(name: str) -> Any:
-            """A port that few types use, one of each."""
-            if name not in made:
-                made[name] = make(name)
-            return made[name]
+        paths = files.Files(record)
 
         def make(name: str) -> Any:
-            """A port whose module is imported only where it is asked for."""
+            """A port, whose module is imported once a type uses it."""
+            if name == "accounts":
+                from remote_runtime.host.overlay import accounts
+
+                return accounts.Accounts(record, paths, self.part("commands"))
+            if name == "commands":
+                from remote_runtime.host.overlay import commands
+
+                return commands.Commands(record)
+            if name == "kernel":
+                from remote_runtime.host.overlay import kernel
+
+                return kernel.Kernel(record, self.part("commands"))
             if name == "mounts":
                 from remote_runtime.host.overlay import mounts
 
-                return mounts.Mounts(record, paths, runs)
+                return mounts.Mounts(record, paths, self.part("commands"))
             if name == "checkouts":
                 from remote_runtime.host.overlay import checkouts
 
-                return checkouts.Checkouts(record, paths, theirs, runs)
+                return checkouts.Checkouts(record, paths, self.accounts, self.part("commands"))
             if name == "crontabs":
                 from remote_runtime.host.overlay import crontabs
 
-                return crontabs.Crontabs(record, theirs, runs)
+                return crontabs.Crontabs(record, self.accounts, self.part("commands"))
             if name == "credentials":
                 from remote_runtime.host.overlay import credentials
 
@@ -61,17 +67,15 @@ class Overlay(Host):
             if name == "downloads":
                 from remote_runtime.host.overlay import downloads
 
-                return downloads.Downloads(context, record, paths, lambda: part("archives"))
+                return downloads.Downloads(context, record, paths, lambda: self.part("archives"))
             if name == "conditions":
                 from remote_runtime.host.overlay import conditions
 
                 return conditions.Conditions(context, self, record)
             return _part(context, record, name)
 
-        paths, runs = files.Files(record), commands.Commands(record)
-        theirs = accounts.Accounts(record, paths, runs)
-        super().__init__(paths, theirs, runs, kernel.Kernel(record, runs))
-        self.parts, self.warn, self.tolerate = part, warn, _fail
+        super().__init__(paths, make)
+        self.warn, self.tolerate = warn, _fail
 
 
 def _fail(error: ResourceError) -> NoReturn:
