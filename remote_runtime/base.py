@@ -16,14 +16,11 @@ from remote_runtime.effects import (
     UnitEffect,
     UnknownEffect,
 )
-from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
-from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.host.ports import Host, HostReader
-    from remote_runtime.system.paths import Status
 
 # All that a type is written with comes from here.
 __all__ = [
@@ -256,38 +253,6 @@ class ResourceType(object):
             if action.message and action.message not in words:
                 words.append(action.message)
         return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
-
-
-class PathType(ResourceType):
-    """A type whose resources are named by the path that they look after."""
-
-    @classmethod
-    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """The path itself. See the base class."""
-        return [(name, properties.get("ensure") != "absent")]
-
-    def standing(self) -> "Optional[Status]":
-        """What is at the path, None for nothing: below a file there is nothing either, where that
-        is what is wanted. ``ResourceError`` where it cannot be told."""
-        try:
-            return self.context.files.status(self.name)
-        except ResourceError as error:
-            if self.ensure != "absent" or error.kind != NOT_A_DIRECTORY:
-                raise
-            return None
-
-    def found(self) -> Properties:
-        """With the attributes of what is there. See the base class."""
-        from remote_runtime.plans.observed_state import of_path
-
-        state = self.observe()
-        return {"ensure": state.ensure, **of_path(self.context, self.name, state.status)}
-
-    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """By owner, times and package of what is there. See the base class."""
-        from remote_runtime.plans.observed_state import traces_of
-
-        return traces_of(self.context, self.name)
 
 
 class Diff(object):

@@ -58,6 +58,7 @@ class _Turn(NamedTuple):
     mask: "Mask"
     doubts: List[Doubted]
     own: bool = False
+    rendered: bool = False
 
 
 class Context(object):
@@ -152,8 +153,9 @@ class Context(object):
 
         ``secrets`` are masked meanwhile.
         """
-        turn = _Turn(item.index, noop, self.mask.extended(secrets), [], own=item.own)
-        return InTurn(self, turn)
+        rendered = item.deferred_render
+        mask = self.mask.extended(secrets)
+        return InTurn(self, _Turn(item.index, noop, mask, [], own=item.own, rendered=rendered))
 
     @property
     def noop(self) -> bool:
@@ -164,6 +166,11 @@ class Context(object):
     def position(self) -> int:
         """The index of the current resource in the plan."""
         return self._turn.position
+
+    @property
+    def rendered(self) -> bool:
+        """Whether templates of the current resource are rendered at its turn."""
+        return self._turn.rendered
 
     @property
     def mask(self) -> "Mask":
@@ -279,10 +286,6 @@ class Context(object):
         """In a preview: where a path is without links, that at its end left and followed."""
         layer = self._layer()
         return [layer.find(path, follow).path for follow in (False, True)]
-
-    def links(self, path: str) -> List[str]:
-        """In a preview: where the links are that lead from a path to its end."""
-        return [link for link, _ in self._layer().find(path, True).links]
 
     def _layer(self) -> "FileOverlay":
         from remote_runtime.overlay.file_overlay import FileOverlay

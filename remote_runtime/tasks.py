@@ -7,7 +7,11 @@ from remote_runtime.changes import Change
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
+    from remote_runtime.host.file_ports import NewFile, Node
     from remote_runtime.host.ports import Host, HostReader
+
+ATTRIBUTES = ("owner", "group", "mode", "size", "checksum", "kind")
+"""Those of a path that a push leaves as they are."""
 
 
 class NewContent(NamedTuple):
@@ -56,12 +60,43 @@ class TaskStateType(PathStateType):
         """What there is to do, nothing where all is as desired; also asked once it was done."""
         raise NotImplementedError
 
+    def assumed(self, host: "HostReader") -> List[Task]:
+        """What there would be to do where not all properties are known, as far as can be told."""
+        return []
+
+    def known(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
+        """What would leave the path as it is, where all is as desired."""
+        return []
+
     def require(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> None:
         """``Missing`` for what keeps the tasks from being done, before the first one begins."""
 
-    def observed(self, found: Optional[Mapping[str, Any]]) -> Any:
+    def node(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> "Optional[Node]":
+        """What is at the path, of which ``ccm status`` shows the attributes."""
+        return host.files.lstat(self.name)
+
+    def compared(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Sequence[str]:
+        """Which of the attributes ``ccm drift`` compares."""
+        return ATTRIBUTES
+
+    def left(
+        self, host: "HostReader", found: Optional[Mapping[str, Any]] = None
+    ) -> Mapping[str, Any]:
+        """What ``ccm drift`` compares beside these."""
+        return {}
+
+    def observed(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Any:
         """What a plan file compares, by property."""
         return None
+
+    def to_put(self, host: "HostReader") -> "Optional[NewFile]":
+        """The file that its turn will put, as far as can be told before; None for nothing."""
+        return None
+
+    @property
+    def only_puts(self) -> bool:
+        """Whether ``to_put`` says all that its turn will do."""
+        return False
 
     def travels(self, host: "HostReader") -> List[Travel]:
         """The contents that ``tasks`` will need, as far as a quick look can tell."""

@@ -10,6 +10,7 @@ from typing import (
     Any,
     Callable,
     Dict,
+    Iterable,
     List,
     Optional,
     Sequence,
@@ -47,6 +48,7 @@ from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.reporting.masking import MASKED
 
 if TYPE_CHECKING:
+    from remote_runtime.host.machine.write_ahead import Coming
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.system.account_files import Group, User
 
@@ -230,7 +232,11 @@ class StateResource(ResourceType):
             if not self.item.sensitive:
                 self.context.notice("info", "%s: %s" % (self.item.id, line))
 
-        return machine(self.context, log, self._warn)
+        return machine(self.context, log, self._warn, self._coming)
+
+    def _coming(self) -> "Iterable[Coming]":
+        """The turns behind this one that do nothing else than to put a file."""
+        return ()
 
     def _warn(self, line: str) -> None:
         if not self.item.sensitive:

@@ -1,7 +1,18 @@
 """The ports of paths, through which a state type reads and changes them (target). See ``ports``."""
 
 import os
-from typing import TYPE_CHECKING, Any, List, NoReturn, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Any,
+    Callable,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
@@ -13,6 +24,28 @@ if TYPE_CHECKING:
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to what the run makes
 Node = Status  # what is at a path
+
+
+class NewFile(NamedTuple):
+    """A regular file that is to be put at a path. ``replaces`` is what was there when that was
+    found out, None for nothing."""
+
+    path: str
+    content: "Content"
+    mode: int
+    uid: int
+    gid: int
+    replaces: Optional[Node] = None
+
+
+class NewAttributes(NamedTuple):
+    """Mode, owner and group that a path is to have, of this ``kind``. A symlink has no mode."""
+
+    path: str
+    kind: str
+    mode: int
+    uid: int
+    gid: int
 
 
 class FileReader(object):
@@ -34,6 +67,10 @@ class FileReader(object):
         """Whether something is there, looked up as a shell does."""
         raise NotImplementedError
 
+    def is_directory(self, path: str) -> bool:
+        """Whether it is a directory, looked up as a shell does."""
+        raise NotImplementedError
+
     def is_created(self, path: str) -> bool:
         """The same of a path that makes a resource needless once it exists."""
         raise NotImplementedError
@@ -42,12 +79,34 @@ class FileReader(object):
         """The content of a regular file of at most ``limit`` bytes."""
         raise NotImplementedError
 
-    def digest(self, path: str, algorithm: str = "sha256") -> str:
-        """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal."""
+    def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
+        """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal.
+        ``known`` is what ``lstat`` has found there."""
         raise NotImplementedError
 
     def entries(self, path: str) -> List[str]:
         """The names in a directory, sorted."""
+        raise NotImplementedError
+
+    def listing(self, path: str) -> List[Tuple[str, Node]]:
+        """The names in a directory, sorted, with what is there; symlinks without their text."""
+        raise NotImplementedError
+
+    def require_known(self, path: str) -> None:
+        """``Unknowable`` where earlier resources of a preview may bring anything to a directory,
+        which need not be there yet."""
+        raise NotImplementedError
+
+    def mount_points(self) -> AbstractSet[str]:
+        """Every path that something is mounted on."""
+        raise NotImplementedError
+
+    def followed(self, path: str) -> str:
+        """The path as a shell follows its symlinks, whosever they are."""
+        raise NotImplementedError
+
+    def links(self, path: str) -> List[str]:
+        """Where the symlinks are that lead from a path to its end."""
         raise NotImplementedError
 
     def is_removable(self, path: str) -> bool:
@@ -57,9 +116,8 @@ class FileReader(object):
     def require_parent(self, path: str) -> None:
         """``Missing`` where the parent directory of a path is not there."""
         directory = os.path.dirname(path)
-        above = self.stat(directory)
-        if above is None or above.kind != "directory":
-            what = "does not exist" if above is None else "is not a directory"
+        if not self.is_directory(directory):
+            what = "is not a directory" if self.exists(directory) else "does not exist"
             raise Missing(
                 "the parent directory %s %s" % (directory, what),
                 hint="manage it in an earlier file resource with ensure: directory",
@@ -144,15 +202,46 @@ class Files(FileReader):
     def set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
         """Set mode, owner and group of the file or directory at the path itself."""
         self.require_kind(path, "file", "directory")
-        self._set_attributes(path, mode, uid, gid)
+        self._set_attributes(path, mode, uid=uid, gid=gid, follow=False)
 
-    def put(self, path: str, content: "Content", *, mode: int, uid: int, gid: int) -> None:
-        """As ``write``, of a content of any size. Another resource may set its attributes."""
+    def set_directory_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+        """Set mode, owner and group of the directory that a path leads to, symlinks followed."""
+        self._set_attributes(path, mode, uid=uid, gid=gid, follow=True)
+
+    def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
+        """Set those of paths one after the other. What is gone by then needs none."""
         raise NotImplementedError
 
-    def make_directory(self, path: str, mode: int) -> None:
+    def put(
+        self,
+        path: str,
+        content: "Optional[Content]",
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        validate: str = "",
+        before: Optional[Callable[[], None]] = None,
+        firm: bool = False,
+        part: bool = False,
+    ) -> None:
+        """As ``write``, of a content of any size; None for one that a preview does not know.
+
+        ``before`` is called right before the file takes its place. Another resource may set its
+        attributes, unless they are ``firm``.
+        """
+        raise NotImplementedError
+
+    def make_directory(
+        self, path: str, mode: int, *, uid: int = OURS, gid: int = OURS, firm: bool = False
+    ) -> None:
         """Create a directory with its missing parents, which get the same permissions. Another
-        resource may set its attributes."""
+        resource may set its attributes, unless they are ``firm``."""
+        raise NotImplementedError
+
+    def back_up(self, path: str, copy: str) -> None:
+        """Put a copy of a regular file at another path of its directory. It has the attributes and
+        times of the file, and nobody's rights to act as another user."""
         raise NotImplementedError
 
     def set_mode(self, path: str, mode: int) -> None:
@@ -238,7 +327,7 @@ class Files(FileReader):
         """``in_directory``: an empty directory is at the path."""
         raise NotImplementedError
 
-    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+    def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:
         """Set the mode, the owner and the group."""
         raise NotImplementedError
 
@@ -266,6 +355,14 @@ class Contents(object):
 
     def of(self, value: Any) -> "Content":
         """What the plan has under a hash; it travels when it is read."""
+        raise NotImplementedError
+
+    def text(self, text: str) -> "Content":
+        """A text of the plan, in UTF-8."""
+        raise NotImplementedError
+
+    def local(self, path: str) -> "Content":
+        """That of a file of the host, symlinks followed. ``Missing`` where none is."""
         raise NotImplementedError
 
     def processed(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
     from remote_runtime.host.mount_ports import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
+    from remote_runtime.item import Item
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.process.commands import Result
     from remote_runtime.units.status import Status
@@ -331,6 +332,12 @@ class HostReader(object):
         """Files of web servers."""
         downloads: DownloadReader = self.part("downloads")
         return downloads
+
+    @property
+    def resources(self) -> "Sequence[Item]":
+        """Every resource of the run, those that are not managed and children included."""
+        resources: Sequence[Item] = self.part("resources")
+        return resources
 
     @property
     def contents(self) -> "Contents":

@@ -1,6 +1,6 @@
 """Runs state types that take several steps (target). See ``adapter``."""
 
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import (
     Action,
@@ -15,13 +15,15 @@ from remote_runtime.base import (
     Unknowable,
     UnknownEffect,
 )
-from remote_runtime.effects import UNKNOWN, below
+from remote_runtime.changes import HASHED
+from remote_runtime.effects import UNKNOWN, Effect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.adapter import StateResource, Step
 from remote_runtime.host.file_text import diff_of
 from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
+    from remote_runtime.host.machine.write_ahead import Coming
     from remote_runtime.host.overlay.overlay import Overlay
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.reporting.content_diffs import Diffs
@@ -52,7 +54,7 @@ class SteppingResource(StateResource):
         return self._today
 
     def _acting(
-        self, message: str, step: Step, changes: Sequence[Change], *, checks: bool = True
+        self, message: str, step: Step, changes: Sequence[Change] = (), *, checks: bool = True
     ) -> Action:
         """A step; in a preview with its effects on the host as the steps before leave it."""
 
@@ -68,7 +70,7 @@ class SteppingResource(StateResource):
             return action
         host = self._overlay()
         record = host.record
-        before = len(record.effects)
+        before, undone = len(record.effects), len(record.unfinished)
         record.checks = checks and not self._fails
         failures: List[ResourceError] = []
         try:
@@ -79,8 +81,8 @@ class SteppingResource(StateResource):
             failures.append(error)
             if self.plans_on:
                 self._fails = True
-                self._record_unchecked(host, step)
-        effects = record.effects[before:]
+                host, before = self._unchecked(step), 0
+        effects = host.record.effects[before:]
         # What a program may do does not keep the next step from being taken.
         known = [each for each in effects if not isinstance(each, UnknownEffect)]
         self._done += known
@@ -92,7 +94,7 @@ class SteppingResource(StateResource):
                 raise error
 
         return action._replace(
-            effects=effects, rehearse=rehearse, unfinished=tuple(record.unfinished)
+            effects=effects, rehearse=rehearse, unfinished=tuple(record.unfinished[undone:])
         )
 
     def _overlay(self) -> "Overlay":
@@ -100,12 +102,17 @@ class SteppingResource(StateResource):
         if self._planned is None:
             from remote_runtime.host.overlay.overlay import Overlay
 
-            world = self.context.world_with(self._done)
-            self._planned = Overlay(world, self.item.id, context=self.context, warn=self._warn)
+            context, done = self.context, self._done
+            world = context.world_with(done) if done else context.planned()
+            self._planned = Overlay(
+                world, self.item.id, context=context, warn=self._warn, shared=not done
+            )
         return self._planned
 
-    def _record_unchecked(self, host: "Overlay", step: Step) -> None:
-        """Note what a step that would fail might leave."""
+    def _unchecked(self, step: Step) -> "Overlay":
+        """A host with what a step that would fail might leave."""
+        self._planned = None
+        host = self._overlay()
         host.record.checks = False
         try:
             with self.context.ignoring():
@@ -113,6 +120,7 @@ class SteppingResource(StateResource):
         except ResourceError:
             doubt = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
             host.record.add(UnknownEffect(doubt, below(self.name, itself=True)))
+        return host
 
     def _begin(self) -> None:
         """Take the first step again."""
@@ -127,23 +135,64 @@ class TaskResource(SteppingResource):
 
     def found(self) -> Properties:
         """With the attributes of what is there. See the base class."""
+        return self._attributes(self.observe(), hashed=True)
+
+    def _attributes(self, state: State, hashed: bool) -> Dict[str, Any]:
         from remote_runtime.plans.observed_state import of_path
 
-        status = self.context.files.status(self.name)
-        return {"ensure": self.observe().ensure, **of_path(self.context, self.name, status)}
+        node = self._type.node(self._reader(), state.found)
+        return {"ensure": state.ensure, **of_path(self.context, self.name, node, hashed)}
 
     def drift_state(self) -> Optional[Properties]:
         """See the base class."""
-        found = {key: value for key, value in self.found().items() if key != "mtime"}
-        return dict(found, **(self._type.left(self._reader()) or {}))
+        state = self.observe() if self.state_left is None else self.state_left
+        reader = self._reader()
+        keys = ["ensure", *self._type.compared(reader, state.found)]
+        found = self._attributes(state, hashed="checksum" in keys)
+        kept = {key: value for key, value in found.items() if key in keys}
+        return dict(kept, **self._type.left(reader, state.found))
 
     def observation(self, state: Any) -> Any:
         """See the base class."""
-        return self._type.observed(state.found)
+        return self._type.observed(self._reader(), state.found)
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
         """See the base class."""
-        return []
+        tasks = self._type.assumed(self._reader())
+        return [self._task(task, None, False)._replace(rehearse=None) for task in tasks]
+
+    def known_effects(self, state: Any) -> Sequence[Effect]:
+        """See the base class."""
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        tasks = self._type.known(self._reader(), state.found)
+        if not tasks:
+            return ()
+        host = Overlay(self.context.planned(), self.item.id, context=self.context, shared=True)
+        host.record.checks = False
+        with self.context.ignoring():
+            for task in tasks:
+                task.act(host)
+        return host.record.effects
+
+    def _coming(self) -> "Iterable[Coming]":
+        """See the base class."""
+        if not self._type.only_puts:
+            return
+        context = self.context
+        for item in context.coming():
+            if item.type != self.item.type or item.provider not in ("", self.provider.name):
+                return
+            # What a command sees or does belongs between two turns.
+            stops = item.noop or item.monitor_only or item.health_checks
+            if stops or item.deferred_error or item.deferred_render:
+                return
+            kind = type(self._type)(item.name, item.properties)
+            if not kind.only_puts:
+                return
+            with context.turn(item, False):
+                file = kind.to_put(self._reader())
+            yield item, file
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """See the base class."""
@@ -171,7 +220,8 @@ class TaskResource(SteppingResource):
         changes = task.changes
         if task.shown is not None and diffs is not None:
             diff = diffs.make(*task.shown)
-            changes = [change._replace(diff=diff) for change in changes]
+            new = HASHED + task.shown.content.sha256
+            changes = [c._replace(diff=diff) if c.after == new else c for c in changes]
         return self._acting(task.message, act, changes, checks=checks)
 
     def _diffs(self) -> "Diffs":
@@ -204,7 +254,8 @@ class TaskResource(SteppingResource):
 
             effects = [one for action in actions for one in action.effects or ()]
             paths = [one.path for one in effects if isinstance(one, PathEffect)]
-            found = newest_traces(self.context, paths)
+            if any(path != self.name for path in paths):
+                found = newest_traces(self.context, paths)
         return found or super().provenance(actions)
 
     def describe(self, actions: Sequence[Action]) -> str:

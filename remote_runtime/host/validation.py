@@ -1,7 +1,7 @@
 """Commands that check a finished file before it replaces another (target)."""
 
 import os
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING
 
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import PathEffect, Uncertainty
@@ -38,13 +38,10 @@ def run(commands: "Commands", command: str, *, finished: str, path: str) -> None
         )
 
 
-def preview(
-    world: "HostOverlay", command: str, file: PathEffect, step: Callable[[], object] = int
-) -> None:
+def preview(world: "HostOverlay", command: str, file: PathEffect) -> None:
     """Validate a copy of a planned file; fails as ``run`` would, and changes nothing.
 
     As root the copy stands beside the file, for the command only; else it is a private one.
-    ``step`` is called for each block that is copied.
     """
     assert file.content is not None
     planned = world.sequence > 0
@@ -59,12 +56,10 @@ def preview(
         except Unknowable:
             if planned:
                 raise
-    _preview_privately(world, command, file, step)
+    _preview_privately(world, command, file)
 
 
-def _preview_privately(
-    world: "HostOverlay", command: str, file: PathEffect, step: Callable[[], object]
-) -> None:
+def _preview_privately(world: "HostOverlay", command: str, file: PathEffect) -> None:
     from contextlib import closing
 
     content = file.content
@@ -75,7 +70,6 @@ def _preview_privately(
         descriptor = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as out, closing(content.chunks()) as chunks:
             for chunk in chunks:
-                step()
                 out.write(chunk)
             os.fchmod(out.fileno(), file.mode or 0)
         run(world.commands, command, finished=copy, path=file.path)

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Callable, Generator, List, Optional, Tuple
+from typing import TYPE_CHECKING, AbstractSet, Callable, Generator, List, Optional, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from remote_runtime.system.preconditions import PlannedEntry, Preconditions
     from remote_runtime.system.temp_journal import TempJournal
     from remote_runtime.system.walk import Directory
+
+_PROBE = ".ccm-any-name"
 
 
 class OverlayFiles(ReadOnly, Files):
@@ -197,6 +199,23 @@ class OverlayFiles(ReadOnly, Files):
         if found.node is not None:
             return found.node.target
         return self._host.link(found.path if found.laid else path) if found.there else ""
+
+    def followed(self, path: str) -> str:
+        return self._layer.find(path, True).path
+
+    def links(self, path: str) -> List[str]:
+        return [link for link, _ in self._layer.find(path, True).links]
+
+    def mount_points(self) -> AbstractSet[str]:
+        return self._host.mount_points() | set(self._layer.mount_points("/"))
+
+    def require_known(self, directory: str) -> None:
+        try:
+            self.status(os.path.join(directory, _PROBE))
+        except Unknowable as error:
+            raise Unknowable(error.message.replace("/" + _PROBE, "")) from error
+        except ResourceError:
+            pass  # such as a link, which is not followed; a directory is read next, and tells
 
     def is_program(self, path: str) -> bool:
         found = self._find(path, follow=True)

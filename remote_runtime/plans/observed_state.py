@@ -36,20 +36,6 @@ def of_path(
     return found
 
 
-def attributes_of(status: Optional[Status]) -> Any:
-    """The attributes that a plan file stores for a path; times and sizes may change under a
-    resource that has only attributes.
-    """
-    if status is None:
-        return {"ensure": None}
-    return {
-        "ensure": status.kind,
-        "mode": status.mode,
-        "owner": status.uid,
-        "group": status.gid,
-    }
-
-
 def traces_of(context: Context, path: str) -> Dict[str, str]:
     """Whose a path is, when it was changed last and of which package; {} where nothing is."""
     status = context.files.status(path)

@@ -11,6 +11,7 @@ import stat
 import time
 from typing import (
     TYPE_CHECKING,
+    AbstractSet,
     Callable,
     Dict,
     Generator,
@@ -23,7 +24,7 @@ from typing import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
 from remote_runtime.system.errno_messages import failure, many_names
-from remote_runtime.system.paths import Status, stamp, status_of
+from remote_runtime.system.paths import Status, links, stamp, status_of
 from remote_runtime.system.walk import (
     READ,
     Directory,
@@ -142,6 +143,24 @@ class Files(object):
             return os.readlink(place.name, dir_fd=place.directory.descriptor)
         except OSError:
             return ""
+
+    def followed(self, path: str) -> str:
+        """The path as a shell follows its links."""
+        return os.path.realpath(path)
+
+    def links(self, path: str) -> List[str]:
+        """Every link that leads from a path to its end, where it is."""
+        return links(path)
+
+    def mount_points(self) -> AbstractSet[str]:
+        """Every mount point."""
+        from remote_runtime.system.preconditions import mount_points
+
+        return mount_points()
+
+    def require_known(self, directory: str) -> None:
+        """In a preview: ``Unknowable`` where earlier resources may bring anything to a directory,
+        which need not be there yet."""
 
     def is_own(self, path: str) -> bool:
         """Whether it is in a directory for work that is not the target's state."""

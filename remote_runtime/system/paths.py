@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 _LONGEST = 3800  # bytes of a path to which a name can be added yet
 _LONGEST_NAME = 255  # bytes
 _LONGEST_PATH = 4095
+_MAX_LINKS = 40  # as in Linux
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
 
 
@@ -45,6 +46,27 @@ def stamp(found: os.stat_result) -> Tuple[int, ...]:
 def is_within(path: str, directory: str) -> bool:
     """Whether a path is that of a directory, or one below it."""
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def links(path: str) -> List[str]:
+    """Every link of the host that leads from a path to its end, where it is."""
+    found: List[str] = []
+    at, waiting = "/", path.split("/")[::-1]
+    while waiting and len(found) < _MAX_LINKS:
+        part = waiting.pop()
+        if part == "..":
+            at = os.path.dirname(at)
+        elif part not in ("", "."):
+            full = os.path.join(at, part)
+            try:
+                target = os.readlink(full)
+            except OSError:
+                at = full
+                continue
+            found.append(full)
+            at = "/" if target.startswith("/") else at
+            waiting += target.split("/")[::-1]
+    return found
 
 
 def is_too_long(path: str) -> bool:

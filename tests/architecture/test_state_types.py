@@ -14,7 +14,7 @@ NAMES = {
 """What the lifecycle, the context and the overlay of a preview are called by."""
 
 MODULES = ("remote_runtime.context", "remote_runtime.overlay", "remote_runtime.effects")
-OLDER = {"file", "package"}
+OLDER = {"package"}
 """Types that still return actions. A type that is ported leaves this set; none joins it."""
 
 

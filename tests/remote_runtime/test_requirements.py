@@ -5,10 +5,11 @@ import tempfile
 import unittest
 
 from remote_runtime import requirements
-from remote_runtime.changes import Action, Missing, Unknowable
+from remote_runtime.changes import Missing
 from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from tests.remote_runtime.fakes import FakeAccounts, context
+from remote_runtime.host.machine.machine import reader
+from tests.remote_runtime.fakes import FakeAccounts, context, failure_of
 
 NOBODY = "ccm-test-nobody"
 
@@ -16,25 +17,27 @@ NOBODY = "ccm-test-nobody"
 class TestNeeds(unittest.TestCase):
     def test_an_account_that_is_planned_is_no_need(self) -> None:
         """Only a preview counts it as there; it has no number of its own yet."""
-        for noop, missing in ((True, []), (False, ["user %r does not exist" % NOBODY])):
+        for noop in (True, False):
             with self.subTest(noop=noop):
                 ctx = context(accounts=FakeAccounts(), noop=noop)
                 ctx.expect([AccountEffect("user", NOBODY)], Uncertainty(), "exec#add")
-                uid, gid, found = requirements.owners(ctx, NOBODY, "0")
-                self.assertEqual((uid < 0, gid, [m.message for m in found]), (True, 0, missing))
-                self.assertEqual(ctx.accounts.user_name(uid) == NOBODY, noop)
+                accounts = reader(ctx, ctx).accounts
+                uid = accounts.uid(NOBODY)
+                self.assertEqual(uid is not None and uid < 0, noop)
+                self.assertEqual(uid is not None and accounts.user_name(uid) == NOBODY, noop)
 
     def test_a_parent_that_is_to_go_is_none(self) -> None:
         """What an earlier resource removes holds no file, unless it is made again."""
         directory = os.path.dirname(os.path.abspath(__file__))
         path = os.path.join(directory, "x")
         ctx = context(noop=True)
-        self.assertEqual(requirements.parent(ctx, path), [])
+        reader(ctx, ctx).files.require_parent(path)
         ctx.expect([PathEffect(directory, "absent")], Uncertainty(), "file#a")
-        (missing,) = requirements.parent(ctx, path)
+        missing = failure_of(lambda: reader(ctx, ctx).files.require_parent(path))
+        self.assertIsInstance(missing, Missing)
         self.assertIn("the parent directory %s does not exist" % directory, missing.message)
         ctx.expect([PathEffect(directory, "directory")], Uncertainty(), "file#b")
-        self.assertEqual(requirements.parent(ctx, path), [])
+        reader(ctx, ctx).files.require_parent(path)
 
     def test_a_link_to_nowhere_is_no_parent_that_can_be_made(self) -> None:
         """What is to be made below it fails, as the push does."""
@@ -57,14 +60,6 @@ class TestNeeds(unittest.TestCase):
         )
         self.assertIn("it cannot be validated: program ccm-no-such-program not found", str(missing))
         self.assertEqual(requirements.program(context(), "true", what="it cannot be validated"), [])
-
-    def test_the_first_need_is_raised(self) -> None:
-        """With what it keeps from being done, and as what it is."""
-        would = Action("Would have acted", lambda: None)
-        with self.assertRaises(Unknowable) as caught:
-            requirements.raise_first([Unknowable("a"), Missing("b")], [would])
-        self.assertEqual((caught.exception.message, caught.exception.would), ("a", [would]))
-        requirements.raise_first([], [would])
 
 
 if __name__ == "__main__":

@@ -7,14 +7,58 @@ import os
 from typing import TYPE_CHECKING, Any, Sequence, Tuple
 
 from remote_runtime import requirements
-from remote_runtime.content import Chunks, Content
+from remote_runtime.changes import Missing
+from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import file_ports
-from remote_runtime.resources.file.content import Blob, Local
 from remote_runtime.text import shell_words
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.protocol.blobs import Blobs
+    from remote_runtime.system.files import Files
+
+
+class Blob(Content):
+    """On the controller; it travels when it is read."""
+
+    def __init__(self, value: Any, blobs: "Blobs") -> None:
+        self.sha256 = value["$blob"]
+        self.size = value["size"]
+        self._blobs = blobs
+
+    @property
+    def at_hand(self) -> bool:
+        return self._blobs.holds(self.sha256)
+
+    def chunks(self) -> Chunks:
+        return self._blobs.chunks(self.sha256, self.size)
+
+    def read(self) -> bytes:
+        return self._blobs.read(self.sha256, self.size)
+
+
+class LocalContent(Content):
+    """A file of the target; symlinks are followed."""
+
+    def __init__(self, source: str, files: "Files") -> None:
+        status = files.status(source, follow=True)
+        if status is None:
+            raise Missing(
+                "the source %s does not exist on this host" % source,
+                hint=(
+                    "a relative source is relative to the manifest, an absolute one is a "
+                    "path on the host"
+                ),
+            )
+        if status.kind != "file":
+            raise ResourceError("the source %s is not a regular file" % source)
+        self.size = status.size
+        self.sha256 = files.sha256(source, status, follow=True)
+        self._read = files.reader(source, follow=True)
+
+    def chunks(self) -> Chunks:
+        return self._read()
 
 
 class _Copy(Content):
@@ -40,7 +84,24 @@ class Contents(file_ports.Contents):
 
     def of(self, value: Any) -> Content:
         """See the base class."""
-        return Blob(value, self._context)
+        return self._as_sure(Blob(value, self._context.blobs), self._context.doubts)
+
+    def text(self, text: str) -> Content:
+        """See the base class."""
+        return self._as_sure(Text(text), self._context.doubts)
+
+    def local(self, path: str) -> Content:
+        """See the base class."""
+        before = self._context.doubts
+        return self._as_sure(LocalContent(path, self._context.files), before)
+
+    def _as_sure(self, content: Content, before: int) -> Content:
+        """A content as sure as what was read for it since, or with templates for the resource."""
+        context = self._context
+        before = 0 if context.rendered else before
+        if context.doubts > before:
+            content.doubt = context.doubt_over(before)
+        return content
 
     def require(self, command: str, what: str) -> None:
         """See the base class."""
@@ -78,7 +139,7 @@ class Contents(file_ports.Contents):
         found = self._context.files.status(path)
         if found is None or found.kind != "file" or found.size != content.size:
             return content
-        there = Local(path, self._context)
+        there = LocalContent(path, self._context.files)
         return there if there.sha256 == content.sha256 else content
 
     def _copied(self, content: Content, name: str, mode: int) -> str:

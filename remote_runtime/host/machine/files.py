@@ -3,27 +3,47 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, Callable, ContextManager, List, Optional, Sequence, Set
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Callable,
+    ContextManager,
+    Iterable,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
+from remote_runtime.content import Bytes, Content
+from remote_runtime.effects import DATABASES
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import file_ports
-from remote_runtime.host.file_ports import Node
+from remote_runtime.host.file_ports import NewAttributes, NewFile, Node
 from remote_runtime.system import inode_flags
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
+from remote_runtime.system.files import BLOCK
 from remote_runtime.system.files import Files as Door
 
+_DATABASES = frozenset(DATABASES.values())
+_SYNCED = 64  # paths that are synced one by one
+
 if TYPE_CHECKING:
-    from remote_runtime.content import Content
+    from remote_runtime.context import Context
+    from remote_runtime.host.machine.write_ahead import Coming
     from remote_runtime.system.account_files import User
-    from remote_runtime.system.process.commands import Commands
 
 
 class FileReader(file_ports.FileReader):
     """Reads through the door to the file system: the machine's own, or that of an overlay."""
 
     def __init__(self, door: Door) -> None:
-        self._door = door
+        self._opened = door
+
+    @property
+    def _door(self) -> Door:
+        return self._opened
 
     def lstat(self, path: str) -> Optional[Node]:
         """See the base class."""
@@ -52,6 +72,30 @@ class FileReader(file_ports.FileReader):
         """See the base class."""
         return self._door.exists(path)
 
+    def is_directory(self, path: str) -> bool:
+        """See the base class."""
+        return self._door.is_directory(path)
+
+    def listing(self, path: str) -> List[Tuple[str, Node]]:
+        """See the base class."""
+        return self._door.listing(path)
+
+    def require_known(self, path: str) -> None:
+        """See the base class."""
+        self._door.require_known(path)
+
+    def mount_points(self) -> AbstractSet[str]:
+        """See the base class."""
+        return self._door.mount_points()
+
+    def followed(self, path: str) -> str:
+        """See the base class."""
+        return self._door.followed(path)
+
+    def links(self, path: str) -> List[str]:
+        """See the base class."""
+        return self._door.links(path)
+
     def is_created(self, path: str) -> bool:
         """See the base class."""
         return self._door.is_created(path)
@@ -79,10 +123,10 @@ class FileReader(file_ports.FileReader):
             raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
         return self._door.read(path, limit, follow=True)
 
-    def digest(self, path: str, algorithm: str = "sha256") -> str:
+    def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
         """See the base class."""
         if algorithm == "sha256":
-            return self._door.sha256(path)
+            return self._door.sha256(path, known)
         import hashlib
 
         found = hashlib.new(algorithm)
@@ -99,11 +143,20 @@ class FileReader(file_ports.FileReader):
 
 
 class Files(FileReader, file_ports.Files):
-    """Changes paths; ``changed`` gets each that was."""
+    """Changes paths in a run; ``coming`` are the turns behind this one, as far as that is known."""
 
-    def __init__(self, door: Door, commands: "Commands", changed: Set[str]) -> None:
-        super().__init__(door)
-        self._commands, self._changed = commands, changed
+    def __init__(
+        self, context: "Context", coming: "Callable[[], Iterable[Coming]]" = tuple
+    ) -> None:
+        super().__init__(context.files)
+        self._context, self._coming = context, coming
+        self._commands = context.commands
+
+    def _note(self, *paths: str) -> None:
+        """Paths were changed; what was read of accounts may be out of date."""
+        self._context.changed_paths.update(paths)
+        if not _DATABASES.isdisjoint(paths):
+            self._context.accounts.forget()
 
     def _write(
         self,
@@ -116,55 +169,84 @@ class Files(FileReader, file_ports.Files):
         validate: str,
         part: bool,
     ) -> None:
-        from remote_runtime.system.attributes import Attributes
-
         if _may_be_dropped(mode):
             self._door.obstacles(path).writing(len(data), uid, gid, mode)
-        temporary = self._door.temporary(path)
-        try:
-            temporary.write(data)
-            temporary.finish(uid, gid, mode, Attributes(self._commands))
-            if validate:
-                from remote_runtime.host.validation import run
+        self._put(NewFile(path, Bytes(data), mode=mode, uid=uid, gid=gid), validate, None)
 
-                run(self._commands, validate, finished=temporary.path, path=path)
-            temporary.commit()
-        finally:
-            temporary.discard()
-        self._changed.add(path)
+    def put(
+        self,
+        path: str,
+        content: Optional[Content],
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        validate: str = "",
+        before: Optional[Callable[[], None]] = None,
+        firm: bool = False,
+        part: bool = False,
+    ) -> None:
+        """See the base class."""
+        if content is None:
+            raise ResourceError("the content of %s is not known yet" % path)
+        self.require_file_place(path)
+        self._put(NewFile(path, content, mode=mode, uid=uid, gid=gid), validate, before)
 
-    def put(self, path: str, content: "Content", *, mode: int, uid: int, gid: int) -> None:
+    def _put(self, file: NewFile, validate: str, before: Optional[Callable[[], None]]) -> None:
+        from remote_runtime.host.machine.write_ahead import FileWriter
+
+        writer = self._context.one(FileWriter)
+        writer.put(file, self._coming(), validate=validate, before=before)
+        self._note(file.path)
+
+    def back_up(self, path: str, copy: str) -> None:
         """See the base class."""
         from remote_runtime.system.attributes import Attributes
 
-        self.require_file_place(path)
-        temporary = self._door.temporary(path)
+        old = self._door.opened(path, "read")
         try:
-            for chunk in content.chunks():
-                temporary.write(chunk)
-            temporary.finish(uid, gid, mode, Attributes(self._commands))
-            temporary.commit()
+            temporary = self._door.temporary(copy)
+            try:
+                while True:
+                    self._context.check_cancelled()
+                    block = os.read(old, BLOCK)
+                    if not block:
+                        break
+                    temporary.write(block)
+                temporary.dress_as(old, Attributes(self._commands))
+                temporary.sync()
+                temporary.commit()
+            finally:
+                temporary.discard()
         finally:
-            temporary.discard()
-        self._changed.add(path)
+            os.close(old)
+        self._note(copy)
 
-    def make_directory(self, path: str, mode: int) -> None:
+    def make_directory(
+        self,
+        path: str,
+        mode: int,
+        *,
+        uid: int = file_ports.OURS,
+        gid: int = file_ports.OURS,
+        firm: bool = False,
+    ) -> None:
         """See the base class."""
         self.require_free(path)
-        self._door.create_directory(path, mode)
-        self._changed.add(path)
+        self._door.create_directory(path, mode, uid, gid)
+        self._note(path)
 
     def set_mode(self, path: str, mode: int) -> None:
         """See the base class."""
         self.require_kind(path, "file")
         self._door.set_attributes(path, file_ports.OURS, file_ports.OURS, mode)
-        self._changed.add(path)
+        self._note(path)
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
         if _may_be_dropped(mode):
             self._door.obstacles(path).making(uid, gid, mode)
         self._door.create_directory(path, mode, uid, gid)
-        self._changed.add(path)
+        self._note(path)
         self.relabel(path)
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
@@ -173,7 +255,7 @@ class Files(FileReader, file_ports.Files):
         if _may_be_dropped(mode):
             self._door.obstacles(path).making(uid, gid, mode)
         copy(self._door, source, path=path, mode=mode, uid=uid, gid=gid)
-        self._changed.add(path)
+        self._note(path)
         self.relabel(path)
 
     def build_tree(
@@ -195,7 +277,7 @@ class Files(FileReader, file_ports.Files):
             self._door.obstacles(path).removing()
         build(self._door, owned, path=path, mode=mode)
         self._door.walker.forget()  # what was found before was found without this directory
-        self._changed.add(path)
+        self._note(path)
         self.relabel(path)
 
     def relabel(self, path: str) -> None:
@@ -237,29 +319,53 @@ class Files(FileReader, file_ports.Files):
         finally:
             self._door.staged(name)
             self._door.walker.forget()  # what was found before was found without this link
-        self._changed.add(path)
+        self._note(path)
 
-    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
+    def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:
         if _may_be_dropped(mode):
-            self._door.obstacles(path).changing(uid, gid, mode)
-        self._door.set_attributes(path, uid, gid, mode)
-        self._changed.add(path)
+            self._door.obstacles(path, follow).changing(uid, gid, mode)
+        if follow:
+            self._door.set_directory_attributes(path, uid, gid, mode)
+        else:
+            self._door.set_attributes(path, uid, gid, mode)
+        self._note(path)
+
+    def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
+        """See the base class."""
+        many = len(wanted) > _SYNCED
+        for one in wanted:
+            self._context.check_cancelled()
+            try:
+                self._set_one(one, many)
+            except ResourceError:
+                if self._door.status(one.path) is not None:
+                    raise  # else another process has removed it meanwhile
+        if many:
+            self._door.sync_all()
+
+    def _set_one(self, one: NewAttributes, many: bool) -> None:
+        if one.kind == "symlink":
+            self._door.set_link_owner(one.path, one.uid, one.gid)
+        elif many:
+            self._door.set_one_of_many(one.path, (one.uid, one.gid, one.mode))
+        else:
+            self._door.set_attributes(one.path, one.uid, one.gid, one.mode)
 
     def _unlink(self, path: str) -> None:
         self._door.remove(path)
-        self._changed.add(path)
+        self._note(path)
 
     def _remove_tree(self, path: str) -> None:
         # What would stay keeps the rest: what fails leaves all as it was.
         self._door.obstacles(path).removing(tree=True)
         self._door.remove_tree(path, at_once=True)
-        self._changed.add(path)
+        self._note(path)
 
     def removed_with(self, user: "User", paths: Sequence[str]) -> ContextManager[None]:
         """See ``account_removal.removed_with``."""
         from remote_runtime.host.machine import account_removal
 
-        self._changed.update(paths)
+        self._note(*paths)
         return account_removal.removed_with(self._door, user, paths)
 
 

@@ -1,12 +1,13 @@
 """The machine as state types have it in a push (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
 from remote_runtime.host.machine import files
 from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.host.machine.write_ahead import Coming
     from remote_runtime.overlay.overlay import HostOverlay
 
 
@@ -104,11 +105,14 @@ def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -
 
 
 def machine(
-    context: "Context", log: Callable[[str], object] = str, warn: Callable[[str], object] = str
+    context: "Context",
+    log: Callable[[str], object] = str,
+    warn: Callable[[str], object] = str,
+    coming: "Callable[[], Iterable[Coming]]" = tuple,
 ) -> Host:
     """The machine behind the doors of a run; ``log`` gets each line that is to be reported, and
-    ``warn`` each warning."""
-    paths = files.Files(context.files, context.commands, context.changed_paths)
+    ``warn`` each warning. ``coming`` are the turns behind this one, as far as that is known."""
+    paths = files.Files(context, coming)
 
     def part(name: str) -> Any:
         """A port, whose module is imported once a type uses it."""
@@ -175,6 +179,8 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
         from remote_runtime.host.machine import reboots
 
         return reboots.Reboots(context) if changing else reboots.RebootReader(context)
+    if name == "resources":
+        return list(context.resources())
     if name == "contents":
         from remote_runtime.host.machine import contents
 

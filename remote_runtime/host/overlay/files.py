@@ -3,19 +3,24 @@
 import errno
 import os
 import stat
-from typing import Optional, Tuple
+from typing import Callable, Optional, Sequence, Tuple
 
 from remote_runtime import requirements
+from remote_runtime.changes import told_by_size
 from remote_runtime.content import Bytes, Content
 from remote_runtime.effects import PathEffect
+from remote_runtime.errors import UnsettledError
 from remote_runtime.host import file_ports
+from remote_runtime.host.file_ports import NewAttributes
 from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
+from remote_runtime.system.files import Files as Door
 
 _LONGEST = 4095  # bytes of a symlink's text
 _LIMIT = 16 << 20  # bytes of a file that is copied
 _IN_INODE = 60  # bytes of a symlink's text that need no block of their own
+_AS_ANOTHER = 0o6000
 
 
 class Files(FileReader, file_ports.Files):
@@ -24,6 +29,11 @@ class Files(FileReader, file_ports.Files):
     def __init__(self, record: Record) -> None:
         super().__init__(record.world.files)
         self._record = record
+        self._staged = 0  # bytes of a file that is put once what comes before is done
+
+    @property
+    def _door(self) -> Door:
+        return self._record.world.files
 
     def _write(
         self,
@@ -53,26 +63,76 @@ class Files(FileReader, file_ports.Files):
             preview(self._record.world, validate, effect)
         self._record.add(effect)
 
-    def put(self, path: str, content: Content, *, mode: int, uid: int, gid: int) -> None:
+    def put(
+        self,
+        path: str,
+        content: Optional[Content],
+        *,
+        mode: int,
+        uid: int,
+        gid: int,
+        validate: str = "",
+        before: Optional[Callable[[], None]] = None,
+        firm: bool = False,
+        part: bool = False,
+    ) -> None:
         """See the base class."""
+        size = content.size if content is not None else 0
+        own_uid, own_gid = self.owned(path, uid, gid)
+        effect = PathEffect(
+            path, "file", mode, uid=own_uid, gid=own_gid, content=content, firm=firm, part=part
+        )
         if self._record.checks:
             self.require_file_place(path)
-            self._door.obstacles(path).writing(content.size, uid, gid)
-        uid, gid = self.owned(path, uid, gid)
+            self._door.obstacles(path).writing(size, uid, gid, mode)
+            if size and os.geteuid() != 0 and not mode & 0o400:
+                raise UnsettledError("cannot tell whether %s contains it: permission denied" % path)
+            if validate and content is not None:
+                from remote_runtime.host.validation import preview
+
+                preview(self._record.world, validate, effect)
+        if before is not None:
+            self._staged = size  # which is written by then
+            before()
+            self._staged = 0
+        self._record.add(effect)
+
+    def back_up(self, path: str, copy: str) -> None:
+        """See the base class."""
+        from remote_runtime.host.machine.contents import LocalContent
+
+        node = self.lstat(path)
+        if node is None or node.kind != "file":
+            return
+        mode = node.mode & ~_AS_ANOTHER
+        if self._record.checks:
+            size = self._staged + node.size
+            self._door.obstacles(copy).writing(size, node.uid, node.gid, mode)
+        content = None if told_by_size(node.size, None) else LocalContent(path, self._door)
         self._record.add(
-            PathEffect(path, "file", mode, uid=uid, gid=gid, content=content, firm=False)
+            PathEffect(copy, "file", mode, uid=node.uid, gid=node.gid, content=content, firm=False)
         )
 
-    def make_directory(self, path: str, mode: int) -> None:
+    def make_directory(
+        self,
+        path: str,
+        mode: int,
+        *,
+        uid: int = file_ports.OURS,
+        gid: int = file_ports.OURS,
+        firm: bool = False,
+    ) -> None:
         """See the base class."""
-        above = requirements.parents(self._door, path, mode)
+        above = requirements.parents(self._door, path, mode & 0o755)
         if self._record.checks:
             self.require_free(path)
             top = self.stat(os.path.dirname(above[0].path if above else path))
             if top is not None and top.kind != "directory":
                 raise refusal("create the directory", path, errno.ENOTDIR)
-            self._door.obstacles(path).making()
-        self._record.add(*above, PathEffect(path, "directory", mode, firm=False))
+            self._door.obstacles(path).making(uid, gid, mode)
+        owner, group = _given(uid), _given(gid)
+        made = PathEffect(path, "directory", mode, uid=owner, gid=group, firm=firm)
+        self._record.add(*above, made)
 
     def set_mode(self, path: str, mode: int) -> None:
         """See the base class."""
@@ -138,8 +198,13 @@ class Files(FileReader, file_ports.Files):
 
     def owned(self, path: str, uid: int, gid: int) -> Tuple[int, int]:
         """Owner and group of what is made at a path, where ``OURS`` leaves them to the kernel."""
+        if file_ports.OURS not in (uid, gid):
+            return uid, gid  # that of a planned account is negative, too
         own_uid, own_gid = self.own(path)
-        return own_uid if uid < 0 else uid, own_gid if gid < 0 else gid
+        return (
+            own_uid if uid == file_ports.OURS else uid,
+            own_gid if gid == file_ports.OURS else gid,
+        )
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         size = len(os.fsencode(target))
@@ -149,11 +214,27 @@ class Files(FileReader, file_ports.Files):
         uid, gid = self.own(path)
         self._record.add(PathEffect(path, "symlink", 0o777, uid=uid, gid=gid, target=target))
 
-    def _set_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
-        node = self.lstat(path)
-        kind = node.kind if node is not None else "file"
-        self._door.obstacles(path).changing(uid, gid, mode)
+    def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:
+        node = None if follow else self.lstat(path)
+        kind = "directory" if follow else node.kind if node is not None else "file"
+        if self._record.checks:
+            self._door.obstacles(path, follow).changing(uid, gid, mode)
         self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
+
+    def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
+        """See the base class."""
+        for path, kind, mode, uid, gid in wanted:
+            is_link = kind == "symlink"
+            if self._record.checks:
+                place = self._door.obstacles(path)
+                if is_link:
+                    place.changing_link(uid, gid)
+                else:
+                    place.changing(uid, gid, mode)
+            target = self._door.link(path) if is_link else ""
+            effect = PathEffect(path, kind, mode, uid=uid, gid=gid, target=target)
+            self._record.add(effect)
+            self._record.unfinished.append(effect)
 
     def _unlink(self, path: str) -> None:
         if self._record.checks:
@@ -161,7 +242,8 @@ class Files(FileReader, file_ports.Files):
         self._record.add(PathEffect(path, "absent"))
 
     def _remove_tree(self, path: str) -> None:
-        self._door.obstacles(path).removing(tree=True)
+        if self._record.checks:
+            self._door.obstacles(path).removing(tree=True)
         self._record.add(PathEffect(path, "absent"))
 
     def require_replaceable(self, path: str) -> None:
@@ -176,4 +258,4 @@ class Files(FileReader, file_ports.Files):
 
 
 def _given(number: int) -> Optional[int]:
-    return None if number < 0 else number
+    return None if number == file_ports.OURS else number

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Overlay(Host):
     """The host with planned changes; ``record`` receives the changes made here.
 
-    Only these change ``world``: the caller passes a copy. ``warn`` gets a line for people. Without
-    a ``context``, there are only the ports of files, accounts, commands, the kernel, mounts,
-    checkouts and crontabs.
+    Only these change ``world``: the caller passes a copy, or one that is ``shared`` and stays.
+    ``warn`` gets a line for people. Without a ``context``, there are only the ports of files,
+    accounts, commands, the kernel, mounts, checkouts and crontabs.
     """
 
     def __init__(
@@ -28,12 +28,14 @@ class Overlay(Host):
         covering: Covering = anything,
         context: "Optional[Context]" = None,
         warn: Callable[[str], object] = str,
+        shared: bool = False,
     ) -> None:
-        self.record = record = Record(world, by, covering)
+        self.record = record = Record(world, by, covering=covering, shared=shared)
         paths = files.Files(record)
 
         def make(name: str) -> Any:
             """A port, whose module is imported once a type uses it."""
+            record.own()  # whose doors it keeps
             if name == "accounts":
                 from remote_runtime.host.overlay import accounts
 

@@ -20,15 +20,19 @@ def anything(affects: Optional[Sequence[str]]) -> Covers:
 class Record(object):
     """The effects of calls, in order; later calls see them at once.
 
-    ``world`` is a private copy. ``runs``: a program would have run, whose success is unknown.
-    ``assumed`` is what must hold for the prediction to come true.
+    The world is copied once a call sees the effects of another, if it is ``shared``. ``runs``: a
+    program would have run, whose success is unknown. ``assumed`` is what must hold for the
+    prediction to come true.
     ``covering`` says what a command may change by what it says that it affects. ``checks``: what
     the machine would refuse fails; without, only the effects are recorded. ``unfinished`` are the
     effects that count where the last call fails.
     """
 
-    def __init__(self, world: "HostOverlay", by: str, covering: Covering = anything) -> None:
-        self.world = world
+    def __init__(
+        self, world: "HostOverlay", by: str, *, covering: Covering = anything, shared: bool = False
+    ) -> None:
+        self._world, self._shared = world, shared
+        self._waiting: List[Effect] = []  # which are not laid over a shared world
         self.by = by
         self.covering = covering
         self.effects: List[Effect] = []
@@ -39,5 +43,24 @@ class Record(object):
 
     def add(self, *effects: Effect) -> None:
         """Note effects, and lay them over the host."""
-        self.world.lay(effects, Uncertainty(), self.by)
         self.effects.extend(effects)
+        self._waiting.extend(effects)
+        if not self._shared:
+            self._lay()
+
+    @property
+    def world(self) -> "HostOverlay":
+        """The host as the calls have left it."""
+        if self._waiting:
+            self.own()
+        return self._world
+
+    def own(self) -> None:
+        """Go on with a copy, if the world is shared."""
+        if self._shared:
+            self._world, self._shared = self._world.fork(), False
+            self._lay()
+
+    def _lay(self) -> None:
+        self._world.lay(tuple(self._waiting), Uncertainty(), self.by)
+        self._waiting = []

@@ -50,10 +50,10 @@ class Resource(TaskStateType):
             raise ResourceError("%s is %s, not an archive; it was not changed" % (self.name, what))
         return {"ensure": node.kind, "mode": node.mode, "owner": node.uid, "group": node.gid}
 
-    def observed(self, found: Found) -> Any:
+    def observed(self, host: "HostReader", found: Found) -> Any:
         return {"ensure": None} if found is None else found
 
-    def left(self, host: "HostReader") -> Mapping[str, Any]:
+    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
         """Whether what it was extracted for is there. See the base class."""
         return {"created": self._is_created(host)}
 

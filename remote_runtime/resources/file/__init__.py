@@ -1,3 +1,1 @@
 """The file type: files and directories with their content, owner, group and mode."""
-
-PROVIDERS = ("posix",)

@@ -7,20 +7,16 @@ cron.d, sudoers.d), ends in a tilde (cron.d, sudoers.d, logrotate.d), and in no 
 
 import os
 import re
-from typing import TYPE_CHECKING, List, Sequence, Tuple
+from typing import TYPE_CHECKING, List, Tuple
 
-from remote_runtime.base import Change, PathEffect
-from remote_runtime.changes import told_by_size
-from remote_runtime.resources.file.content import Local
-from remote_runtime.system.attributes import Attributes
+from remote_runtime.base import Change
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
-    from remote_runtime.system.paths import Status
+    from remote_runtime.host.file_ports import Node
+    from remote_runtime.host.ports import Host, HostReader
 
 MOST = 5  # of one file
 _NUMBER = re.compile(r"~([0-9]{1,18})~\Z")
-_AS_ANOTHER = 0o6000
 
 
 def number_of(name: str, of: str) -> int:
@@ -36,37 +32,16 @@ class Backup(object):
     None is made if the newest one has the same content. Only the newest ``MOST`` stay.
     """
 
-    def __init__(self, context: "Context", path: str, status: "Status") -> None:
-        self._context = context
-        self._path, self._status = path, status
+    def __init__(self, host: "HostReader", path: str, node: "Node") -> None:
+        self._path = path
         directory, name = os.path.split(path)
-        found = self._existing(directory, name)
+        found = _existing(host, directory, name)
         self._made = ""
-        if not found or not self._is_same(found[-1][1]):
+        if not found or not _is_same(host, found[-1][1], path, node):
             number = found[-1][0] + 1 if found else 1
             self._made = os.path.join(directory, ".%s.~%d~" % (name, number))
         kept = MOST - 1 if self._made else MOST
         self._dropped = [old for _, old in found[: max(0, len(found) - kept)]]
-
-    def _existing(self, directory: str, name: str) -> List[Tuple[int, str]]:
-        """The backups with their numbers, the oldest first."""
-        files = self._context.files
-        found = []
-        for entry in files.entries(directory + "/."):  # a link to a directory, too
-            number = number_of(entry, name)
-            if number:
-                path = os.path.join(directory, entry)
-                status = files.status(path)
-                if status is not None and status.kind == "file":
-                    found.append((number, path))
-        return sorted(found)
-
-    def _is_same(self, newest: str) -> bool:
-        files = self._context.files
-        status = files.status(newest)
-        if status is None or status.size != self._status.size:
-            return False
-        return files.sha256(newest, status) == files.sha256(self._path, self._status)
 
     @property
     def changes(self) -> List[Change]:
@@ -74,55 +49,29 @@ class Backup(object):
         made = [Change("backup", None, self._made)] if self._made else []
         return made + [Change(path, "file", "absent") for path in self._dropped]
 
-    def effects(self) -> Sequence[PathEffect]:
-        """What will be there, with the content that the file has now."""
-        gone = [PathEffect(path, "absent") for path in self._dropped]
-        if not self._made:
-            return gone
-        old = self._status
-        known = self._context.noop and not told_by_size(old.size, None)
-        content = Local(self._path, self._context) if known else None
-        mode = old.mode & ~_AS_ANOTHER
-        kept = PathEffect(
-            self._made, "file", mode=mode, uid=old.uid, gid=old.gid, content=content, firm=False
-        )
-        return [kept, *gone]
-
-    def rehearse(self, size: int) -> None:
-        """``ResourceError`` where it could not be made beside a new file of ``size`` bytes."""
-        files, old = self._context.files, self._status
-        if self._made:
-            place = files.obstacles(self._made)
-            place.writing(size + old.size, old.uid, old.gid, old.mode & ~_AS_ANOTHER)
-        for path in self._dropped:
-            files.obstacles(path).removing()
-
-    def make(self) -> None:
+    def make(self, host: "Host") -> None:
         """Make it, and remove the oldest ones. ``ResourceError``"""
         if self._made:
-            self._copy()
-            self._context.changed_paths.add(self._made)
+            host.files.back_up(self._path, self._made)
         for path in self._dropped:
-            if self._context.files.status(path) is not None:
-                self._context.files.remove(path)
-            self._context.changed_paths.add(path)
+            host.files.unlink(path)
 
-    def _copy(self) -> None:
-        files = self._context.files
-        old = files.opened(self._path, "read")
-        try:
-            temporary = files.temporary(self._made)
-            try:
-                while True:
-                    self._context.check_cancelled()
-                    block = os.read(old, 256 << 10)
-                    if not block:
-                        break
-                    temporary.write(block)
-                temporary.dress_as(old, Attributes(self._context.commands))
-                temporary.sync()
-                temporary.commit()
-            finally:
-                temporary.discard()
-        finally:
-            os.close(old)
+
+def _existing(host: "HostReader", directory: str, name: str) -> List[Tuple[int, str]]:
+    """The backups with their numbers, the oldest first."""
+    found = []
+    for entry in host.files.entries(directory + "/."):  # a link to a directory, too
+        number = number_of(entry, name)
+        if number:
+            path = os.path.join(directory, entry)
+            node = host.files.lstat(path)
+            if node is not None and node.kind == "file":
+                found.append((number, path))
+    return sorted(found)
+
+
+def _is_same(host: "HostReader", newest: str, path: str, node: "Node") -> bool:
+    found = host.files.lstat(newest)
+    if found is None or found.size != node.size:
+        return False
+    return host.files.digest(newest, known=found) == host.files.digest(path, known=node)

@@ -29,13 +29,3 @@ def directory_mode(mode: int) -> int:
         if mode >> shift & 6:
             mode |= 1 << shift
     return mode
-
-
-def require_readable(path: str, mode: int, size: int) -> None:
-    """``UnsettledError`` for a file of ours whose content we could not look at again."""
-    import os
-
-    from remote_runtime.errors import UnsettledError
-
-    if size and os.geteuid() != 0 and not mode & 0o400:
-        raise UnsettledError("cannot tell whether %s contains it: permission denied" % path)

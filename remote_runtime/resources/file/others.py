@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Iterator, List, Set
 from remote_runtime import registry
 from remote_runtime.item import Item
 from remote_runtime.system.paths import is_within
-from remote_runtime.system.walk import MAX_LINKS
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
+    from remote_runtime.host.ports import HostReader
 
 _ATTRIBUTES = ("owner", "group", "mode")
 _BACKUP = re.compile(r"\.(.+)\.~[0-9]{1,18}~\Z", re.DOTALL)
@@ -26,14 +25,14 @@ class Others(object):
     scaffolds whose files the plan does not carry, and which may be below the directory.
     """
 
-    def __init__(self, context: "Context", top: str, real: str) -> None:
-        self._context = context
+    def __init__(self, host: "HostReader", top: str, real: str) -> None:
+        self._files = host.files
         self._tops = [directory.rstrip("/") + "/" for directory in (top, real)]
         self.named: Set[str] = set()
         self.owned: Set[str] = set()
         self.unknown: List[str] = []
         self._backed: Set[str] = set()
-        for item in context.resources():
+        for item in host.resources:
             self._add(item)
         self.above = {above for path in self.named for above in _parents(path)}
 
@@ -55,7 +54,7 @@ class Others(object):
         source = properties.get("source")
         if properties.get("ensure") == "absent" or (isinstance(source, dict) and "$tree" in source):
             return False
-        ways = (item.name, self._followed(item.name))
+        ways = (item.name, self._files.followed(item.name))
         return any(is_within(top, way) for top in self._tops for way in ways)
 
     def _inside(self, paths: List[str], follow: bool) -> List[str]:
@@ -63,38 +62,12 @@ class Others(object):
         found = []
         for path in paths:
             directory, name = os.path.split(path)
-            ways = [path, os.path.join(self._followed(directory), name)]
-            ways += self._links(path if follow else directory)
+            ways = [path, os.path.join(self._files.followed(directory), name)]
+            ways += self._files.links(path if follow else directory)
             if follow:
-                ways.append(self._followed(path))
+                ways.append(self._files.followed(path))
             for way in ways:
                 found += [way[len(top) :] for top in self._tops if way.startswith(top)][:1]
-        return found
-
-    def _followed(self, path: str) -> str:
-        return self._context.places(path)[1] if self._context.noop else os.path.realpath(path)
-
-    def _links(self, path: str) -> List[str]:
-        """Every link that leads from a path to its end, where it is: without one of them, the path
-        would lead nowhere."""
-        if self._context.noop:
-            return self._context.links(path)
-        found: List[str] = []
-        at, waiting = "/", path.split("/")[::-1]
-        while waiting and len(found) < MAX_LINKS:
-            part = waiting.pop()
-            if part == "..":
-                at = os.path.dirname(at)
-            elif part not in ("", "."):
-                full = os.path.join(at, part)
-                try:
-                    target = os.readlink(full)
-                except OSError:
-                    at = full
-                    continue
-                found.append(full)
-                at = "/" if target.startswith("/") else at
-                waiting += target.split("/")[::-1]
         return found
 
     def is_backup(self, path: str) -> bool:

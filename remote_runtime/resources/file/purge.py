@@ -1,12 +1,15 @@
 """Removes what is in a directory and in no resource of the run (target)."""
 
 import os
-from typing import List, Sequence, Set, Tuple
+from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
 
-from remote_runtime.base import Action, Change, PathEffect, ResourceType
+from remote_runtime.base import Change
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import wording
 from remote_runtime.resources.file.tree import Entry, Walk, shown
+from remote_runtime.tasks import Task
+
+if TYPE_CHECKING:
+    from remote_runtime.host.ports import Host
 
 MOST = 1000  # paths of one resource
 
@@ -38,44 +41,28 @@ def _inner_first(entry: Entry) -> List[Tuple[int, str]]:
     return [*((0, part) for part in entry.shown.split("/")), (1, "")]
 
 
-def actions(resource: ResourceType, found: Sequence[Entry]) -> List[Action]:
+def tasks(top: str, found: Sequence[Entry]) -> List[Task]:
     """What removes each of these. ``ResourceError`` for too many."""
     if len(found) > MOST:
         raise ResourceError(
             "purge would remove %d paths from %s, more than %d; nothing was removed"
-            % (len(found), resource.name, MOST),
+            % (len(found), top, MOST),
             kind="resource.file.purge",
             hint="check that it is the right directory, and add to keep what stays",
         )
-    message = wording.PURGED % len(found)
-    return [_removing(resource, entry, message) for entry in found]
+    message = "Would have purged %d paths from the directory" % len(found)
+    return [_removing(entry, message) for entry in found]
 
 
-def _removing(resource: ResourceType, entry: Entry, message: str) -> Action:
-    path, files = entry.path, resource.context.files
+def _removing(entry: Entry, message: str) -> Task:
+    kind = entry.node.kind
 
-    def remove() -> None:
+    def remove(host: "Host") -> None:
         """Remove the entry, unless it has become another thing."""
-        now = files.status(path)
-        if now is not None and now.kind != entry.status.kind:
-            raise ResourceError(
-                "%s was replaced during the run" % path,
-                kind="resource.file.moved",
-                hint="find out what changes it; it was not removed",
-            )
-        if now is not None:  # else another process has removed it meanwhile
-            files.remove(path)
-        resource.context.changed_paths.add(path)
+        if kind == "directory":
+            host.files.rmdir(entry.path)
+        else:
+            host.files.unlink(entry.path, kind)
 
-    def rehearse() -> None:
-        files.obstacles(path).removing()
-
-    kind = entry.status.kind
     before = "present" if kind == "other" else kind
-    return Action(
-        message,
-        remove,
-        changes=[Change(shown(path), before, "absent")],
-        effects=[PathEffect(path, "absent")],
-        rehearse=rehearse,
-    )
+    return Task(message, remove, [Change(shown(entry.path), before, "absent")])

@@ -1,56 +1,56 @@
 """How a path becomes absent (target)."""
 
-from typing import List, Optional
+from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from remote_runtime.base import Action, Change, Missing, PathEffect, ResourceType
-from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import wording
-from remote_runtime.system.paths import Status
+from remote_runtime.base import Change, Missing, Properties
+from remote_runtime.tasks import Task
+
+if TYPE_CHECKING:
+    from remote_runtime.host.file_ports import Node
+    from remote_runtime.host.ports import Host, HostReader
 
 
-def actions(resource: ResourceType, status: Optional[Status]) -> List[Action]:
-    """What removes what is there. ``Missing`` for a directory that is not empty, without force."""
-    if status is None:
-        return []
-    if status.kind != "directory":
-        return [_removing(resource, wording.REMOVED, "present", False)]
-    if resource.properties.get("force") is True:
-        message = wording.DIRECTORY_REMOVED_RECURSIVELY
-        return [_removing(resource, message, "directory", True)]
-    action = _removing(resource, wording.DIRECTORY_REMOVED, "directory", False)
-    left = resource.context.files.entries(resource.name)
+def tasks(
+    host: "HostReader", path: str, properties: Properties, node: "Optional[Node]"
+) -> Tuple[List[Task], List[Missing]]:
+    """What removes what is there, and what keeps it from being done: that a directory is not empty,
+    without force.
+    """
+    if node is None:
+        return [], []
+    if node.kind != "directory":
+        return [removing(path)], []
+    change = Change("ensure", "directory", "absent")
+    if properties.get("force") is True:
+
+        def remove_tree(host: "Host") -> None:
+            host.files.remove_tree(path)
+
+        return [Task("Would have recursively removed the directory", remove_tree, [change])], []
+
+    def remove(host: "Host") -> None:
+        host.files.rmdir(path)
+
+    unmet = []
+    left = host.files.entries(path)
     if left:
-        raise Missing(
-            "the directory %s is not empty: it contains %s" % (resource.name, _some(left)),
-            would=[action],
-            hint="not removed. See `ccm docs file` for removing directories with their contents",
+        unmet.append(
+            Missing(
+                "the directory %s is not empty: it contains %s" % (path, _some(left)),
+                hint="not removed. See `ccm docs file` for removing directories with their "
+                "contents",
+            )
         )
-    return [action]
+    return [Task("Would have removed the directory", remove, [change])], unmet
 
 
-def assumed_actions(resource: ResourceType) -> Action:
-    """The removal of what nobody can tell what it is."""
-    return _removing(resource, wording.REMOVED, "present", False)
+def removing(path: str) -> Task:
+    """The removal of what is no directory, or nobody can tell what it is."""
 
+    def remove(host: "Host") -> None:
+        host.files.unlink(path)
 
-def _removing(resource: ResourceType, message: str, before: str, recursively: bool) -> Action:
-    def remove() -> None:
-        if resource.name == "/":
-            raise ResourceError("the root directory cannot be removed")
-        resource.provider.remove(resource.name, recursively)
-        resource.context.changed_paths.add(resource.name)
-
-    def rehearse() -> None:
-        resource.context.files.obstacles(resource.name).removing(recursively)
-
-    effects = [PathEffect(resource.name, "absent")]
-    return Action(
-        message,
-        remove,
-        changes=[Change("ensure", before, "absent")],
-        effects=effects,
-        rehearse=rehearse,
-    )
+    return Task("Would have removed the file", remove, [Change("ensure", "present", "absent")])
 
 
 def _some(entries: List[str]) -> str:

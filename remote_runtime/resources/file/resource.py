@@ -1,31 +1,37 @@
 """The file type (target; ``check`` on both sides)."""
 
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
-
-from remote_runtime import requirements
-from remote_runtime.base import (
-    Action,
-    Change,
-    Effect,
-    Missing,
-    PathEffect,
-    PathType,
-    Properties,
-    State,
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
 )
-from remote_runtime.content import Content
+
+from remote_runtime.base import Change, Missing, Properties
+from remote_runtime.changes import told_by_size
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.file import modes, replacement, wording
-from remote_runtime.resources.file.content import desired
+from remote_runtime.host.file_ports import NewFile
+from remote_runtime.resources.file import modes, removal, replacement
+from remote_runtime.tasks import ATTRIBUTES, NewContent, Task, TaskStateType, Travel
+from remote_runtime.text.shell_words import split
 
 if TYPE_CHECKING:
+    from remote_runtime.content import Content
+    from remote_runtime.host.file_ports import Node
+    from remote_runtime.host.ports import Host, HostReader
     from remote_runtime.resources.file.backups import Backup
     from remote_runtime.resources.file.below import Below
-    from remote_runtime.resources.file.write_ahead import Store
-    from remote_runtime.system.paths import Status
-    from remote_runtime.system.preconditions import Preconditions
 
-ATTRIBUTES = ("owner", "group", "mode")
+_OWN = ("owner", "group", "mode")
+_CREATED = "Would have created the file"  # also for content that differs
+_EMPTY = "Would have created an empty file with requested attributes"
+
+Found = Optional[Mapping[str, Any]]
 
 
 class Wanted(NamedTuple):
@@ -36,8 +42,13 @@ class Wanted(NamedTuple):
     mode: int
 
 
-class Resource(PathType):
+class Resource(TaskStateType):
     """One file or directory."""
+
+    def __init__(self, name: str, properties: Properties) -> None:
+        super().__init__(name, properties)
+        self.tree = self.ensure == "directory"
+        self._unmet: List[Missing] = []
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -52,355 +63,337 @@ class Resource(PathType):
         stays = properties.get("ensure") != "absent"
         return [(name, True)] if given and stays and not once else []
 
-    def wanted(self) -> List[str]:
-        for key in ("content", "source"):
-            value = self.properties.get(key)
-            if isinstance(value, dict) and self._travels(value["$blob"], value["size"]):
-                return [value["$blob"]]
-        return []
+    # -- what is there ----------------------------------------------------------------------------
 
-    def _travels(self, sha: str, size: int) -> bool:
-        """Whether the content is needed at all; in noop it only is for a diff."""
-        if self.context.noop:
-            from remote_runtime.reporting.difference import LARGEST
+    def read(self, host: "HostReader") -> Found:
+        node = host.files.lstat(self.name)
+        if node is not None and node.kind == "symlink" and self.ensure == "directory":
+            behind = host.files.stat(self.name)
+            node = behind if behind is not None and behind.kind == "directory" else node
+        return None if node is None else {"node": node, "below": self._below(host, node)}
 
-            if not self.context.options.diff or size > LARGEST:
-                return False
-        try:
-            status = self.context.files.status(self.name)
-            return not self._stays(status) and self._differs(sha, size, status)
-        except ResourceError:
-            return False  # told at the resource's turn
-
-    def _differs(self, sha: str, size: int, status: "Optional[Status]") -> bool:
-        if status is None or status.kind != "file" or status.size != size:
-            return True
-        return self.context.files.sha256(self.name, status) != sha
-
-    def observe(self) -> State:
-        status = self.standing()
-        if status is None:
-            return State("absent", status=None)
-        if self.ensure == "directory" and status.kind == "symlink":
-            behind = self.context.files.status(self.name, follow=True)
-            if behind is not None and behind.kind == "directory":
-                status = behind
-        if status.kind != "directory":
-            return State("present", status=status)
-        return State("directory", status=status, below=self._below(status))
-
-    def _below(self, status: "Status") -> "Optional[Below]":
+    def _below(self, host: "HostReader", node: "Node") -> "Optional[Below]":
         """What is in the directory, if that is managed."""
         given = self.properties
-        if self.ensure != "directory" or True not in (given.get("recurse"), given.get("purge")):
+        if not self.tree or node.kind != "directory":
+            return None
+        if True not in (given.get("recurse"), given.get("purge")):
             return None
         from remote_runtime.resources.file.below import Below
 
-        return Below(self, status)
+        return Below(host, self.name, given, node)
 
-    def observation(self, state: Any) -> Any:
-        """See the base class."""
-        from remote_runtime.resources.file import digests
+    def state_of(self, found: Found) -> str:
+        if found is None:
+            return "absent"
+        return "directory" if found["node"].kind == "directory" else "present"
 
-        return digests.observation(self, state)
+    def node(self, host: "HostReader", found: Found) -> "Optional[Node]":
+        return found["node"] if found is not None else None
 
-    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """Of the path below that was changed last, if any differs. See the base class."""
-        from remote_runtime.resources.file import digests
+    def observed(self, host: "HostReader", found: Found) -> Any:
+        """The attributes; of a file that is to go what it holds, too, and what differs below."""
+        node = self.node(host, found)
+        if node is None:
+            return {"ensure": None}
+        seen = {"ensure": node.kind, "mode": node.mode, "owner": node.uid, "group": node.gid}
+        if self.ensure == "absent" and node.kind == "file":
+            seen["content"] = "%d bytes of %d" % (node.size, node.mtime)
+            if not told_by_size(node.size, None):
+                seen["content"] = host.files.digest(self.name, known=node)
+        return dict(seen, **self.left(host, found))
 
-        return digests.provenance(self, actions) or super().provenance(actions)
+    def compared(self, host: "HostReader", found: Found) -> Sequence[str]:
+        """A content that the resource has no say in may change."""
+        size = None if self.properties.get("replace") is False else self._size(host)
+        node = self.node(host, found)
+        if size is None:
+            return [key for key in ATTRIBUTES if key not in ("size", "checksum")]
+        if node is not None and told_by_size(node.size, size):
+            return [key for key in ATTRIBUTES if key != "checksum"]
+        return ATTRIBUTES
 
-    def drift_state(self) -> Properties:
-        """See the base class."""
-        from remote_runtime.resources.file import digests
+    def _size(self, host: "HostReader") -> Optional[int]:
+        """The size of the content, -1 for a source that is not there, None for no content."""
+        for key in ("content", "source"):
+            value = self.properties.get(key)
+            if isinstance(value, dict):
+                return int(value["size"])
+            if value is not None and key == "content":
+                return len(str(value).encode("utf-8", "replace"))
+            if value is not None:
+                source = host.files.stat(str(value))
+                return -1 if source is None else source.size
+        return None
 
-        return digests.drift_state(self)
+    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
+        """What is not as desired below a directory, if that is managed."""
+        below = found["below"] if found is not None else None
+        if below is None:
+            return {}
+        uid = host.accounts.uid(str(self.properties.get("owner", "")))
+        gid = host.accounts.gid(str(self.properties.get("group", "")))
+        differences: Mapping[str, Any] = below.differences(
+            -1 if uid is None else uid, -1 if gid is None else gid
+        )
+        return differences
 
-    def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """What is left to do; see the base class."""
-        status: "Optional[Status]" = state.status
-        if self.ensure == "absent":
-            from remote_runtime.resources.file import removal
+    # -- what is wanted ---------------------------------------------------------------------------
 
-            return removal.actions(self, status)
-        if self.ensure == "directory":
-            actions, unmet = self._directory(status, getattr(state, "below", None))
-        else:
-            actions, unmet = self._file(status)
-        if actions:
-            requirements.raise_first(unmet, actions)
-        return actions
-
-    def _wanted(self, status: "Optional[Status]") -> Tuple[Wanted, List[Missing]]:
-        """The attributes, and the accounts of them that are not there.
-
-        Those that are not given, as ``ccm ensure`` may leave them, are those of what is there.
-        """
+    def _wanted(self, host: "HostReader", node: "Optional[Node]") -> Wanted:
+        """The attributes; those that are not given, as ``ccm ensure`` may leave them, are those of
+        what is there."""
         given = self.properties
-        left = [key for key in ATTRIBUTES if given.get(key) is None]
-        if left and (status is None or status.kind not in ("file", "directory")):
+        left = [key for key in _OWN if given.get(key) is None]
+        if left and (node is None or node.kind not in ("file", "directory")):
             raise ResourceError(
                 "%s does not exist yet: set its %s" % (self.name, " and ".join(left)),
                 hint="only existing files keep their attributes; set %s"
                 % " ".join("--%s" % key for key in left),
             )
-        uid, gid, unmet = requirements.owners(
-            self.context,
-            str(given.get("owner") or (status.uid if status else -1)),
-            str(given.get("group") or (status.gid if status else -1)),
-        )
-        return Wanted(uid, gid, self._wanted_mode(status)), unmet
+        owner = str(given.get("owner") or (node.uid if node else -1))
+        group = str(given.get("group") or (node.gid if node else -1))
+        number = host.accounts.number
+        uid = self._unless_missing(lambda: number("user", owner), -1)
+        gid = self._unless_missing(lambda: number("group", group), -1)
+        return Wanted(uid, gid, self._wanted_mode(node))
 
-    def _wanted_mode(self, status: "Optional[Status]") -> int:
+    def _wanted_mode(self, node: "Optional[Node]") -> int:
         given = self.properties.get("mode")
         if given is None:
-            return status.mode if status is not None else 0
+            return node.mode if node is not None else 0
         mode = modes.parse_mode(str(given))
-        if self.ensure != "directory":
+        if not self.tree:
             return mode
         # What /tmp has beside its permissions it keeps, unless the mode speaks of it.
-        kept = status is not None and modes.leaves_special_bits(str(given))
-        return modes.directory_mode(mode) | (status.mode & 0o7000 if status and kept else 0)
+        kept = node is not None and modes.leaves_special_bits(str(given))
+        return modes.directory_mode(mode) | (node.mode & 0o7000 if node and kept else 0)
 
-    def _attributes(self, status: "Status", want: Wanted) -> List[Change]:
-        accounts, given = self.context.accounts, self.properties
+    def _unless_missing(self, look: Callable[[], Any], otherwise: Any) -> Any:
+        """What ``look`` returns; what it misses is raised before anything is done."""
+        try:
+            return look()
+        except Missing as missing:
+            self._unmet.append(missing)
+            return otherwise
+
+    def _attributes(self, host: "HostReader", node: "Node", want: Wanted) -> List[Change]:
+        accounts, given = host.accounts, self.properties
         changes = []
-        if status.uid != want.uid:
-            changes.append(Change("owner", accounts.user_name(status.uid), str(given["owner"])))
-        if status.gid != want.gid:
-            changes.append(Change("group", accounts.group_name(status.gid), str(given["group"])))
-        if status.mode != want.mode:
-            changes.append(Change("mode", "%04o" % status.mode, "%04o" % want.mode))
+        if node.uid != want.uid:
+            before = accounts.user_name(node.uid) or str(node.uid)
+            changes.append(Change("owner", before, str(given["owner"])))
+        if node.gid != want.gid:
+            before = accounts.group_name(node.gid) or str(node.gid)
+            changes.append(Change("group", before, str(given["group"])))
+        if node.mode != want.mode:
+            changes.append(Change("mode", "%04o" % node.mode, "%04o" % want.mode))
         return changes
 
-    def assumed_actions(self, refresh: bool) -> List[Action]:
+    def _stays(self, node: "Optional[Node]") -> bool:
+        """Whether what is there keeps its content, whatever that is."""
+        return node is not None and self.properties.get("replace") is False
+
+    def _content(self, host: "HostReader") -> "Optional[Content]":
+        """None when only attributes are managed. ``Missing`` where it cannot be told what it is."""
+        for key in ("content", "source"):
+            value = self.properties.get(key)
+            if isinstance(value, dict):
+                return host.contents.of(value)
+            if value is not None:
+                text = str(value)
+                return host.contents.text(text) if key == "content" else host.contents.local(text)
+        return None
+
+    # -- what there is to do ----------------------------------------------------------------------
+
+    def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+        self._unmet = []
+        node = self.node(host, found)
         if self.ensure == "absent":
-            from remote_runtime.resources.file import removal
+            tasks, unmet = removal.tasks(host, self.name, self.properties, node)
+            self._unmet = unmet
+            return tasks
+        if not self.tree:
+            tasks = self._file(host, node)
+        elif found is None:
+            tasks = [self._making(self._wanted(host, None))]
+        else:
+            tasks = self._directory(host, found)
+        return tasks
 
-            return [removal.assumed_actions(self)]
-        kept = any(self.properties.get(key) is None for key in ATTRIBUTES)
-        want, _ = self._wanted(self.observe().status if kept else None)
-        if self.ensure == "directory":
-            return [self._making(want, [])]
-        return [
-            Action(
-                wording.CREATED,
-                lambda: self._store(None, want),
-                [Change("content", None, None)],
-                [PathEffect(self.name, "file", mode=want.mode, uid=want.uid, gid=want.gid)],
-            )
-        ]
+    def require(self, host: "HostReader", found: Found) -> None:
+        for missing in self._unmet:
+            raise missing
 
-    def known_effects(self, state: Any) -> Sequence[Effect]:
+    def assumed(self, host: "HostReader") -> List[Task]:
         if self.ensure == "absent":
-            return [PathEffect(self.name, "absent")]
-        want, _ = self._wanted(state.status)
-        if self.ensure == "directory":
-            return [self._effect("directory", want)]
-        content = None if self._stays(state.status) else self._content()
-        return [] if content is None else [self._effect("file", want, content)]
+            return [removal.removing(self.name)]
+        kept = any(self.properties.get(key) is None for key in _OWN)
+        want = self._wanted(host, self.node(host, self.read(host)) if kept else None)
+        if self.tree:
+            return [self._making(want)]
+        return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
 
-    def _effect(
-        self, kind: str, want: Wanted, content: Optional[Content] = None, at: str = ""
-    ) -> PathEffect:
-        return PathEffect(
-            at or self.name, kind, mode=want.mode, uid=want.uid, gid=want.gid, content=content
-        )
+    def known(self, host: "HostReader", found: Found) -> List[Task]:
+        node = self.node(host, found)
+        if self.ensure == "absent":
+            return [removal.removing(self.name)]
+        want = self._wanted(host, node)
+        if self.tree:
+            return [self._setting([], want)]
+        content = None if self._stays(node) else self._content(host)
+        return [] if content is None else [Task("", self._put(content, want))]
 
     # -- a regular file ---------------------------------------------------------------------------
 
-    def _file(self, status: "Optional[Status]") -> Tuple[List[Action], List[Missing]]:
-        """What is left to do, and what keeps it from being done."""
-        want, unmet = self._wanted(status)
-        content: Optional[Content] = None
-        bare = self._stays(status)
-        try:
-            content = None if bare else self._content()
-            bare = content is None
-        except Missing as source:
-            unmet.append(source)
-        replacement.refuse(self.name, status, bare, self._stays(status))
-        if status is None:
-            unmet += requirements.parent(self.context, self.name)
-        if bare:
-            return self._bare(status, want), unmet
-        changes = replacement.changes(
-            self.context, self.item, status=status, content=content, mode=want.mode
-        )
-        attributes = self._attributes(status, want) if status is not None else []
+    def _file(self, host: "HostReader", node: "Optional[Node]") -> List[Task]:
+        want = self._wanted(host, node)
+        stays = self._stays(node)
+        bare = stays or all(self.properties.get(key) is None for key in ("content", "source"))
+        content = None if bare else self._unless_missing(lambda: self._content(host), None)
+        replacement.refuse(self.name, node, bare, stays)
+        if node is None:
+            self._unless_missing(lambda: host.files.require_parent(self.name), None)
+        if node is None and bare:
+            return [self._empty(host, want)]
+        attributes = self._attributes(host, node, want) if node is not None else []
+        changes = [] if bare else replacement.changes(host, self.name, node, content)
         if not changes:
-            return self._attribute_action(attributes, want), unmet
-        backup = self._backup(status)
-        kept = backup.effects() if backup is not None else []
-        return [
-            Action(
-                wording.CREATED,
-                lambda: self._store(content, want, backup),
-                changes=changes + attributes + (backup.changes if backup is not None else []),
-                effects=[*kept, self._effect("file", want, content)],
-                rehearse=lambda: self._rehearse_store(content, want, backup),
+            return [self._setting(attributes, want)] if attributes else []
+        self._require_validator(host)
+        backup = self._backup(host, node)
+        kept = backup.changes if backup is not None else []
+        new = NewContent(self.name, content, want.mode) if content is not None else None
+        put = self._put(content, want, backup)
+        return [Task(_CREATED, put, changes + attributes + kept, self._writing, new)]
+
+    @property
+    def _writing(self) -> str:
+        return "writing %s" % self.name
+
+    def _empty(self, host: "HostReader", want: Wanted) -> Task:
+        content = host.contents.text("")
+        change = Change("ensure", "absent", "present")
+        return Task(_EMPTY, self._put(content, want, part=True), [change], self._writing)
+
+    def _put(
+        self,
+        content: "Optional[Content]",
+        want: Wanted,
+        backup: "Optional[Backup]" = None,
+        part: bool = False,
+    ) -> "Callable[[Host], None]":
+        validate = str(self.properties.get("validate") or "")
+
+        def put(host: "Host") -> None:
+            before = None if backup is None else lambda: backup.make(host)
+            host.files.put(
+                self.name,
+                content,
+                mode=want.mode,
+                uid=want.uid,
+                gid=want.gid,
+                validate=validate,
+                before=before,
+                firm=True,
+                part=part,
             )
-        ], unmet + self._validator()
 
-    def _stays(self, status: "Optional[Status]") -> bool:
-        """Whether what is there keeps its content, whatever that is."""
-        return status is not None and self.properties.get("replace") is False
+        return put
 
-    def _backup(self, status: "Optional[Status]") -> "Optional[Backup]":
+    def _backup(self, host: "HostReader", node: "Optional[Node]") -> "Optional[Backup]":
         """What keeps the file that is replaced."""
-        if self.properties.get("backup") is not True or status is None or status.kind != "file":
+        if self.properties.get("backup") is not True or node is None or node.kind != "file":
             return None
         from remote_runtime.resources.file.backups import Backup
 
-        return Backup(self.context, self.name, status)
+        return Backup(host, self.name, node)
 
-    def _content(self) -> Optional[Content]:
-        """``Missing`` where it cannot be told what it is."""
-        return desired(self.properties, self.context, self.item.deferred_render)
-
-    def _validator(self) -> List[Missing]:
-        """What keeps the validation from being started."""
+    def _require_validator(self, host: "HostReader") -> None:
         validate = str(self.properties.get("validate") or "")
-        if not validate:
-            return []
-        from remote_runtime.text.shell_words import split
+        if validate and "{}" not in split(validate)[0]:
+            require = host.contents.require
+            self._unless_missing(lambda: require(validate, "it cannot be validated"), None)
 
-        words = split(validate)
-        if not words or "{}" in words[0]:
-            return []
-        return requirements.program(self.context, words[0], what="it cannot be validated")
+    def _setting(self, changes: List[Change], want: Wanted) -> Task:
+        """What sets the attributes; of a directory those of what symlinks lead to."""
+        uid, gid, mode = want
 
-    def _bare(self, status: "Optional[Status]", want: Wanted) -> List[Action]:
-        """Attributes only."""
-        if status is not None:
-            return self._attribute_action(self._attributes(status, want), want)
-        from remote_runtime.content import Text
+        def act(host: "Host") -> None:
+            change = host.files.set_directory_attributes if self.tree else host.files.set_attributes
+            change(self.name, mode, uid, gid)
 
-        empty = Text("")
-        return [
-            Action(
-                wording.EMPTY,
-                lambda: self._store(empty, want),
-                changes=[Change("ensure", "absent", "present")],
-                effects=[self._effect("file", want, empty)._replace(part=True)],
-                rehearse=lambda: self._rehearse_store(empty, want),
-            )
-        ]
+        return Task("Would have updated attributes", act, changes)
 
-    def _attribute_action(self, changes: List[Change], want: Wanted) -> List[Action]:
-        if not changes:
-            return []
-        kind = "directory" if self.ensure == "directory" else "file"
-        effects = [self._effect(kind, want)]
-        return [
-            Action(
-                wording.ATTRIBUTES,
-                lambda: self._set_attributes(want),
-                changes=changes,
-                effects=effects,
-                rehearse=lambda: self._obstacles(kind == "directory").changing(*want),
-            )
-        ]
+    @property
+    def only_puts(self) -> bool:
+        return self.ensure == "present" and "validate" not in self.properties
 
-    def _obstacles(self, follow: bool = False) -> "Preconditions":
-        return self.context.files.obstacles(self.name, follow)
-
-    def _rehearse_store(
-        self, content: Optional[Content], want: Wanted, backup: "Optional[Backup]" = None
-    ) -> None:
-        size = content.size if content is not None else 0
-        if backup is not None:
-            backup.rehearse(size)
-        self._obstacles().writing(size, *want)
-        modes.require_readable(self.name, want.mode, size)
-        validate = str(self.properties.get("validate") or "")
-        if content is not None and validate:
-            self.provider.rehearse(
-                self.name,
-                content,
-                uid=want.uid,
-                gid=want.gid,
-                mode=want.mode,
-                validate=validate,
-            )
-
-    def to_store(self) -> "Optional[Store]":
-        """What its turn will put there, as far as can be told before; None for nothing."""
-        from remote_runtime.resources.file.write_ahead import Store
-
+    def to_put(self, host: "HostReader") -> "Optional[NewFile]":
         if isinstance(self.properties.get("source"), str):
             return None  # an earlier turn may yet change it
         try:
-            content = self._content()
+            content = self._content(host)
             if content is None or not content.at_hand:
                 return None
-            status = self.context.files.status(self.name)
-            if self._stays(status) or not self._differs(content.sha256, content.size, status):
+            node = host.files.lstat(self.name)
+            if self._stays(node) or not self._differs(host, content, node):
                 return None
-            replacement.refuse(self.name, status, False)
-            want, unmet = self._wanted(status)
+            replacement.refuse(self.name, node, False)
+            want = self._wanted(host, node)
         except ResourceError:
             return None
-        replaces = () if status is None else status.identity
-        return None if unmet else Store(self.name, content, *want, replaces=replaces)
+        if self._unmet:
+            return None
+        uid, gid, mode = want
+        return NewFile(self.name, content, mode=mode, uid=uid, gid=gid, replaces=node)
 
-    def _store(
-        self, content: Optional[Content], want: Wanted, backup: "Optional[Backup]" = None
-    ) -> None:
-        if content is None:
-            raise ResourceError("the content of %s is not known yet" % self.name)
-        from remote_runtime.resources.file.write_ahead import coming_after
+    def travels(self, host: "HostReader") -> List[Travel]:
+        given = [self.properties.get(key) for key in ("content", "source")]
+        for value in given if self.ensure == "present" else ():
+            if isinstance(value, dict):
+                content = host.contents.of(value)
+                try:
+                    node = host.files.lstat(self.name)
+                    if self._stays(node) or not self._differs(host, content, node):
+                        return []
+                    new = NewContent(self.name, content, self._wanted_mode(node))
+                except ResourceError:
+                    return []  # told at the resource's turn
+                return [Travel(content.sha256, False, new)]
+        return []
 
-        self.context.progress("writing %s" % self.name)
-        validate = str(self.properties.get("validate") or "")
-        self.provider.store(
-            self.name,
-            content,
-            uid=want.uid,
-            gid=want.gid,
-            mode=want.mode,
-            validate=validate,
-            coming=coming_after(self),
-            replacing=backup.make if backup is not None else None,
-        )
-        self.context.changed_paths.add(self.name)
-
-    def _set_attributes(self, want: Wanted) -> None:
-        change = self.provider.set_attributes
-        if self.ensure == "directory":
-            change = self.provider.set_directory_attributes
-        change(self.name, want.uid, want.gid, want.mode)
-        self.context.changed_paths.add(self.name)
+    def _differs(self, host: "HostReader", content: "Content", node: "Optional[Node]") -> bool:
+        if node is None or node.kind != "file" or node.size != content.size:
+            return True
+        return host.files.digest(self.name, known=node) != content.sha256
 
     # -- a directory ------------------------------------------------------------------------------
 
-    def _directory(
-        self, status: "Optional[Status]", below: "Optional[Below]"
-    ) -> Tuple[List[Action], List[Missing]]:
-        """What is left to do, and what keeps it from being done."""
-        if status is None:
-            want, unmet = self._wanted(None)
-            above = requirements.parents(self.context.files, self.name, want.mode & 0o755)
-            return [self._making(want, above)], unmet
-        if status.kind != "directory":
-            kind = "symlink" if status.kind == "symlink" else "file"
+    def _directory(self, host: "HostReader", found: Mapping[str, Any]) -> List[Task]:
+        node = found["node"]
+        if node.kind != "directory":
+            kind = "symlink" if node.kind == "symlink" else "file"
             raise ResourceError(
                 "%s is a %s, not a directory" % (self.name, kind),
                 hint="use another path, or the directory that it leads to",
             )
-        want, unmet = self._wanted(status)
-        own = self._attribute_action(self._attributes(status, want), want)
-        return own if below is None else below.actions(own, want.uid, want.gid), unmet
+        want = self._wanted(host, node)
+        attributes = self._attributes(host, node, want)
+        own = [self._setting(attributes, want)] if attributes else []
+        below: "Optional[Below]" = found["below"]
+        if below is None:
+            return own
+        if below.unknown is not None:
+            self._unmet.insert(0, below.unknown)
+        return below.tasks(host, own, want.uid, want.gid)
 
-    def _making(self, want: Wanted, above: Sequence[PathEffect]) -> Action:
-        return Action(
-            wording.DIRECTORY_CREATED,
-            lambda: self._create_directory(want),
-            changes=[Change("ensure", "absent", "directory")],
-            effects=[*above, self._effect("directory", want)],
-            rehearse=lambda: self._obstacles().making(*want),
-        )
+    def _making(self, want: Wanted) -> Task:
+        uid, gid, mode = want
 
-    def _create_directory(self, want: Wanted) -> None:
-        self.provider.create_directory(self.name, want.uid, want.gid, want.mode)
-        self.context.changed_paths.add(self.name)
+        def make(host: "Host") -> None:
+            host.files.make_directory(self.name, mode, uid=uid, gid=gid, firm=True)
+
+        change = Change("ensure", "absent", "directory")
+        return Task("Would have created directory", make, [change])

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence, Set, Tup
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.file.others import Others
-from remote_runtime.system.preconditions import mount_points
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
-    from remote_runtime.system.paths import Status
+    from remote_runtime.host.file_ports import Node
+    from remote_runtime.host.ports import HostReader
 
 MOST = 100000  # paths below one directory
-_PROBE = ".ccm-any-name"
 
 
 class Scope(NamedTuple):
@@ -31,7 +29,7 @@ class Entry(NamedTuple):
 
     shown: str
     path: str
-    status: "Status"
+    node: "Node"
     managed: bool
     purged: bool
 
@@ -43,36 +41,33 @@ class Walk(object):
     """
 
     def __init__(
-        self, context: "Context", top: str, *, real: str, status: "Status", scope: Scope
+        self, host: "HostReader", top: str, *, real: str, node: "Node", scope: Scope
     ) -> None:
         """``real`` is the directory at ``top`` without links."""
-        self._context, self._files = context, context.files
-        self._top, self._status, self._scope = top.rstrip("/"), status, scope
+        self._files = host.files
+        self._top, self._node, self._scope = top.rstrip("/"), node, scope
         self._points = self._mounted(real)
-        self.others = Others(context, top, real)
+        self.others = Others(host, top, real)
         self.entries: List[Entry] = []
         self.unknown: Optional[Unknowable] = None  # why a preview does not know all of them
-        if context.world is not None and scope.recurse:
+        if scope.recurse:
             for path in sorted(self.others.named - self.others.owned):
                 self._probe(self.full(path))  # which need not be there yet
         self._walk()
 
     def _mounted(self, real: str) -> Set[str]:
-        points = set(mount_points())
-        if self._context.world is not None:
-            points.update(self._context.world.layer.mount_points(real))
+        points = self._files.mount_points()
         inside = real.rstrip("/") + "/"
         return {point[len(inside) :] for point in points if point.startswith(inside)}
 
     def _walk(self) -> None:
         waiting = [("", self._scope.recurse, self._scope.purge)]
         while waiting:  # not recursive: whoever may write there decides how deep it is
-            self._context.check_cancelled()
             at, managed, purged = waiting.pop()
             inside = []
-            for name, status in self._listing(at, managed, purged):
+            for name, node in self._listing(at, managed, purged):
                 path = "%s/%s" % (at, name) if at else name
-                entry = self._entry(path, status, managed, purged)
+                entry = self._entry(path, node, managed, purged)
                 self.entries.append(entry)
                 if len(self.entries) > MOST:
                     raise ResourceError(
@@ -80,63 +75,57 @@ class Walk(object):
                         kind="resource.file.tree",
                         hint="manage directories further down, or use an exec",
                     )
-                if entry.status.kind == "directory" and (entry.managed or entry.purged):
+                if entry.node.kind == "directory" and (entry.managed or entry.purged):
                     inside.append((path, entry.managed, entry.purged))
             waiting += reversed(inside)
 
-    def _listing(self, at: str, managed: bool, purged: bool) -> List[Tuple[str, "Status"]]:
+    def _listing(self, at: str, managed: bool, purged: bool) -> List[Tuple[str, "Node"]]:
         directory = self.full(at) if at else self._top + "/."  # the top may be a link to one
-        if self._context.world is not None:
-            self._probe(directory)
+        self._probe(directory)
         try:
             return self._files.listing(directory)
         except Unknowable:
             return self._listed_one_by_one(at, managed, purged)
         except ResourceError:
-            if at and self._files.status(directory) is None:
+            if at and self._files.lstat(directory) is None:
                 return []  # another process has removed it meanwhile
             raise
 
-    def _entry(self, path: str, status: "Status", managed: bool, purged: bool) -> Entry:
+    def _entry(self, path: str, node: "Node", managed: bool, purged: bool) -> Entry:
         full, others = self.full(path), self.others
         foreign = path in self._points or others.is_backup(path)
-        if status.kind == "directory" and status.device != self._status.device:
+        if node.kind == "directory" and node.device != self._node.device:
             foreign = True
         managed = managed and not foreign and path not in others.owned
         if purged:
             purged = not foreign and path not in others.named and not _is_kept(path, self._scope)
-        return Entry(path, full, status=status, managed=managed, purged=purged)
+        return Entry(path, full, node=node, managed=managed, purged=purged)
 
     def full(self, path: str) -> str:
         """The absolute path."""
         return "%s/%s" % (self._top, path)
 
-    def _listed_one_by_one(
-        self, at: str, managed: bool, purged: bool
-    ) -> List[Tuple[str, "Status"]]:
+    def _listed_one_by_one(self, at: str, managed: bool, purged: bool) -> List[Tuple[str, "Node"]]:
         """In a preview: the same without what is left alone, whatever it will be."""
         others, found = self.others, []
         for name in self._files.entries(self.full(at) if at else self._top + "/."):
             path = "%s/%s" % (at, name) if at else name
             if (managed and path not in others.owned) or (purged and path not in others.named):
                 try:
-                    status = self._files.status(self.full(path))
+                    node = self._files.lstat(self.full(path))
                 except Unknowable as error:
                     self.unknown = self.unknown or error
                     continue
-                if status is not None:
-                    found.append((name, status))
+                if node is not None:
+                    found.append((name, node))
         return found
 
     def _probe(self, directory: str) -> None:
-        """In a preview: note whether earlier resources may bring anything to a directory."""
+        """Note whether earlier resources may bring anything to a directory."""
         try:
-            self._files.status(os.path.join(directory, _PROBE))
+            self._files.require_known(directory)
         except Unknowable as error:
-            told = Unknowable(error.message.replace("/" + _PROBE, ""))
-            self.unknown = self.unknown or told
-        except ResourceError:
-            pass  # such as a link, which is not followed; a directory is read next, and tells
+            self.unknown = self.unknown or error
 
 
 def _is_kept(path: str, scope: Scope) -> bool:

@@ -60,7 +60,7 @@ class Resource(TaskStateType):
         node = None if above is not None else host.files.lstat(self.name)
         return None if node is None else {"kind": node.kind}
 
-    def left(self, host: "HostReader") -> Mapping[str, Any]:
+    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
         """With its files, and of one that purges the names of all. See the base class."""
         contents = []
         for entry in entries(self.properties.get("source")):

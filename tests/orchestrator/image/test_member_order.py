@@ -99,7 +99,7 @@ def test_a_run_imports_all_that_comes_with_a_type(tmp_path: Path) -> None:
     rows = zipfile.ZipFile(io.BytesIO(builder.build().archive)).comment.decode().split("\n")
     found = imported(converged(tmp_path), "stable", tmp_path, noop=False)
     ours = [row.split() for row in rows if "resources.file" in row or "resources.exec" in row]
-    assert len(ours) == 5
+    assert len(ours) == 4
     for row in ours:
         assert set(row) <= found or not set(row) & found - {"remote_runtime.resources.exec"}
 
@@ -173,5 +173,5 @@ def test_what_comes_with_types_is_not_compressed() -> None:
     compressed = {name for name, part in parts.items() if part[2]}
     assert compressed
     assert not compressed & set(names)
-    for name in ("content", "system.locks", "resources.file.providers.posix"):
+    for name in ("content", "system.locks", "resources.file.resource"):
         assert f"remote_runtime.{name}" in parts.keys() - compressed

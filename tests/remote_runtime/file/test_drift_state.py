@@ -2,8 +2,8 @@ import os
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.resources.file.digests import drift_state, observation
-from remote_runtime.resources.file.resource import Resource
+from remote_runtime.base import ResourceType
+from remote_runtime.registry import Registry
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, one, run_items
 
@@ -34,9 +34,8 @@ class LargeTest(DirectoryTest):
         os.truncate(path, HUGE + more)
         return path
 
-    def resource(self, **properties: Any) -> Resource:
-        made = self.file("a", **properties)
-        return Resource(made, None, context())
+    def resource(self, **properties: Any) -> ResourceType:
+        return Registry(context()).create(self.file("a", **properties))
 
     def test_content(self) -> None:
         """It is replaced, and told by its size in changes, with and without a diff."""
@@ -72,14 +71,14 @@ class LargeTest(DirectoryTest):
             path = self.huge("a", more)
             os.utime(path, (5, 5))
             resource = self.resource(ensure="absent")
-            seen.append(observation(resource, resource.observe())["content"])
+            seen.append(resource.observation(resource.observe())["content"])
         self.assertEqual(seen, ["%d bytes of 5" % HUGE, "%d bytes of 5" % (HUGE + 1)])
 
     def test_what_is_remembered(self) -> None:
         """Attributes alone need no hash of any file, a content none of a file of another size."""
         self.huge("a")
         keys = ["ensure", "group", "mode", "owner"]
-        self.assertEqual(sorted(drift_state(self.resource())), keys)
+        self.assertEqual(sorted(self.resource().drift_state() or ()), keys)
         self.write("source", b"y")
         for properties in (
             {"content": "x"},
@@ -87,7 +86,8 @@ class LargeTest(DirectoryTest):
             {"source": self.path("source")},
             {"source": self.path("missing")},
         ):
-            found = drift_state(self.resource(**properties))
+            found = self.resource(**properties).drift_state()
+            assert found is not None
             self.assertEqual(sorted(found), sorted([*keys, "size"]))
             self.assertEqual(found["size"], HUGE)
 
@@ -96,7 +96,8 @@ class SmallTest(DirectoryTest):
     def test_what_is_remembered(self) -> None:
         """Of a content its hash, too."""
         self.write("a", b"x")
-        resource = Resource(self.file("a", content="y"), None, context())
-        self.assertIn("checksum", drift_state(resource))
-        going = Resource(self.file("a", ensure="absent"), None, context())
-        self.assertEqual(len(observation(going, going.observe())["content"]), 64)
+        registry = Registry(context())
+        resource = registry.create(self.file("a", content="y"))
+        self.assertIn("checksum", resource.drift_state() or ())
+        going = registry.create(self.file("a", ensure="absent"))
+        self.assertEqual(len(going.observation(going.observe())["content"]), 64)

@@ -9,7 +9,6 @@ from unittest import mock
 
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.lean.digest import sha256
-from remote_runtime.resources.file import wording
 from remote_runtime.system import files
 from remote_runtime.system.files import Files
 from remote_runtime.system.temporary import Temporary
@@ -83,14 +82,17 @@ class FileTest(DirectoryTest):
         os.makedirs(self.path("empty"))
         os.makedirs(self.path("full", "inner"))
         cases = [
-            (self.file("new", content="x"), wording.CREATED),
-            (self.file("old", content="x"), wording.CREATED),
-            (self.file("loose", content="x"), wording.ATTRIBUTES),
-            (self.file("bare"), wording.EMPTY),
-            (self.file("gone", ensure="absent"), wording.REMOVED),
-            (self.file("empty", ensure="absent"), wording.DIRECTORY_REMOVED),
-            (self.file("full", ensure="absent", force=True), wording.DIRECTORY_REMOVED_RECURSIVELY),
-            (self.file("d/e", ensure="directory"), wording.DIRECTORY_CREATED),
+            (self.file("new", content="x"), "Would have created the file"),
+            (self.file("old", content="x"), "Would have created the file"),
+            (self.file("loose", content="x"), "Would have updated attributes"),
+            (self.file("bare"), "Would have created an empty file with requested attributes"),
+            (self.file("gone", ensure="absent"), "Would have removed the file"),
+            (self.file("empty", ensure="absent"), "Would have removed the directory"),
+            (
+                self.file("full", ensure="absent", force=True),
+                "Would have recursively removed the directory",
+            ),
+            (self.file("d/e", ensure="directory"), "Would have created directory"),
         ]
         before = sorted(os.listdir(self.root))
         for resource, message in cases:
@@ -122,7 +124,7 @@ class FileTest(DirectoryTest):
         ):
             events = run_items([command, resource], noop=True)
             self.assertEqual((events[1]["prediction"], events[1]["failed"]), ("unknown", False))
-            self.assertEqual(events[1]["noop_message"], wording.CREATED)
+            self.assertEqual(events[1]["noop_message"], "Would have created the file")
             self.assertTrue(one(run_items([resource], noop=True))["failed"])
 
     def test_preview_of_a_planned_source(self) -> None:

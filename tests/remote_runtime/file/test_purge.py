@@ -3,6 +3,7 @@ import unittest
 from typing import Any, Dict, List
 from unittest import mock
 
+from remote_runtime.host.machine.machine import reader
 from remote_runtime.registry import resource_class
 from remote_runtime.resources.file import purge
 from remote_runtime.resources.file.others import Others
@@ -93,7 +94,7 @@ class PurgeTest(DirectoryTest):
             other = item(kind, name, properties=properties)
             top, inside = os.path.split(path)
             ctx = context([other])
-            self.assertIn(inside, Others(ctx, top, top).named)
+            self.assertIn(inside, Others(reader(ctx, ctx), top, top).named)
             close(ctx)
             absent = resource_class(kind).managed_paths(name, {"ensure": "absent"})
             self.assertEqual([claim for claim in absent if claim[1]], [])
@@ -103,7 +104,7 @@ class PurgeTest(DirectoryTest):
         given = {"suites": ["a"], "key": "https://example.net/key", "fingerprint": "0"}
         other = item("repository", "docker", properties=given)
         ctx = context([other])
-        named = Others(ctx, "/etc/apt/keyrings", "/etc/apt/keyrings").named
+        named = Others(reader(ctx, ctx), "/etc/apt/keyrings", "/etc/apt/keyrings").named
         self.assertEqual(named, {"docker.asc", "docker.gpg"})
         close(ctx)
 

@@ -9,7 +9,7 @@ from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
 from remote_runtime.host.crontab_ports import Crontabs, crontabs_of, reader_of
-from remote_runtime.host.file_ports import Files
+from remote_runtime.host.file_ports import Files, NewAttributes
 from remote_runtime.host.kernel_ports import Kernel
 from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.mount_ports import Mounts
@@ -23,12 +23,13 @@ from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
     *("digest", "number", "is_removable", "require_file_place", "require_parent"),
-    *("require_free", "require_kind"),
+    *("require_free", "require_kind", "require_known"),
+    *("listing", "is_directory", "followed", "links", "mount_points"),
     *("lstat", "stat", "real", "read", "entries", "uid", "gid", "find", "user", "group"),
     *("group_name", "login_keys"),
     "tries",  # of the last command
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
-    *("at", "table", "is_source", "is_swap", "is_stale", "require_mountable"),
+    *("at", "table", "is_source", "is_swap", "is_stale", "require_mountable", "refresh"),
     *("value", "is_known", "is_loaded", "settings"),
     *("text", "require_own"),
     *("look", "holds"),  # guards of the user, which look in previews, too
@@ -79,6 +80,7 @@ class SafetyTest(DirectoryTest):
     def attacks(self, files: Any) -> List[Tuple[str, Callable[[], object]]]:
         """A call of each method of the files that writes, with what would change something."""
         at = self.path
+        new = NewAttributes(at("file"), "file", mode=0o604, **OURS)
         return [
             ("write", lambda: files.write(at("file"), b"y", mode=0o600)),
             ("write", lambda: files.write(at("new"), b"y", mode=0o600)),
@@ -90,6 +92,12 @@ class SafetyTest(DirectoryTest):
             ("symlink", lambda: files.symlink("new", at("link"))),
             ("symlink", lambda: files.symlink("new", at("empty"), replace=True)),
             ("set_attributes", lambda: files.set_attributes(at("file"), 0o600, -1, -1)),
+            (
+                "set_directory_attributes",
+                lambda: files.set_directory_attributes(at("bare"), 0o711, **OURS),
+            ),
+            ("set_all_attributes", lambda: files.set_all_attributes([new])),
+            ("back_up", lambda: files.back_up(at("file"), at(".file.~1~"))),
             ("unlink", lambda: files.unlink(at("file"))),
             ("rmdir", lambda: files.rmdir(at("bare"))),
             ("copy_tree", lambda: files.copy_tree(at("tree"), at("copy"), mode=0o755, **OURS)),

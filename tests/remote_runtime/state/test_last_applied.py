@@ -25,10 +25,10 @@ BROKEN = """\
 import sys
 sys.path.insert(0, %r)
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.resources.file.resource import Resource
+from remote_runtime.host.step_adapter import TaskResource
 def drift_state(self):
     raise %s
-Resource.drift_state = drift_state
+TaskResource.drift_state = drift_state
 """
 
 

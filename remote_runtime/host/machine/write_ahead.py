@@ -1,0 +1,184 @@
+"""Writes files, and those of the turns to come together with that of a turn (target).
+
+Each new file costs a wait for the disk. Files that are written one after the other and synced
+behind the last share it: what is written for a turn to come is finished beside its place, under a
+name of this run's, and lasts. It is that turn which puts it there; where it finds the host
+otherwise than it was, it writes the file anew.
+"""
+
+from typing import Callable, Dict, Iterable, NamedTuple, Optional, Set, Tuple
+
+from remote_runtime.context import Ahead, Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import NewFile
+from remote_runtime.item import Item
+from remote_runtime.system.attributes import Attributes, labels_files
+from remote_runtime.system.temporary import Temporary
+
+_MOST = 64  # files of which each has a descriptor
+_LARGEST = 1 << 20  # bytes in all
+
+# A turn to come and what it will put; None where there is nothing to be done, as far as is known.
+Coming = Tuple[Item, Optional[NewFile]]
+
+
+class _WrittenFile(NamedTuple):
+    temporary: Temporary
+    file: NewFile
+
+
+class FileWriter(Ahead):
+    """Writes the files of one run: a temporary file beside the destination, finished, then renamed.
+
+    ``_labels``: the label of each file is asked for with a command, which may fail.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._written: Dict[str, _WrittenFile] = {}
+        self._turns: Set[str] = set()
+        self._labels = labels_files()
+
+    def put(
+        self,
+        file: NewFile,
+        coming: Iterable[Coming] = (),
+        *,
+        validate: str = "",
+        before: Optional[Callable[[], None]] = None,
+    ) -> None:
+        """Put a file at its place; whatever fails leaves that as it was.
+
+        ``coming``: what the turns behind this one will put, as far as that is known. ``before`` is
+        called right before the new file takes its place.
+        """
+        temporary = self._take(file)
+        chunks = file.content.chunks()
+        try:
+            if temporary is None:
+                temporary = self._write(file, chunks, labels=self._labels)
+                self._sync(temporary, () if validate else coming)
+            else:
+                for _ in chunks:
+                    pass  # they are in it already, and needed no more
+            if validate:
+                from remote_runtime.host import validation
+
+                commands = self._context.user_commands
+                validation.run(commands, validate, finished=temporary.path, path=file.path)
+            if before is not None:
+                before()
+            temporary.commit()
+        finally:
+            chunks.close()  # `closing` would have to be imported, which costs a target much
+            if temporary is not None:
+                temporary.discard()
+
+    def _write(
+        self,
+        file: NewFile,
+        chunks: Iterable[bytes],
+        *,
+        labels: bool,
+        latest: Optional[Temporary] = None,
+        new: bool = False,
+    ) -> Temporary:
+        """The file, beside its place; all that is left is to sync it.
+
+        ``latest`` was begun right before. ``new``: nothing is at its place.
+        """
+        temporary = self._context.files.temporary(file.path, latest)
+        try:
+            for chunk in chunks:
+                self._context.check_cancelled()
+                temporary.write(chunk)
+            attributes = Attributes(self._context.commands, labels, carried=not new)
+            temporary.dress(file.uid, file.gid, file.mode, attributes)
+        except BaseException:
+            temporary.discard()
+            raise
+        return temporary
+
+    def _sync(self, first: Temporary, coming: Iterable[Coming]) -> None:
+        """Sync a file that was written, together with those that ``coming`` turns will put."""
+        if self._written or self._labels:
+            return first.sync()
+        try:
+            self._write_all(coming, first)
+            others = [written.temporary for written in self._written.values()]
+            for temporary in [first, *others] if others else []:
+                temporary.begin_sync()
+            first.sync()
+        except BaseException:
+            self.drop()
+            raise
+        try:
+            for temporary in others:
+                temporary.sync()
+        except ResourceError:
+            self.drop()  # whose it is finds that at its turn
+        return None
+
+    def _write_all(self, coming: Iterable[Coming], latest: Temporary) -> None:
+        self.drop()
+        room = _LARGEST
+        for item, file in coming:
+            if file is not None:
+                room -= file.content.size
+                if room < 0 or len(self._written) + 1 >= _MOST or file.path in self._written:
+                    break
+                new = file.replaces is None
+                try:
+                    content = [file.content.read()]
+                    latest = self._write(file, content, labels=False, latest=latest, new=new)
+                    self._written[file.path] = _WrittenFile(latest, file)
+                except ResourceError:
+                    break  # which is told at its turn
+            self._turns.add(item.id)
+        if self._written:
+            self._context.ahead = self
+
+    def _take(self, file: NewFile) -> Optional[Temporary]:
+        """What was written for this turn, if it is still what it takes; it is the caller's now."""
+        written = self._written.pop(file.path, None)
+        if written is None:
+            return None
+        try:
+            if self._fits(written, file):
+                return written.temporary
+        except (OSError, ResourceError):
+            pass  # it is found again by who writes it anew
+        written.temporary.discard()
+        return None
+
+    def _fits(self, written: _WrittenFile, file: NewFile) -> bool:
+        if _made_of(written.file) != _made_of(file):
+            return False
+        files = self._context.files
+        place = files.place(file.path, "write")
+        found, before = files.status_at(place), written.file.replaces
+        there = () if found is None else found.identity
+        if there != (() if before is None else before.identity):
+            return False
+        return written.temporary.is_whole(place)
+
+    def begin(self, item: Item) -> None:
+        """The turn of an item begins: one that was not looked at comes upon nothing of this."""
+        if item.id not in self._turns:
+            self.drop()
+
+    def drop(self) -> None:
+        """Throw away what no turn has put."""
+        for written in self._written.values():
+            try:
+                written.temporary.discard()
+            except OSError:
+                continue  # it is registered still, and removed in the end
+        self._written.clear()
+        self._turns.clear()
+        self._context.ahead = None
+
+
+def _made_of(file: NewFile) -> Tuple[str, int, int, int]:
+    """What is in a file and who may do what with it."""
+    return (file.content.sha256, file.uid, file.gid, file.mode)
