@@ -414,6 +414,8 @@ class Resource(ResourceType):
             available = self.provider.available(self.name)
         obstacle = self._obstacle(installed, available)
         if self._settled(installed, available) or obstacle is not None or installed.held:
+            if not self._hold.is_right(installed):
+                raise ResourceError("its hold is changed first")
             return None
         answers = self._answers
         if answers is not None and answers.pending(installed):

@@ -115,6 +115,19 @@ class Turns(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual([o.changed for o in outcomes], [True, True])
 
+    def test_a_hold_is_set_at_its_turn(self):
+        """Nothing behind it is changed before: without the hold, apt could change that package."""
+        self.commands.on("dpkg-query", NONE + "c 1 all installed install\n")
+        self.commands.on("apt-mark", "")
+        self.after(NONE + "c 1 all installed install\na 1 all installed install\n", ALL)
+        self.run_items("a", "c", "b", c={"properties": {"hold": True}})
+        changing = [
+            " ".join(line.split()[:2] + line.split()[-1:])
+            for line in self.commands.asked
+            if line.startswith(("apt-mark hold", "apt-get install"))
+        ]
+        self.assertEqual(changing, ["apt-get install a", "apt-mark hold c", "apt-get install b"])
+
     def test_the_lists_are_read_once(self):
         """A transaction changes nothing that the package lists say: they are asked once for all."""
         self.commands.on("apt-get -s", SIMULATED + "Inst c (1 Debian:12 [all])\n")
