@@ -11,6 +11,7 @@ import argparse
 import json
 import statistics
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,13 @@ def resources(count: int) -> list[dict[str, dict[str, Any]]]:
     ]
 
 
-def site(count: int) -> str:
-    """The manifest of these."""
+def site(count: int, only: Collection[str] = ()) -> str:
+    """The manifest of these; ``only`` of some types, and ``file``."""
     lists = [
         {kind: [{name: given} for name, given in each.items()]}
         for one in resources(count)
         for kind, each in one.items()
+        if not only or kind in ("file", *only)
     ]
     return json.dumps({"ccm": {"resources": lists}})
 
@@ -82,10 +84,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-n", type=int, default=9, metavar="PUSHES")
     parser.add_argument("--count", type=int, default=100, help="resources of each type")
+    parser.add_argument("--only", default="", metavar="TYPE,TYPE", help="these and file")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch, Lab(1) as lab:
         lab.hosts["web1"].run("mkdir -p /etc/cron.d; install -m 755 /dev/null /usr/sbin/cron")
-        ccm, text = Ccm(Path(scratch)), site(given.count)
+        ccm, text = (
+            Ccm(Path(scratch)),
+            site(given.count, [one for one in given.only.split(",") if one]),
+        )
         rounds: list[dict[str, float]] = []
         for number in range(given.n + 2):
             ran = ccm.push(lab.inventory(), text)
