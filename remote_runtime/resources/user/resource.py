@@ -43,7 +43,7 @@ class Resource(AccountStateType):
         if group.isdigit() and group.strip("0123456789"):
             wrong.append(("group", "the number of a group must have only the digits 0 to 9"))
         pairs = (("append", "groups"), ("move_home", "home"))
-        wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and not given(o)]
+        wrong += [(k, "%s requires %s" % (k, o)) for k, o in pairs if given(k) and given(o) is None]
         if given("generate_ssh_key") and given("system") and not given("create_home"):
             wrong.append(("generate_ssh_key", "a system user gets no home without create_home"))
         try:

@@ -136,6 +136,9 @@ class StateTest(UserTest):
         """Groups that are not listed are left, or kept."""
         event = self.preview("anna", groups=["team"])
         self.assertEqual(event["changes"][0]["from"], ["adm", "team"])
+        none = {"groups": [], "append": True}
+        self.assertEqual(Resource.check("anna", none), [])
+        self.assertEqual(self.preview("anna", **none)["status"], "stable")
         event = self.preview("anna", groups=["sudo"], append=True)
         self.assertEqual((event["changes"][0]["from"], event["changes"][0]["to"]), ([], ["sudo"]))
 
