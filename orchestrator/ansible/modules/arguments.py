@@ -280,6 +280,19 @@ class Arguments:
             return [texts.text(one, self.scope) for one in parts]
         return texts.text(str(value), self.scope)
 
+    def check_text(self, name: str) -> None:
+        """NotConvertible for a value that may be no text; marked where a newline follows it."""
+        value = str(self.raw(name))
+        if not is_template(value):
+            return
+        if self.sample(name).all_kinds() - {"text"}:
+            raise NotConvertible("content that may be no text, which Ansible writes as JSON")
+        node = only_expression(value.rstrip("\n")) if value.endswith("\n") else None
+        if node is not None and sample_of(node, self.scope).all_kinds() - {"text"}:
+            self.checks.append(
+                "Ansible 2.19 and later write no newline after a value that is no text"
+            )
+
     def mode(self, *names: str, directory: bool = False) -> str | None:
         """A mode in octal, None where none is set. X is x for a directory."""
         value = self.raw(*names)

@@ -214,7 +214,7 @@ def _by_tar(
         names = " ".join(["tar --list --show-transformed-names", *words, file])
         new = f"{owner or ''}{f':{group}' if group else ''}"
         properties["command"] += (
-            f" && {names} | grep '^[^/]' | (cd {target} && xargs -d '\\n' chown -h {new})"
+            f" && {names} | sed 's|^/*|./|' | (cd {target} && xargs -d '\\n' chown -h {new})"
         )
         properties["provider"] = "shell"
     flags = [one for one in words if one.startswith("-")]

@@ -188,6 +188,8 @@ def ini_file(context: Context, given: Arguments) -> list[Entry]:
         return _entries(context, given, edit, False)
     if value is None:
         raise NotConvertible("a key without a value")
+    if create:
+        context.note("a file that this creates begins without the blank line of the original")
     return _entries(context, given, {"settings": _nested(section, option, value)}, create)
 
 

@@ -308,8 +308,7 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
         # Ansible preserves the mode of its temporary file.
         own = attributes(context, given, "0600" if given.raw("mode") == "preserve" else "0644")
         body = texts.text(content, context.scope)
-        if is_template(content) and given.sample("content").all_kinds() - {"text"}:
-            raise NotConvertible("content that may be no text, which Ansible writes as JSON")
+        given.check_text("content")
         return [Entry("file", path, _common(context, given, {"content": body, **own}))]
     source = given.source("src")
     here = context.files.is_on_hosts(source)
