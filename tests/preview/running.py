@@ -46,7 +46,7 @@ class Result:
     """Contradictions that are told and are none."""
     undone: list[tuple[str, str]] = field(default_factory=list)
     """Pairs of resources that the preview says undo each other."""
-    again: set[str] = field(default_factory=set)
+    again: list[str] = field(default_factory=list)
     """Resources that the second push changed or that failed in it."""
     broken: list[str] = field(default_factory=list)
     """Why the scenario is not what it is meant to be."""
@@ -163,11 +163,11 @@ class Corpus:
         result.broken += not_as_meant(scenario, push.events)
         result.undone = told_to_undo(preview.output)
         result.in_vain = told_in_vain(result.undone, scenario.again)
-        result.again = {
+        result.again = [
             f"{event['type']}#{event['name']}"
             for event in again.events
             if event["status"] in ("changed", "failed")
-        }
+        ]
         return result
 
 

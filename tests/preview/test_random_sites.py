@@ -14,7 +14,7 @@ def result(undone: bool, again: bool) -> Result:
         Scenario("random", "x"),
         unstable=told,
         undone=[(FILE, LINK)] if undone else [],
-        again={LINK, FILE} if again else set(),
+        again=[LINK, FILE] if again else [],
     )
 
 
