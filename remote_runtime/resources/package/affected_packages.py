@@ -8,7 +8,7 @@ from remote_runtime.resources.package.dnf import isolated_run
 from remote_runtime.resources.package.dpkg import database as dpkg
 from remote_runtime.resources.package.dpkg.contents import UNIT_DIRECTORIES
 from remote_runtime.resources.package.dpkg.installed import Registry
-from remote_runtime.resources.package.provider import brought, taken
+from remote_runtime.resources.package.provider import installed_coverage, removed_coverage
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -43,11 +43,13 @@ def of_rpms(context: "Context", names: Sequence[str]) -> Covers:
 
 
 def _whatever(kind: str, value: str, present: bool) -> bool:
-    return kind != "package" and (brought(kind, value, present) or taken(kind, value, present))
+    return kind != "package" and (
+        installed_coverage(kind, value, present) or removed_coverage(kind, value, present)
+    )
 
 
 def _what_may_come(kind: str, value: str, present: bool) -> bool:
-    return kind != "package" and brought(kind, value, present)
+    return kind != "package" and installed_coverage(kind, value, present)
 
 
 def _its_own(paths: List[str]) -> Covers:
@@ -90,7 +92,7 @@ def _listed(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Tuple[Lis
     packages = dpkg.read(admin)
     try:
         installed = packages is not None and bool(packages.find(name).version)
-    except dpkg.Unclear:
+    except dpkg.UnclearError:
         installed = False
     registry = Registry(packages.native if packages is not None else "", admin)
     kept = registry.kept(name)

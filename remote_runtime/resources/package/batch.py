@@ -10,7 +10,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.resources.package.provider import (
-    ChangedAhead,
+    EarlyChange,
     Installed,
     Operation,
     PackageProvider,
@@ -21,7 +21,7 @@ Changes = Sequence[VersionChange]
 MAX_PACKAGES = 200  # packages of one transaction
 
 
-class Wish(NamedTuple):
+class PlannedChange(NamedTuple):
     """What the turn of a package is going to do; ``before`` is what is installed until then."""
 
     item: Item
@@ -31,9 +31,9 @@ class Wish(NamedTuple):
 
 def carry_out(
     provider: PackageProvider,
-    wish: Wish,
+    wish: PlannedChange,
     *,
-    others: Callable[[], Sequence[Wish]],
+    others: Callable[[], Sequence[PlannedChange]],
     lock_timeout: float,
     tried: Callable[[Callable[[], Changes]], Changes] = lambda step: step(),
 ) -> Changes:
@@ -62,7 +62,7 @@ def carry_out(
         failed = error
     for other, share in zip(coming, found[1:]):
         if failed is None or provider.has_reached(other.operation):
-            provider.changed_ahead[other.item.index] = ChangedAhead(other.before, share)
+            provider.changed_ahead[other.item.index] = EarlyChange(other.before, share)
             context.changed_ahead.add(other.item.index)
         else:
             not_changed(other.item)
@@ -74,8 +74,8 @@ def carry_out(
 
 
 def _together(
-    provider: PackageProvider, first: Operation, coming: Sequence[Wish]
-) -> Tuple[Sequence[Wish], Sequence[Sequence[VersionChange]]]:
+    provider: PackageProvider, first: Operation, coming: Sequence[PlannedChange]
+) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
     """Which of the turns to come are changed with the first, and what each operation changes.
 
     A package that comes as what an earlier one needs is left to its turn, which finds it there.

@@ -16,7 +16,7 @@ _BESIDE = "/.ccm-new"  # a name that nothing has, for one that a package manager
 _READ_ONLY = "erofs"
 
 
-class Reach(object):
+class DestinationChecks(object):
     """Looks at the host as it will be, at each directory once."""
 
     def __init__(self, files: "Files") -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Optio
 from remote_runtime.errors import CcmError
 from remote_runtime.reporting import difference
 from remote_runtime.resources.package.dpkg import contents as deb_contents
-from remote_runtime.resources.package.dpkg.contents import Contents, Look
+from remote_runtime.resources.package.dpkg.contents import ContentReader, Contents
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -92,7 +92,9 @@ class Probe(object):
             if i.sha256 in self._known
         }
 
-    def _look_of(self, one: Indexed, together: Sequence[Indexed], packages: Packages) -> Look:
+    def _look_of(
+        self, one: Indexed, together: Sequence[Indexed], packages: Packages
+    ) -> ContentReader:
         """What reads the files of a package, of which only the hashes are kept otherwise."""
 
         def look(path: str) -> Optional[bytes]:

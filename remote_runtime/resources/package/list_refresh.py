@@ -39,9 +39,9 @@ class PackageListReader(package_ports.PackageListReader):
         return bool(behind) and behind[0] < turns.repositories[repository]
 
     def _turns(self, manager: str) -> "Turns":
-        known: Dict[str, Turns] = self._context.one(_all_turns)
+        known: Dict[str, RefreshPlan] = self._context.one(_all_turns)
         if manager not in known:
-            known[manager] = Turns(self._context, manager)
+            known[manager] = RefreshPlan(self._context, manager)
         return known[manager]
 
     def _outdated(self, manager: str) -> bool:
@@ -60,7 +60,7 @@ class PackageListReader(package_ports.PackageListReader):
         return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
 
 
-class Turns(object):
+class RefreshPlan(object):
     """What the plan has for one package manager: the ``names`` of the repositories whose lists it
     reads, and the places in the plan, in their order, of these and of packages."""
 
@@ -76,7 +76,7 @@ class Turns(object):
         self.packages = sorted(item.index for item in peers(_PACKAGE) if item.managed)
 
 
-def _all_turns(context: "Context") -> Dict[str, Turns]:
+def _all_turns(context: "Context") -> Dict[str, RefreshPlan]:
     return {}
 
 

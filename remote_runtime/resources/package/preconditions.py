@@ -14,7 +14,7 @@ from remote_runtime.resources.package.provider import (
 _VERSIONS_SHOWN = 10
 
 
-class Obstacle(NamedTuple):
+class FailedPrecondition(NamedTuple):
     """What is in the way, and what to do about it."""
 
     message: str
@@ -27,42 +27,46 @@ class Preconditions(object):
     def __init__(self, provider: PackageProvider, name: str, ensure: str) -> None:
         self._provider, self._name, self._ensure = provider, name, ensure
 
-    def hold(self, installed: Installed) -> Optional[Obstacle]:
+    def hold(self, installed: Installed) -> Optional[FailedPrecondition]:
         """Why its version must not change, None where nothing holds it."""
         if not (installed.held and installed.version):
             return None
-        return Obstacle(
+        return FailedPrecondition(
             "%s is held at version %s" % (self._name, self._provider.shown(installed.version)),
             "release it with `apt-mark unhold %s`" % self._name,
         )
 
-    def downgrade(self, installed: Installed) -> Obstacle:
+    def downgrade(self, installed: Installed) -> FailedPrecondition:
         """Why an older version is not installed."""
         now = self._provider.shown(installed.version)
-        return Obstacle(
+        return FailedPrecondition(
             "%s is installed in the newer version %s, and allow_downgrade is false"
             % (self._name, now),
             "request %s, or set allow_downgrade to true" % now,
         )
 
-    def installation(self, installed: Installed, available: Available) -> Optional[Obstacle]:
+    def installation(
+        self, installed: Installed, available: Available
+    ) -> Optional[FailedPrecondition]:
         """Why it cannot be installed, None where nothing is known to be in its way."""
         held = self.hold(installed)
         if held is not None:
             return held
         if not available.known:
-            return self._excluded() or Obstacle(*self._provider.not_listed(self._name))
+            return self._excluded() or FailedPrecondition(*self._provider.not_listed(self._name))
         if self._ensure not in (PRESENT, LATEST):
             return self._version(available)
         return None if available.candidate else self._candidate(available)
 
-    def _excluded(self) -> Optional[Obstacle]:
+    def _excluded(self) -> Optional[FailedPrecondition]:
         found = self._provider.exclusion(self._name)
         return (
-            Obstacle("%s is excluded by %s" % (self._name, found[0]), found[1]) if found else None
+            FailedPrecondition("%s is excluded by %s" % (self._name, found[0]), found[1])
+            if found
+            else None
         )
 
-    def _version(self, available: Available) -> Optional[Obstacle]:
+    def _version(self, available: Available) -> Optional[FailedPrecondition]:
         if matching_version(self._provider, available, self._ensure) is not None:
             return None
         if not available.versions:
@@ -74,30 +78,32 @@ class Preconditions(object):
         found = self._provider.exclusion(self._name)
         if found:
             hint += "; versions may be excluded by %s: %s" % found
-        return Obstacle("version %s of %s is not available" % (self._ensure, self._name), hint)
+        return FailedPrecondition(
+            "version %s of %s is not available" % (self._ensure, self._name), hint
+        )
 
     def _listed(self, available: Available) -> str:
         shown: List[str] = [self._provider.shown(v) for v in available.versions[:_VERSIONS_SHOWN]]
         return ", ".join(shown)
 
-    def _candidate(self, available: Available) -> Obstacle:
+    def _candidate(self, available: Available) -> FailedPrecondition:
         if available.versions:
             found = self._provider.exclusion(self._name)
             hint = "the host's package preferences (pinning) exclude them; set the version"
             if found:
                 hint = "%s excludes them: %s, or set the version" % found
-            return Obstacle(
+            return FailedPrecondition(
                 "%s has no installation candidate, although versions exist: %s"
                 % (self._name, self._listed(available)),
                 hint,
             )
         providers = ", ".join(self._provider.providers_of(self._name))
         if not providers:
-            return self._excluded() or Obstacle(
+            return self._excluded() or FailedPrecondition(
                 "%s has no installation candidate" % self._name,
                 "it is only mentioned by other packages; use another package",
             )
-        return Obstacle(
+        return FailedPrecondition(
             "%s is a virtual package" % self._name,
             "use one of the packages that provide it: %s" % providers,
         )

@@ -34,6 +34,6 @@ def wants(files: "Files", unit: str) -> bool:
     return True
 
 
-def heeded_by_debian(files: "Files") -> bool:
+def are_used_by_debian(files: "Files") -> bool:
     """Whether Debian's helper asks presets: one that is older than they are does not."""
     return not files.exists(_HELPER) or b"preset" in files.read(_HELPER, _LIMIT, follow=True)

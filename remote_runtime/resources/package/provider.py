@@ -68,7 +68,7 @@ class VersionChange(NamedTuple):
     after: str
 
 
-class ChangedAhead(NamedTuple):
+class EarlyChange(NamedTuple):
     """What was changed for a turn to come, by its index, and what was installed before."""
 
     before: Installed
@@ -151,7 +151,7 @@ class PackageProvider(Provider):
         self._own_actions = 0
         self._wished: Set[str] = set()
         self._holds: Dict[str, bool] = {}  # that predictions begin with
-        self.changed_ahead: Dict[int, ChangedAhead] = {}
+        self.changed_ahead: Dict[int, EarlyChange] = {}
         self._probe: Optional["Probe"] = None
         self.by_checksum: Dict[str, PackageFile] = {}  # see ``source``
         self.files: Dict[Tuple[str, str], PackageFile] = {}  # by name and version
@@ -368,7 +368,11 @@ class PackageProvider(Provider):
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
         """What is on the host then. What the packages hold is not known here."""
         name = operation.name
-        does, covers = ("removal", taken) if operation.removal else ("installation", brought)
+        does, covers = (
+            ("removal", removed_coverage)
+            if operation.removal
+            else ("installation", installed_coverage)
+        )
         doubt = Uncertainty(
             UNKNOWN, "the effects of the %s of package %s are not known yet" % (does, name)
         )
@@ -439,14 +443,14 @@ def matching_version(provider: PackageProvider, available: Available, wanted: st
     return None
 
 
-def brought(kind: str, value: str, present: bool) -> bool:
+def installed_coverage(kind: str, value: str, present: bool) -> bool:
     """What a package may bring: what is not there, of paths where packages put things."""
     if kind == "path":
         return not present and value.startswith(_OF_PACKAGES)
     return kind == "host" or (kind != "lists" and not present)
 
 
-def taken(kind: str, value: str, present: bool) -> bool:
+def removed_coverage(kind: str, value: str, present: bool) -> bool:
     """What may go with a package: what is there where packages put things."""
     if kind == "path":
         return present and value.startswith(_OF_PACKAGES)

@@ -37,8 +37,7 @@ from remote_runtime.retries import retried, tries_of
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.resources.package.answers import Answers
-    from remote_runtime.resources.package.batch import Wish
-    from remote_runtime.resources.package.preconditions import Obstacle, Preconditions
+    from remote_runtime.resources.package.preconditions import Preconditions
     from remote_runtime.resources.package.provider import PackageFile
     from remote_runtime.resources.package.source import Source
     from remote_runtime.retries import Result
@@ -399,7 +398,7 @@ class Resource(ResourceType):
     def wish(self) -> "Optional[Wish]":
         """What this turn is going to do, None for nothing; ``ResourceError`` where that cannot be
         told before the turn."""
-        from remote_runtime.resources.package.batch import Wish
+        from remote_runtime.resources.package.batch import PlannedChange
 
         if self.properties.get("source") and self.ensure != ABSENT:
             raise ResourceError("its file is read at its turn")
@@ -421,7 +420,7 @@ class Resource(ResourceType):
         if answers is not None and answers.pending(installed):
             raise ResourceError("its answers are set first")
         state = State(self._reported(installed), installed=installed, available=available)
-        return Wish(self.item, self._step(state).operation, installed)
+        return PlannedChange(self.item, self._step(state).operation, installed)
 
     def _would(self, state: State) -> List[Action]:
         """What it would do, as far as can be told where something is in its way."""
@@ -441,7 +440,7 @@ class Resource(ResourceType):
                 state.installed,
                 lambda: batch.carry_out(
                     self.provider,
-                    batch.Wish(self.item, step.operation, state.installed),
+                    batch.PlannedChange(self.item, step.operation, state.installed),
                     others=lambda: self._coming(step.operation),
                     lock_timeout=self._lock_timeout(),
                     tried=self._tried,

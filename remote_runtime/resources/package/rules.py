@@ -21,7 +21,7 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
     found: List[Tuple[str, str]] = []
     if environments.provider_of(properties) not in environments.PROVIDERS:
         found += _check_name(name)
-    if environments.are_meant(properties):
+    if environments.is_environment_package(properties):
         from remote_runtime.resources.package.environments import rules as of_environments
 
         found += of_environments.problems(name, properties)

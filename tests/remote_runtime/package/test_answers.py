@@ -9,7 +9,7 @@ from remote_runtime.reporting.masking import Mask
 from remote_runtime.resources.package import rules
 from remote_runtime.resources.package.answers import is_given, line_of
 from remote_runtime.resources.package.apt import debconf
-from remote_runtime.resources.package.dpkg.answers import doubt
+from remote_runtime.resources.package.dpkg.answers import answer_uncertainty
 from remote_runtime.resources.package.provider import Answer
 from remote_runtime.system.process.commands import Result
 
@@ -228,8 +228,8 @@ class Rules(unittest.TestCase):
             ("postrm", "db_purge", True),
             ("postinst", "echo a a/b string x | debconf-set-selections", False),
         ):
-            self.assertEqual(not doubt("a", {script: text}, ["a/b"]), certain, text)
-        self.assertIn("not known", doubt("a", None, ["a/b"]))
+            self.assertEqual(not answer_uncertainty("a", {script: text}, ["a/b"]), certain, text)
+        self.assertIn("not known", answer_uncertainty("a", None, ["a/b"]))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Sources(fakes.DirectoryTest):
         self.context.expect(effects, Uncertainty(), "file#x")
         planned = [effect.path for effect in effects]
         place = self.path("work/etc")
-        settings = apt_sources.lay_out(self.context.files, planned, place, self.path("apt"))
+        settings = apt_sources.write_planned(self.context.files, planned, place, self.path("apt"))
         with open(settings) as file:
             self.assertEqual(file.read(), 'Dir::Etc "%s/";\n' % place)
         return place

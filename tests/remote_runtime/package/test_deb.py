@@ -20,7 +20,7 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg import contents as deb_contents
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
-from remote_runtime.resources.package.dpkg.effects import DebConsequences
+from remote_runtime.resources.package.dpkg.effects import DebEffects
 from remote_runtime.resources.package.dpkg.host_rules import HostRules
 from remote_runtime.resources.package.dpkg.installed import Registry, units_below
 from remote_runtime.resources.package.dpkg.probe import Debs, indexed
@@ -207,7 +207,7 @@ class Host(unittest.TestCase):
 
     def effects(self, *changes):
         registry = Registry("amd64", self.root + "/dpkg")
-        consequences = DebConsequences(
+        consequences = DebEffects(
             self.context,
             registry,
             contents=self.known.get,
@@ -481,7 +481,7 @@ class Probing(unittest.TestCase):
             self.told([row], known=True)
             self.asked = []
             contents = self.probe.contents(wanted, debs)["a"]
-            packed = deb_contents.Packed(contents.members[0], "a", contents.look)
+            packed = deb_contents.PackagedFile(contents.members[0], "a", contents.look)
             self.assertRaises(Unknowable, packed.read)
             self.assertEqual(self.asked, [])
             for _ in range(2):

@@ -8,7 +8,7 @@ import unittest
 
 from remote_runtime.effects import ASSUMED, PackageEffect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
-from remote_runtime.resources.package.dpkg.effects import DebConsequences
+from remote_runtime.resources.package.dpkg.effects import DebEffects
 from remote_runtime.resources.package.dpkg.host_rules import Diversion, HostRules, Override
 from remote_runtime.resources.package.dpkg.installed import Registry
 from remote_runtime.resources.package.dpkg.settings import Settings
@@ -45,7 +45,7 @@ class Host(unittest.TestCase):
         return Member(self.path(name), "file", 0o644, 0, 0, len(text), digest, text=text)
 
     def effects(self, *changes, forced=()):
-        consequences = DebConsequences(
+        consequences = DebEffects(
             self.context,
             Registry("amd64", self.root + "/dpkg"),
             contents=self.known.get,

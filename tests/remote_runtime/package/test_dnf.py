@@ -462,7 +462,7 @@ class Acting(unittest.TestCase):
         said = "error: %post(x-0:1-1.noarch) scriptlet failed, exit status 1\n"
         result = Result(0, "Running\n" + said, "Error in POSTIN scriptlet in rpm")
         self.assertEqual(
-            dnf_errors.complaints(result),
+            dnf_errors.script_failures(result),
             ["%post(x-0:1-1.noarch) scriptlet failed, exit status 1",
              "Error in POSTIN scriptlet in rpm"],
         )  # fmt: skip

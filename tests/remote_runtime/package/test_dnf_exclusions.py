@@ -37,11 +37,12 @@ class Exclusions(DirectoryTest):
         """The error names the setting that keeps a package, and what to do."""
         os.makedirs(self.path("etc/dnf"))
         self.write("etc/dnf/dnf.conf", b"[main]\nexclude=nginx\n")
-        error = dnf_exclusions.left("removing nginx", "nginx", self.path(""))
+        error = dnf_exclusions.not_removed_error("removing nginx", "nginx", self.path(""))
         text = "removing nginx failed: nginx is excluded by `exclude=nginx` in /etc/dnf/dnf.conf"
         self.assertEqual((error.message, error.kind), (text, "package.excluded"))
         self.assertIn(
-            "dnf leaves vim", dnf_exclusions.left("removing vim", "vim", self.root).message
+            "dnf leaves vim",
+            dnf_exclusions.not_removed_error("removing vim", "vim", self.root).message,
         )
 
     def test_version_locks(self):

@@ -172,7 +172,7 @@ class StatusTest(DirectoryTest):
                 for suffix in ("", ":i386", ":any", ":all"):
                     try:
                         found = packages.find(name + suffix)
-                    except dpkg.Unclear:
+                    except dpkg.UnclearError:
                         continue
                     self.assertEqual(found, queried.find(name + suffix), text)
                     alike += 1

@@ -82,7 +82,7 @@ class Settings(unittest.TestCase):
         said = ""
         commands: Any = fakes.context(noop=True).commands
         commands.run = lambda argv: Result(2 if said else 0, "", said)
-        self.assertEqual(dpkg_settings.trouble(commands, "--log=/x"), "")
+        self.assertEqual(dpkg_settings.option_problem(commands, "--log=/x"), "")
         for option, said, why in (
             ("--bogus", "unknown option --bogus\n", "unknown option --bogus"),
             ("--force-x", "unknown force/refuse option 'x'\n", "unknown force/refuse option 'x'"),
@@ -90,14 +90,14 @@ class Settings(unittest.TestCase):
             ("--log", "need an action option\n", "need an action option"),
         ):
             said = "dpkg: error: " + said
-            self.assertEqual(dpkg_settings.trouble(commands, option), why)
+            self.assertEqual(dpkg_settings.option_problem(commands, option), why)
         for said in (
             "configuration error: /f:1: unknown option 'y'",
             "unknown force/refuse option 'y'",
         ):
             said = "dpkg: error: " + said
             with self.assertRaises(Unknowable):
-                dpkg_settings.trouble(commands, "--x")
+                dpkg_settings.option_problem(commands, "--x")
 
     def test_what_nobody_can_tell(self):
         """Options that run programs, or have dpkg do nothing; and one that cannot be asked for."""

@@ -12,7 +12,7 @@ from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.resources.package.apt import simulation as apt_simulation
-from remote_runtime.resources.package.apt.private_copy import Workbench
+from remote_runtime.resources.package.apt.private_copy import ScratchCache
 from remote_runtime.resources.package.apt.readiness import Readiness
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.system.files import Files
@@ -225,7 +225,7 @@ class Caches(unittest.TestCase):
             file.write("cache")
         files = Files()
         self.addCleanup(files.discard_temporary)
-        bench = Workbench(files, cache)
+        bench = ScratchCache(files, cache)
         first, second = bench.options(stale=False)[1::2]
         self.assertTrue(os.path.samefile(first.partition("=")[2], file.name))
         self.assertEqual(second, "Dir::Cache::srcpkgcache=")
@@ -239,7 +239,7 @@ class Caches(unittest.TestCase):
         cache = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, cache)
         unused: Any = None
-        options = Workbench(unused, cache).options(stale=False)
+        options = ScratchCache(unused, cache).options(stale=False)
         self.assertEqual(options[1::2], ["Dir::Cache::pkgcache=", "Dir::Cache::srcpkgcache="])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.destination_checks import Reach
+from remote_runtime.resources.package.destination_checks import DestinationChecks
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.system.inode_flags import IMMUTABLE
 from tests.remote_runtime.fakes import ROOT, DirectoryTest, context
@@ -32,7 +32,7 @@ class ReachTest(DirectoryTest):
     def refused(self, **coming: Contents) -> str:
         """The kind of the error, "" for none."""
         try:
-            Reach(self.context.files).refuse(coming)
+            DestinationChecks(self.context.files).refuse(coming)
         except ResourceError as error:
             return error.kind.rpartition(".")[2]
         return ""
@@ -62,7 +62,7 @@ class ReachTest(DirectoryTest):
         self.mount(size=4 * 4096)
         package = self.package(("m/x", 3 * 4096))
         with self.assertRaises(Unknowable):
-            Reach(self.context.files).refuse({"a": package, "b": package})
+            DestinationChecks(self.context.files).refuse({"a": package, "b": package})
 
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags(self) -> None:
@@ -74,7 +74,7 @@ class ReachTest(DirectoryTest):
         self.assertEqual(self.refused(a=package), "eperm")
         self.assertEqual(self.refused(a=self.package(("d/file", 1), conffiles=("d/file",))), "")
         self.assertEqual(self.refused(a=self.package(("d/other", 1))), "")
-        reach = Reach(self.context.files)
+        reach = DestinationChecks(self.context.files)
         self.assertTrue(reach.stays(self.path("d/file")))
         self.assertFalse(reach.stays(self.path("d")))
         reach.refuse_removal(self.path("d/file"))
@@ -87,9 +87,9 @@ class ReachTest(DirectoryTest):
         self.mount(read_only=True)
         self.context.expect([], Uncertainty(), "")
         with self.assertRaises(ResourceError) as caught:
-            Reach(self.context.files).refuse_removal(self.path("m/x"))
+            DestinationChecks(self.context.files).refuse_removal(self.path("m/x"))
         self.assertTrue(caught.exception.kind.endswith("erofs"))
-        self.assertTrue(Reach(self.context.files).stays("/proc"))
+        self.assertTrue(DestinationChecks(self.context.files).stays("/proc"))
 
 
 if __name__ == "__main__":

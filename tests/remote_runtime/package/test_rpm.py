@@ -11,7 +11,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dnf import transaction as dnf_transaction
-from remote_runtime.resources.package.dnf.transaction import Coming
+from remote_runtime.resources.package.dnf.transaction import NewPackage
 from remote_runtime.resources.package.dpkg.contents import Contents, Member
 from remote_runtime.resources.package.dpkg.installed import Installations
 from remote_runtime.resources.package.inspection import Indexed
@@ -20,7 +20,7 @@ from remote_runtime.resources.package.maintainer_scripts import scripts as deb_s
 from remote_runtime.resources.package.provider import VersionChange
 from remote_runtime.resources.package.rpm import contents as rpm_contents
 from remote_runtime.resources.package.rpm import probe as rpm_probe
-from remote_runtime.resources.package.rpm.effects import RpmConsequences
+from remote_runtime.resources.package.rpm.effects import RpmEffects
 from remote_runtime.system.process.commands import Result
 
 from .. import fakes
@@ -46,9 +46,9 @@ Total download size: 13 k
 Operation aborted.
 """  # noqa: W291 - as dnf pads it
 COMING = [
-    Coming("pv-app", "0:1.0-1.el9", "noarch", "pv"),
-    Coming("pv-base", "2:2.0-1.el9", "noarch", "pv"),
-    Coming("pv-a-package-whose-name-is-very-long", "0:1.0-1.el9", "x86_64", "pv"),
+    NewPackage("pv-app", "0:1.0-1.el9", "noarch", "pv"),
+    NewPackage("pv-base", "2:2.0-1.el9", "noarch", "pv"),
+    NewPackage("pv-a-package-whose-name-is-very-long", "0:1.0-1.el9", "x86_64", "pv"),
 ]
 SHA = bytes(range(32))
 HEADER = """\
@@ -65,18 +65,18 @@ UNIT = "[Unit]\n[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.t
 class Transaction(unittest.TestCase):
     def test_what_comes(self):
         """Each package with its version, whole, also where dnf has broken a line."""
-        self.assertEqual(dnf_transaction.coming(TABLE), COMING)
+        self.assertEqual(dnf_transaction.new_packages(TABLE), COMING)
         self.assertEqual(COMING[1].spec, "pv-base-2:2.0-1.el9.noarch")
 
     def test_more_than_installing(self):
         """What changes or removes what is there, or is no table at all, is not known."""
         for other in ("Upgrading", "Removing dependent packages", "Reinstalling"):
             text = TABLE.replace("Installing dependencies", other)
-            self.assertIsNone(dnf_transaction.coming(text), other)
+            self.assertIsNone(dnf_transaction.new_packages(text), other)
         replaced = TABLE.replace("60  \n", "60  \n     replacing  pv-old.noarch 1.0-1.el9\n")
-        self.assertIsNone(dnf_transaction.coming(replaced))
+        self.assertIsNone(dnf_transaction.new_packages(replaced))
         for text in ("", "Nothing to do.\nComplete!\n"):
-            self.assertIsNone(dnf_transaction.coming(text))
+            self.assertIsNone(dnf_transaction.new_packages(text))
 
     def test_the_index(self):
         """Its hash and sizes count for that very package of that repository, by SHA-256 only."""
@@ -119,7 +119,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(contents.members[0].text, "x\n")
         self.assertEqual(sorted(contents.scripts), ["postinst", "preinst"])
         runs = package_scripts.runs("a", contents.scripts, {"preinst": ["1"], "postinst": ["1"]})
-        deeds = package_scripts.deeds(runs)
+        deeds = package_scripts.calls_of_scripts(runs)
         made = [a.kind for a in deeds.accounts.created if a.name == "app"]
         self.assertEqual(made, ["user", "group"])
         self.assertEqual((deeds.preset, deeds.started), ({"a.service"}, set()))
@@ -152,7 +152,7 @@ class Host(fakes.DirectoryTest):
         self.context = fakes.context(noop=True)
 
     def effects(self, contents):
-        consequences = RpmConsequences(self.context, Installations(), {"a": contents}.get, {})
+        consequences = RpmEffects(self.context, Installations(), {"a": contents}.get, {})
         return consequences.of([VersionChange("a", "", "0:1-1")])
 
     def member(self, name, text="new\n"):

@@ -4,12 +4,14 @@ import unittest
 
 from remote_runtime.resources.package.maintainer_scripts.commands import KNOWN, ROWS
 from remote_runtime.resources.package.maintainer_scripts.effects import Open
-from remote_runtime.resources.package.maintainer_scripts.uncertainty import fog
+from remote_runtime.resources.package.maintainer_scripts.uncertainty import unknown_effect
 
 
 class Left(unittest.TestCase):
     def covered(self, calls, path, present=True):
-        return any(one.covers("path", path, present) for one in fog("p", calls, ["/usr/bin/p"]))
+        return any(
+            one.covers("path", path, present) for one in unknown_effect("p", calls, ["/usr/bin/p"])
+        )
 
     def test_named_paths(self):
         """What a call names may change, with all below, a pattern, and what it begins with."""
@@ -23,7 +25,9 @@ class Left(unittest.TestCase):
     def test_anything(self):
         """An unknown call may change what packages write to, and the package's own paths; its name
         is the reason."""
-        (one,) = fog("p", [Open("make-it", None, "make-it all for alice")], ["/usr/bin/p"])
+        (one,) = unknown_effect(
+            "p", [Open("make-it", None, "make-it all for alice")], ["/usr/bin/p"]
+        )
         self.assertIn("the package p run make-it, which", one.doubt.reason)
         for path in ("/etc/x", "/var/lib/x", "/srv/x", "/run/x", "/usr/bin/p"):
             self.assertTrue(one.covers("path", path, True), path)

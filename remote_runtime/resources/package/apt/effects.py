@@ -26,14 +26,14 @@ from remote_runtime.base import (
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.destination_checks import Reach
+from remote_runtime.resources.package.destination_checks import DestinationChecks
 from remote_runtime.resources.package.dpkg.contents import (
     SYSUSERS,
     UNIT_DIRECTORIES,
+    ContentReader,
     Contents,
-    Look,
     Member,
-    Packed,
+    PackagedFile,
 )
 from remote_runtime.resources.package.dpkg.installed import (
     Installations,
@@ -47,7 +47,7 @@ from remote_runtime.resources.package.maintainer_scripts import scripts as deb_s
 from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
 from remote_runtime.resources.package.maintainer_scripts.effects import Open
 from remote_runtime.resources.package.maintainer_scripts.package_scripts import Declare, Run
-from remote_runtime.resources.package.provider import VersionChange, brought
+from remote_runtime.resources.package.provider import VersionChange, installed_coverage
 from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 _COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")
 
 
-class Consequences(object):
+class TransactionEffects(object):
     """Makes the effects of one transaction, by Debian's rules.
 
     ``contents`` gives what is known of the package of a name that comes, None for nothing;
@@ -79,10 +79,10 @@ class Consequences(object):
         self._effects: List[Effect] = []
         self._doubtful: List[Effect] = []
         self._scripted: List[Effect] = []
-        self._reach = Reach(context.files)
+        self._reach = DestinationChecks(context.files)
         self._units = self._units_of({}, set())
         self._owners: Optional[Dict[str, int]] = None
-        self._looks: Dict[str, Optional[Look]] = {}
+        self._looks: Dict[str, Optional[ContentReader]] = {}
         self.purging = False  # what goes, goes with its configuration files
         self._moved: Set[str] = (
             set()
@@ -96,7 +96,7 @@ class Consequences(object):
         coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
         deeds = {
-            name: package_scripts.deeds(self._runs(by_name[name], contents))
+            name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
             for name, contents in coming.items()
         }
         # One package may start the unit of another, as nginx does.
@@ -185,7 +185,7 @@ class Consequences(object):
 
     def _open(self, name: str, calls: Sequence[Open], contents: Contents) -> None:
         own = [member.path for member in contents.members if member.kind != "directory"]
-        self._scripted += script_uncertainty.fog(name, calls, own)
+        self._scripted += script_uncertainty.unknown_effect(name, calls, own)
 
     def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
         """What scripts of other packages do because of these changes."""
@@ -220,7 +220,7 @@ class Consequences(object):
         self._effects += [PathEffect(path, "absent") for path in gone]
         removing = {"prerm": ["remove"], "postrm": ["remove"]} if change.before else {}
         scripts = package_scripts.runs(change.name, kept.scripts, removing)
-        deeds = package_scripts.deeds(scripts)
+        deeds = package_scripts.calls_of_scripts(scripts)
         self._follow(change, scripts, kept.paths)
         if self.purging:
             self._purged(change, kept)
@@ -241,7 +241,7 @@ class Consequences(object):
                 self._context, self._effects, run, lambda world, call: None
             )
             self._effects += told.effects
-            self._scripted += script_uncertainty.fog(change.name, told.open, paths)
+            self._scripted += script_uncertainty.unknown_effect(change.name, told.open, paths)
 
     def _purged(self, change: VersionChange, kept: InstalledPackage) -> None:
         """What goes with the configuration of a package: its files, with copies of them, and what
@@ -290,7 +290,7 @@ class Consequences(object):
     # -- what comes -------------------------------------------------------------------------------
 
     def _installed(
-        self, change: VersionChange, contents: Contents, deeds: deb_scripts.Deeds
+        self, change: VersionChange, contents: Contents, deeds: deb_scripts.UnitAndAccountCalls
     ) -> None:
         before = self._kept(change) if change.before else InstalledPackage((), {}, {})
         registered = (before if change.before else self._kept(change)).conffiles
@@ -331,7 +331,7 @@ class Consequences(object):
         self._effects.append(effect)
 
     def _file(self, member: Member, package: str) -> PathEffect:
-        content = Packed(member, package, self._looks.get(package))
+        content = PackagedFile(member, package, self._looks.get(package))
         return PathEffect(
             member.path, "file", mode=member.mode, uid=member.uid, gid=member.gid, content=content
         )
@@ -343,7 +343,9 @@ class Consequences(object):
         """
         raise NotImplementedError
 
-    def _accounts(self, package: str, deeds: deb_scripts.Deeds, contents: Contents) -> None:
+    def _accounts(
+        self, package: str, deeds: deb_scripts.UnitAndAccountCalls, contents: Contents
+    ) -> None:
         found = list(deeds.accounts.created)
         if deeds.sysusers:
             for member in contents.members:
@@ -378,7 +380,7 @@ class Consequences(object):
 
         def covers(kind: str, value: str, present: bool) -> bool:
             if kind == "host" or not present:
-                return kind != "package" and brought(kind, value, present)
+                return kind != "package" and installed_coverage(kind, value, present)
             return value in (units if kind == "unit" else own)
 
         return covers

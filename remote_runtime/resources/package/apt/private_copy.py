@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 _KEYS = ("pkgcache", "srcpkgcache")
 
 
-class Workbench(object):
+class ScratchCache(object):
     """A private directory that stands for apt's caches of the lists; it goes with the run.
 
     apt reads through a link what is current there, and puts a file of its own in the place of the
@@ -33,7 +33,7 @@ class Workbench(object):
             self._places += 1  # one that could not be laid out is left as it is
             place = self.path("etc-%d" % self._places)
             paths = [path for path, _ in planned]
-            self._laid_out[planned] = apt_sources.lay_out(files, paths, place), place
+            self._laid_out[planned] = apt_sources.write_planned(files, paths, place), place
         return self._laid_out[planned]
 
     def options(self, stale: bool) -> List[str]:

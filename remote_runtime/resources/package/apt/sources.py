@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 DIRECTORY = "/etc/apt"
 
 
-def lay_out(files: "Files", planned: Sequence[str], place: str, directory: str = DIRECTORY) -> str:
+def write_planned(
+    files: "Files", planned: Sequence[str], place: str, directory: str = DIRECTORY
+) -> str:
     """Make a directory in ``place`` that is as ``directory`` will be; return apt's settings for it.
 
     What is ``planned`` is copied as ``files`` shows it, the rest are links. ``Unknowable`` where

@@ -105,7 +105,7 @@ def ignored_repositories(result: "Result") -> str:
     return found.group(1).strip() if found else ""
 
 
-def complaints(result: "Result") -> List[str]:
+def script_failures(result: "Result") -> List[str]:
     """What scripts of packages failed in a transaction that dnf counts as done."""
     text = result.stdout + "\n" + result.stderr
     found: List[str] = []

@@ -44,7 +44,7 @@ def can_lock(root: str = "/") -> bool:
     return bool(glob.glob(os.path.join(root, _PLUGIN)))
 
 
-def left(what: str, name: str, root: str = "/") -> ResourceError:
+def not_removed_error(what: str, name: str, root: str = "/") -> ResourceError:
     """The error where dnf leaves out of a removal what is installed; ``what`` is "removing x"."""
     where, hint = find(name, root) or ("", "look for `exclude=` in /etc/dnf")
     why = "%s is excluded by %s" % (name, where) if where else "dnf leaves %s as it is" % name

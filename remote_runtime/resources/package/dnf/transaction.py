@@ -15,7 +15,7 @@ _CHECKSUM = re.compile(r"\(\d+, (b(?:'.*'|\".*\"))\)\Z")
 _SHA256 = 32  # bytes
 
 
-class Coming(NamedTuple):
+class NewPackage(NamedTuple):
     """A package that would be installed and is not there; ``evr`` has its epoch."""
 
     name: str
@@ -29,7 +29,7 @@ class Coming(NamedTuple):
         return "%s-%s.%s" % (self.name, self.evr, self.architecture)
 
 
-def coming(printed: str) -> Optional[List[Coming]]:
+def new_packages(printed: str) -> Optional[List[NewPackage]]:
     """The packages that dnf's table has, None where it would do more than install them."""
     _, begun, rest = printed.partition("\n Package ")
     table = rest.partition("\nTransaction Summary")[0]
@@ -46,14 +46,14 @@ def coming(printed: str) -> Optional[List[Coming]]:
             return None
         name, architecture, version, repository = words[:4]
         evr = version if ":" in version else "0:" + version
-        found.append(Coming(name, evr, architecture, repository))
+        found.append(NewPackage(name, evr, architecture, repository))
     return found if begun else None
 
 
 def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
     """Whether a transaction installs what is ``planned``, by name and version, in just these
     versions, and changes nothing that is there."""
-    found = coming(printed)
+    found = new_packages(printed)
     versions = {one.name: one.evr for one in found or ()}
     return found is not None and all(versions.get(n) == evr for n, evr in planned.items())
 
@@ -95,7 +95,7 @@ def _rows(lines: Sequence[str]) -> Iterator[str]:
         yield row
 
 
-def indexed(printed: str, wanted: Sequence[Coming]) -> List[Indexed]:
+def indexed(printed: str, wanted: Sequence[NewPackage]) -> List[Indexed]:
     """What the index says of these, as a query in the form of ``INDEX`` printed it."""
     known = {}
     for line in printed.splitlines():
@@ -103,7 +103,7 @@ def indexed(printed: str, wanted: Sequence[Coming]) -> List[Indexed]:
         sha = _sha256(fields[-1]) if len(fields) == 9 else ""
         if sha and fields[6].isdigit() and fields[7].isdigit():
             name, epoch, version, release, architecture, repository = fields[:6]
-            one = Coming(name, "%s:%s-%s" % (epoch, version, release), architecture, repository)
+            one = NewPackage(name, "%s:%s-%s" % (epoch, version, release), architecture, repository)
             size, unpacked = int(fields[6]), int(fields[7])
             known[one] = Indexed(name, one.evr, sha256=sha, size=size, unpacked=unpacked)
     return [known[one] for one in wanted if one in known]

@@ -10,7 +10,9 @@ _OTHERS = re.compile(
 )
 
 
-def doubt(name: str, scripts: Optional[Mapping[str, str]], questions: Sequence[str]) -> str:
+def answer_uncertainty(
+    name: str, scripts: Optional[Mapping[str, str]], questions: Sequence[str]
+) -> str:
     """Why an answer may be another one once the package is configured, or "".
 
     ``scripts`` are those of the package, by name; None where they are not known.

@@ -49,13 +49,13 @@ class Member(NamedTuple):
     text: str = ""
 
 
-Look = Callable[[str], Optional[bytes]]
+ContentReader = Callable[[str], Optional[bytes]]
 
 
-class Packed(Content):
+class PackagedFile(Content):
     """A file that is in a package still."""
 
-    def __init__(self, member: Member, package: str, look: Optional[Look] = None) -> None:
+    def __init__(self, member: Member, package: str, look: Optional[ContentReader] = None) -> None:
         self.sha256, self.size = member.sha256, member.size
         self._member, self._package, self._look = member, package, look
         self._fetched: Optional[bytes] = None
@@ -92,7 +92,7 @@ class Contents(NamedTuple):
     conffiles: Sequence[str]
     scripts: Dict[str, str]
     is_so: Optional[Callable[[], bool]] = None
-    look: Optional[Look] = None
+    look: Optional[ContentReader] = None
 
     def form(self) -> Dict[str, Any]:
         """The form that travels, JSON."""

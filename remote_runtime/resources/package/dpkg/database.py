@@ -41,7 +41,7 @@ class Record(NamedTuple):
     want: str
 
 
-class Unclear(Exception):  # noqa: N818 - it names what is the case, not an error
+class UnclearError(Exception):
     """The text does not tell: dpkg-query is to be asked."""
 
 
@@ -98,7 +98,7 @@ class Database(Packages):
 
 
 class StatusFile(Packages):
-    """As it stands in dpkg's own text; its methods raise ``Unclear``."""
+    """As it stands in dpkg's own text; its methods raise ``UnclearError``."""
 
     def __init__(self, text: bytes) -> None:
         self._stanzas: Dict[bytes, List[bytes]] = {}
@@ -107,20 +107,20 @@ class StatusFile(Packages):
             if key == b"Package":
                 self._stanzas.setdefault(name, []).append(stanza)
             elif stanza.strip():
-                raise Unclear()
+                raise UnclearError()
         names = b" ".join(self._stanzas)
         if names != names.lower() or names.split() != list(self._stanzas):
-            raise Unclear()  # dpkg reads them in lower case, without blanks
+            raise UnclearError()  # dpkg reads them in lower case, without blanks
         own = self.records("dpkg")
         if not own:
-            raise Unclear()
+            raise UnclearError()
         self.native = own[0].architecture
 
     def records(self, package: str) -> Sequence[Record]:
         """See the base class."""
         stanzas = self._stanzas.get(os.fsencode(package), [])
         if len(stanzas) > 1:
-            raise Unclear()  # of several architectures dpkg-query has an order of its own
+            raise UnclearError()  # of several architectures dpkg-query has an order of its own
         return [record for record in map(_record, stanzas) if record.status != "not-installed"]
 
 
@@ -130,16 +130,16 @@ def _record(stanza: bytes) -> Record:
         key, colon, value = line.partition(": ")
         if colon and key in ("Status", "Architecture", "Version"):
             if value != value.strip():
-                raise Unclear()
+                raise UnclearError()
             found[key] = value
     states = found.get("Status", "").split(" ")
     if len(states) != 3 or "Architecture" not in found:
-        raise Unclear()
+        raise UnclearError()
     version = found["Version"]
     if states[2] == "installed" and not version:
-        raise Unclear()
+        raise UnclearError()
     if version.startswith("0") and ":" in version:
-        raise Unclear()  # an epoch of 0 is not printed
+        raise UnclearError()  # an epoch of 0 is not printed
     return Record(version, found["Architecture"], states[2], states[0])
 
 
@@ -156,7 +156,7 @@ def read(admin: str = ADMIN) -> Optional[StatusFile]:
             return None
         with open(admin + "/status", "rb") as file:
             return StatusFile(file.read())
-    except (OSError, Unclear):
+    except (OSError, UnclearError):
         return None
 
 

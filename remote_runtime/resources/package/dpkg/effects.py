@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Seque
 from remote_runtime.base import Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
-from remote_runtime.resources.package.apt.effects import Consequences
+from remote_runtime.resources.package.apt.effects import TransactionEffects
 from remote_runtime.resources.package.dpkg import triggers as dpkg_triggers
 from remote_runtime.resources.package.dpkg.contents import CONFIG, TRIGGERS, Contents, Member
 from remote_runtime.resources.package.dpkg.installed import Installations, InstalledPackage
@@ -30,7 +30,7 @@ _NEW = "newconffile"  # dpkg's word for the hash of one that it has not put ther
 _DIST, _OLD = ".dpkg-dist", ".dpkg-old"
 
 
-class DebConsequences(Consequences):
+class DebEffects(TransactionEffects):
     """Makes the effects of one transaction of dpkg's; ``rules`` are the host's."""
 
     def __init__(
@@ -144,7 +144,7 @@ class DebConsequences(Consequences):
                 lambda world, call: package_scripts.no_declared(call),
             )
             opened = package_scripts.opened(told)
-            self._scripted += script_uncertainty.fog(change.name, opened, kept.paths)
+            self._scripted += script_uncertainty.unknown_effect(change.name, opened, kept.paths)
         self._asked_before(change, contents)
         wanted = package_scripts.requests(self._runs(change, contents))
         moved = maintscript_helper.moves(
@@ -219,7 +219,7 @@ class DebConsequences(Consequences):
             if not comes:
                 self._effects += told.effects
             opened = package_scripts.opened(told) if comes else told.open
-            self._scripted += script_uncertainty.fog(name, opened, own)
+            self._scripted += script_uncertainty.unknown_effect(name, opened, own)
 
     # -- configuration files ----------------------------------------------------------------------
 

@@ -175,7 +175,7 @@ def read(
 ) -> Settings:
     """Read the host's files, with ``options`` behind them, which apt gives dpkg.
 
-    ``trouble`` says what dpkg has against an option of its command line, "" for nothing.
+    ``option_problem`` says what dpkg has against an option of its command line, "" for nothing.
     ``ResourceError`` where dpkg would not start, ``Unknowable`` where it cannot be told.
     """
     reader = _Reader()
@@ -221,7 +221,7 @@ def of_apt(dump: str) -> List[str]:
     return [one["value"] for own in (False, True) for one in found if bool(one["own"]) is own]
 
 
-def trouble(commands: "Commands", option: str) -> str:
+def option_problem(commands: "Commands", option: str) -> str:
     """What the host's dpkg has against an option, "" for nothing; ``Unknowable`` where another one,
     which stands in its files, keeps it from saying so."""
     result = commands.run(["dpkg", option, "--version"])

@@ -17,7 +17,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.resources.package.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
 from remote_runtime.resources.package.dpkg.installed import units_below
 from remote_runtime.resources.package.maintainer_scripts import package_scripts
-from remote_runtime.resources.package.maintainer_scripts.scripts import Deeds
+from remote_runtime.resources.package.maintainer_scripts.scripts import UnitAndAccountCalls
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -58,7 +58,7 @@ class Units(object):
         self._begins: List[str] = []
         self._if_running: List[str] = []  # are restarted where they run by then
 
-    def brought(self, contents: Contents, deeds: Deeds) -> List[Effect]:
+    def brought(self, contents: Contents, deeds: UnitAndAccountCalls) -> List[Effect]:
         """What there is of the units of a package once its scripts have run: as it is now where
         those leave it, since links and processes outlive a package."""
         effects: List[Effect] = []
@@ -76,7 +76,9 @@ class Units(object):
                     effects += self._enabled(other, its) if other in also else []
         return effects
 
-    def _instances(self, contents: Contents, deeds: Deeds) -> List[Tuple[str, Member]]:
+    def _instances(
+        self, contents: Contents, deeds: UnitAndAccountCalls
+    ) -> List[Tuple[str, Member]]:
         """The instances of a package's templates that its scripts enable or start."""
         files = {member.path: member for member in contents.members}
         found = []
@@ -92,7 +94,7 @@ class Units(object):
         path, text = self._definition(unit, member)
         return [*self._linked(_wanted(unit, text), path), UnitEffect(unit, enabled=True)]
 
-    def _brought(self, unit: str, member: Member, deeds: Deeds) -> List[Effect]:
+    def _brought(self, unit: str, member: Member, deeds: UnitAndAccountCalls) -> List[Effect]:
         effects: List[Effect] = []
         masked = self._is_masked(unit)
         if masked and self._is_unmasked(unit, deeds):
@@ -161,7 +163,7 @@ class Units(object):
     def _is_masked(self, unit: str) -> bool:
         return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 
-    def _is_unmasked(self, unit: str, deeds: Deeds) -> bool:
+    def _is_unmasked(self, unit: str, deeds: UnitAndAccountCalls) -> bool:
         """Whether scripts take away a mask, which only a removal can have left for them."""
         return unit in deeds.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
 
@@ -174,7 +176,7 @@ class Units(object):
         directories = [name for name in names if name.endswith((".wants", ".requires"))]
         return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in directories)
 
-    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: Deeds) -> bool:
+    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: UnitAndAccountCalls) -> bool:
         """Whether the links of a unit are made that are not there.
 
         What was installed before stays as disabled as somebody made it; of what never was the
@@ -190,7 +192,7 @@ class Units(object):
             return False
         from remote_runtime.resources.package import presets
 
-        return not presets.heeded_by_debian(files) or presets.wants(files, unit)
+        return not presets.are_used_by_debian(files) or presets.wants(files, unit)
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
         """Whether a unit is started, as a script says."""
@@ -240,7 +242,7 @@ class Units(object):
                 runs = True
         return UnitEffect(unit, active=False, ended=runs)
 
-    def of_others(self, name: str, deeds: Deeds) -> List[Effect]:
+    def of_others(self, name: str, deeds: UnitAndAccountCalls) -> List[Effect]:
         """Units that are no package's of this transaction, which a script starts, restarts or
         enables."""
         commands = self._context.commands
@@ -262,7 +264,7 @@ class Units(object):
                 effects.append(UnknownEffect(Uncertainty(UNKNOWN, text), _nothing))
         return effects
 
-    def stopped(self, name: str, deeds: Deeds) -> List[Effect]:
+    def stopped(self, name: str, deeds: UnitAndAccountCalls) -> List[Effect]:
         """Units that a script of a package that comes stops, and no script starts."""
         commands = self._context.commands
         units = sorted(deeds.stopped - set(self._begins))
@@ -300,7 +302,7 @@ def _also(text: str) -> Set[str]:
 def stopped_for_upgrade(package: str, prerm: str, after: str) -> Set[str]:
     """The units that the script of a version stops before the next one comes."""
     scripts = package_scripts.runs(package, {"prerm": prerm}, {"prerm": ["upgrade", after]})
-    return package_scripts.deeds(scripts).stopped
+    return package_scripts.calls_of_scripts(scripts).stopped
 
 
 def _wanted(unit: str, text: str) -> List[str]:

@@ -24,7 +24,7 @@ def provider_of(properties: Properties) -> str:
     return "npm" if properties.get("path") or properties.get("global") else ""
 
 
-def are_meant(properties: Properties) -> bool:
+def is_environment_package(properties: Properties) -> bool:
     """Whether a property is given that only they have, or one that names their provider."""
     keys = (*SHARED, *(key for own in OWN.values() for key in own))
     given = any(properties.get(key) not in (None, False) for key in keys)

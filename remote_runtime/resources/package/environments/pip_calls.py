@@ -36,7 +36,7 @@ _IMPOSSIBLE = "99999999.0"  # a version that no package has: the error lists all
 UNKNOWN_COMMAND = "unknown command"
 
 # Wheels alone: other files run code of their own before they tell what they need.
-REHEARSAL = (
+DRY_RUN = (
     "install", "--dry-run", "--report=-", "--quiet", "--no-cache-dir", "--timeout=10",
     "--retries=1", "--only-binary=:all:",
 )  # fmt: skip

@@ -50,7 +50,7 @@ ASKING = 60  # seconds for a question to an index
 Inventory = Dict[str, Installed]
 
 
-class Wanted(NamedTuple):
+class PlannedPackage(NamedTuple):
     """One package of the plan: its ``name`` as it is installed, and the properties that say where.
 
     ``key`` is its name in reports and for the rest of the type, ``id`` that of the resource.
@@ -85,7 +85,7 @@ class EnvironmentProvider(PackageProvider):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self.refreshed = True  # there are no lists
-        self._wanted: Dict[str, Wanted] = {}
+        self._wanted: Dict[str, PlannedPackage] = {}
         self._inventories: Dict[str, Tuple[Any, Any]] = {}
         self._asked: Dict[Tuple[str, ...], Union[Available, ResourceError]] = {}
         self._resolved: Set[str] = set()  # keys of which all that comes along is known
@@ -113,7 +113,7 @@ class EnvironmentProvider(PackageProvider):
         self._wanted[wanted.key] = wanted
         return wanted.key
 
-    def _wanted_of(self, item: Item) -> Wanted:
+    def _wanted_of(self, item: Item) -> PlannedPackage:
         """What a resource wants, and in which directory."""
         raise NotImplementedError
 
@@ -124,7 +124,7 @@ class EnvironmentProvider(PackageProvider):
         wanted = self._wanted[name]
         return self._installed(wanted)
 
-    def _installed(self, wanted: Wanted) -> Installed:
+    def _installed(self, wanted: PlannedPackage) -> Installed:
         """What is in the directory of a package."""
         raise NotImplementedError
 
@@ -186,7 +186,7 @@ class EnvironmentProvider(PackageProvider):
             raise found
         return found
 
-    def _look_up(self, wanted: Wanted) -> Available:
+    def _look_up(self, wanted: PlannedPackage) -> Available:
         """What can be installed of a package; ``ResourceError`` where that cannot be told."""
         raise NotImplementedError
 
@@ -220,7 +220,7 @@ class EnvironmentProvider(PackageProvider):
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def place(self, wanted: Wanted) -> Place:
+    def place(self, wanted: PlannedPackage) -> Place:
         """The directory of a package. ``ResourceError`` where it cannot be used."""
         return places.of(self.context, wanted.directory, wanted.text("owner"))
 
@@ -249,16 +249,16 @@ class EnvironmentProvider(PackageProvider):
                 found.append(VersionChange(self._key(name, wanted.directory), before, version))
         return found
 
-    def _resolve(self, operation: Operation, wanted: Wanted) -> Optional[Dict[str, str]]:
+    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
         """All versions that the program would install, by its own rehearsal; None where that does
         not tell. ``Unknowable`` where it would fail."""
         raise NotImplementedError
 
-    def _differing(self, wanted: Wanted) -> Sequence[VersionChange]:
+    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
         """What is known to change, without that."""
         return ()
 
-    def _require_ready(self, wanted: Wanted) -> Place:
+    def _require_ready(self, wanted: PlannedPackage) -> Place:
         """``ResourceError`` for what keeps a package from being installed."""
         raise NotImplementedError
 
@@ -292,15 +292,15 @@ class EnvironmentProvider(PackageProvider):
     def _newest(self, name: str) -> str:
         return self._candidate(name) or "present"
 
-    def _reads(self, wanted: Wanted, path: str) -> bool:
+    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
         """Whether a path tells what is installed: what may change there, ``planned`` says."""
         raise NotImplementedError
 
-    def _making(self, wanted: Wanted, by: str) -> List[Effect]:
+    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
         """What a push would make for a package, beside it."""
         return []
 
-    def _rehearsed(self, wanted: Wanted, place: Place, by: str) -> List[Effect]:
+    def _rehearsed(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
         """The effects of making the directory. ``ResourceError`` where that would fail."""
         from remote_runtime.host.overlay.overlay import Overlay
 
@@ -342,15 +342,15 @@ class EnvironmentProvider(PackageProvider):
                 changed.append(VersionChange(key, old.version, new.version))
         return changed
 
-    def _prepare(self, wanted: Wanted, place: Place) -> Place:
+    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
         """Make the directory where it is missing."""
         raise NotImplementedError
 
-    def _everything(self, wanted: Wanted) -> Inventory:
+    def _everything(self, wanted: PlannedPackage) -> Inventory:
         """All packages that are installed beside one."""
         raise NotImplementedError
 
-    def _run(self, operation: Operation, wanted: Wanted, place: Place) -> None:
+    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
         """Change a package. ``ResourceError``."""
         raise NotImplementedError
 

@@ -59,7 +59,7 @@ class Open(NamedTuple):
     text: str = ""
 
 
-class Followed(NamedTuple):
+class ScriptOutcome(NamedTuple):
     """``effects`` on paths, all ``calls`` that may run, and those that leave something ``open``."""
 
     effects: List[PathEffect]
@@ -115,12 +115,12 @@ class ScriptEffects(object):
     ) -> None:
         self._files, self._accounts, self._lay = files, accounts, lay
         self._declared = declared
-        self._found = Followed([], [], [])
+        self._found = ScriptOutcome([], [], [])
         self._commands = PathCommands(files, accounts)
 
-    def follow(self, package: str, name: str, text: str, arguments: Sequence[str]) -> Followed:
+    def follow(self, package: str, name: str, text: str, arguments: Sequence[str]) -> ScriptOutcome:
         """What a script does that is called with these arguments."""
-        self._found = Followed([], [], [])
+        self._found = ScriptOutcome([], [], [])
         if not is_shell(text):
             program = text.partition("\n")[0][2:].split()
             self._found.open.append(Open(program[0] if program else name, None, text))

@@ -8,9 +8,9 @@ from remote_runtime.resources.package.maintainer_scripts import maintscript_help
 from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
 from remote_runtime.resources.package.maintainer_scripts.effects import (
     Declared,
-    Followed,
     Open,
     ScriptEffects,
+    ScriptOutcome,
     possible_calls,
 )
 from remote_runtime.resources.package.maintainer_scripts.shell import Call
@@ -47,7 +47,7 @@ def runs(
     ]
 
 
-def deeds(found: Sequence[Run]) -> deb_scripts.Deeds:
+def calls_of_scripts(found: Sequence[Run]) -> deb_scripts.UnitAndAccountCalls:
     """What the calls that these may make do to units and accounts."""
     calls = [call for run in found for call in run.calls()]
     return deb_scripts.read("\n".join(call.text for call in calls), [call.words for call in calls])
@@ -64,7 +64,9 @@ def no_declared(call: Call) -> Optional[Declared]:
     return Declared([], []) if call.name == maintscript_helper.NAME else None
 
 
-def follow(context: "Context", effects: Sequence["Effect"], run: Run, declare: Declare) -> Followed:
+def follow(
+    context: "Context", effects: Sequence["Effect"], run: Run, declare: Declare
+) -> ScriptOutcome:
     """What a script does on the host once there are these effects."""
     world = context.world_with(effects)
 
@@ -79,7 +81,7 @@ def follow(context: "Context", effects: Sequence["Effect"], run: Run, declare: D
     return follower.follow(run.package, run.name, run.text, run.arguments)
 
 
-def opened(followed: Followed) -> List[Open]:
+def opened(followed: ScriptOutcome) -> List[Open]:
     """All that a script may change, what is known of it as well."""
     paths = [effect.path for effect in followed.effects]
     return followed.open + ([Open("", paths)] if paths else [])

@@ -19,7 +19,7 @@ _OCTAL = re.compile(r"[0-7]{3,4}\Z")
 _LIMIT = 1 << 16  # bytes of a file that is read
 _PRINTING = ("echo", "printf", "cat", ":")
 
-Doer = Callable[[Sequence[str], Call], Optional[List[PathEffect]]]
+PathHandler = Callable[[Sequence[str], Call], Optional[List[PathEffect]]]
 
 
 class Copy(Content):
@@ -45,7 +45,7 @@ class PathCommands(object):
 
     def __init__(self, files: "Files", accounts: "Accounts") -> None:
         self._files, self._accounts = files, accounts
-        self._doers: Dict[str, Doer] = {
+        self._doers: Dict[str, PathHandler] = {
             "mkdir": self._mkdir,
             "install": self._install,
             "ln": self._ln,

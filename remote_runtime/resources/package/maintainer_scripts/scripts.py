@@ -39,7 +39,7 @@ _PATH = re.compile(r"(?:/[\w@.+:-]+){2,}\Z")
 _PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/dev/", "/proc/", "/sys/")
 
 
-class Deeds(NamedTuple):
+class UnitAndAccountCalls(NamedTuple):
     """What scripts do to units and accounts, and their ``others`` lines, which may do anything.
 
     ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
@@ -63,9 +63,9 @@ class Deeds(NamedTuple):
     others: List[str]
 
 
-def read(text: str, calls: Iterable[Sequence[str]] = ()) -> Deeds:
+def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
     """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
-    deeds = Deeds(
+    deeds = UnitAndAccountCalls(
         enabled=set(),
         again=set(),
         preset=set(),
@@ -217,7 +217,7 @@ def _units(words: List[str]) -> List[str]:
     return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
 
 
-def _invoked(words: List[str], deeds: Deeds) -> None:
+def _invoked(words: List[str], deeds: UnitAndAccountCalls) -> None:
     units = _units(words)
     for word in words[1:]:
         does = _ACTIONS.get(word, "")

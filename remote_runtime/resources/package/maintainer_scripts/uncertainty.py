@@ -15,7 +15,7 @@ from remote_runtime.system.paths import is_within
 Covers = Callable[[str, str, bool], bool]
 
 
-def fog(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:
+def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:
     """What the open calls of a package's scripts may change; ``own`` are the package's paths."""
     found = []
     named = [call for call in calls if paths_of(call) is not None]

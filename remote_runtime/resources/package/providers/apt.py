@@ -27,7 +27,6 @@ from remote_runtime.resources.package.provider import (
 )
 
 if TYPE_CHECKING:
-    from remote_runtime.resources.package.apt.private_copy import Workbench
     from remote_runtime.resources.package.apt.readiness import Readiness
     from remote_runtime.resources.package.dpkg.contents import Contents
     from remote_runtime.resources.package.dpkg.host_rules import HostRules
@@ -101,7 +100,7 @@ class Provider(PackageProvider):
             self._automatic = apt_marks.automatic(self.extended_states)
         try:
             found = self._database.find(name)
-        except dpkg.Unclear:
+        except dpkg.UnclearError:
             self._database = self._queried()
             found = self._database.find(name)
         return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
@@ -175,7 +174,9 @@ class Provider(PackageProvider):
 
         plain = self.plain(name)
         known = [contents for (of, _), contents in self._planned.items() if of == plain]
-        return deb_answers.doubt(plain, known[-1].scripts if known else None, questions)
+        return deb_answers.answer_uncertainty(
+            plain, known[-1].scripts if known else None, questions
+        )
 
     def _queried(self) -> dpkg.Database:
         # A database without any package makes dpkg-query fail without a word.
@@ -331,9 +332,9 @@ class Provider(PackageProvider):
             foreseen = [VersionChange(name, "", "")]  # of what was removed before
         if name not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
-        from remote_runtime.resources.package.destination_checks import Reach
+        from remote_runtime.resources.package.destination_checks import DestinationChecks
         from remote_runtime.resources.package.dpkg import file_conflicts
-        from remote_runtime.resources.package.dpkg.effects import DebConsequences
+        from remote_runtime.resources.package.dpkg.effects import DebEffects
         from remote_runtime.resources.package.dpkg.installed import Registry
 
         known = self._contents([change for change in foreseen if change.after])
@@ -354,8 +355,8 @@ class Provider(PackageProvider):
             rules=rules,
         )
         lying = {name: rules.applied(contents, name) for name, contents in known.items()}
-        Reach(self.context.files).refuse(lying)
-        consequences = DebConsequences(
+        DestinationChecks(self.context.files).refuse(lying)
+        consequences = DebEffects(
             self.context,
             Registry(self._architecture),
             contents=known.get,
@@ -380,7 +381,7 @@ class Provider(PackageProvider):
             home=context.accounts.identity().home,
             options=[*self._dpkg_options(), apt_commands.KEEPING],
             coming=coming,
-            trouble=lambda option: dpkg_settings.trouble(context.commands, option),
+            trouble=lambda option: dpkg_settings.option_problem(context.commands, option),
         )
 
     def _dpkg_options(self) -> Sequence[str]:
@@ -433,9 +434,9 @@ class Provider(PackageProvider):
 
     def _bench(self) -> "Workbench":
         if self._workbench is None:
-            from remote_runtime.resources.package.apt.private_copy import Workbench
+            from remote_runtime.resources.package.apt.private_copy import ScratchCache
 
-            self._workbench = Workbench(self.context.files, self.caches)
+            self._workbench = ScratchCache(self.context.files, self.caches)
         return self._workbench
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:

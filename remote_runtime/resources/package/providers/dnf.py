@@ -36,7 +36,6 @@ from remote_runtime.resources.package.rpm import database as rpm_database
 
 if TYPE_CHECKING:
     from remote_runtime.resources.package.dnf.lists import Lists
-    from remote_runtime.resources.package.dnf.transaction import Coming
     from remote_runtime.resources.package.dpkg.contents import Contents
     from remote_runtime.resources.package.transaction import Manager
     from remote_runtime.system.process.commands import Result
@@ -90,11 +89,11 @@ class Provider(PackageProvider):
 
     def shown(self, version: str) -> str:
         """The version and the release, without the epoch."""
-        return rpm_database.shown(version)
+        return rpm_database.version_text(version)
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
         """With their epochs where those differ. See the base class."""
-        return rpm_database.told(before, after)
+        return rpm_database.change_versions(before, after)
 
     def status(self, name: str) -> Installed:
         """What RPM's database has, read again once anything was changed."""
@@ -293,7 +292,7 @@ class Provider(PackageProvider):
 
         nothing = operation.removal and "Nothing to do" in printed
         if nothing and self.status(operation.name).version:
-            raise dnf_exclusions.left(what, self._package(operation.name))
+            raise dnf_exclusions.not_removed_error(what, self._package(operation.name))
 
     def _package(self, name: str) -> str:
         """The name of the package without an architecture."""
@@ -308,20 +307,20 @@ class Provider(PackageProvider):
 
         resolved = self._resolved.get(operation, "")
         planned = self.planned_versions()
-        coming = dnf_transaction.coming(resolved)
+        coming = dnf_transaction.new_packages(resolved)
         coming = [one for one in coming or () if planned.get(one.name) != one.evr]
         if not coming and resolved and not operation.removal:
             return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
         if not coming or not self.context.options.package_probe:
             return super().effects(operation, foreseen)
-        from remote_runtime.resources.package.destination_checks import Reach
+        from remote_runtime.resources.package.destination_checks import DestinationChecks
         from remote_runtime.resources.package.dpkg.installed import Installations
-        from remote_runtime.resources.package.rpm.effects import RpmConsequences
+        from remote_runtime.resources.package.rpm.effects import RpmEffects
 
         known = self._contents(operation, coming)
-        Reach(self.context.files).refuse(known)
+        DestinationChecks(self.context.files).refuse(known)
         changes = [VersionChange(one.name, "", one.evr) for one in coming]
-        found = RpmConsequences(self.context, Installations(), known.get, {}).of(changes)
+        found = RpmEffects(self.context, Installations(), known.get, {}).of(changes)
         if operation.name not in [one.name for one in coming]:
             found.append(PackageEffect(operation.name, changes[0].after))
         return found
@@ -420,7 +419,7 @@ class Provider(PackageProvider):
         self.acted()
         if self._lists().repositories() != known:
             self.forget_lists()  # the package brought a repository, as epel-release does
-        for complaint in dnf_errors.complaints(result):
+        for complaint in dnf_errors.script_failures(result):
             self.context.notice("warning", "%s was completed, but: %s" % (what, complaint))
         self._confirm(result.stdout)
         return result.stdout

@@ -16,7 +16,7 @@ from remote_runtime.resources.package.environments.provider import (
     ASKING,
     EnvironmentProvider,
     Inventory,
-    Wanted,
+    PlannedPackage,
 )
 from remote_runtime.resources.package.provider import (
     Available,
@@ -51,15 +51,17 @@ class Provider(EnvironmentProvider):
 
         return semantic.compare(left, right)
 
-    def _wanted_of(self, item: Item) -> Wanted:
+    def _wanted_of(self, item: Item) -> PlannedPackage:
         directory = str(item.properties.get("path") or "")
         name = str(item.properties.get("package") or item.name)
         key = self._key(name, directory)
-        return Wanted(key, name, directory=directory, properties=item.properties, id=item.id)
+        return PlannedPackage(
+            key, name, directory=directory, properties=item.properties, id=item.id
+        )
 
     # -- what is installed ------------------------------------------------------------------------
 
-    def _modules(self, wanted: Wanted) -> str:
+    def _modules(self, wanted: PlannedPackage) -> str:
         """The directory that the packages are in; npm is asked once for that of the host."""
         if wanted.directory:
             return os.path.join(wanted.directory, _MODULES)
@@ -73,7 +75,7 @@ class Provider(EnvironmentProvider):
             self._global = found
         return self._global
 
-    def _installed(self, wanted: Wanted) -> Installed:
+    def _installed(self, wanted: PlannedPackage) -> Installed:
         if wanted.properties.get("ci") is True:
             return self._of_lock(wanted)
         modules = self._modules(wanted)
@@ -97,13 +99,13 @@ class Provider(EnvironmentProvider):
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _of_lock(self, wanted: Wanted) -> Installed:
+    def _of_lock(self, wanted: PlannedPackage) -> Installed:
         left = self._unmet(wanted)
         if not left:
             return Installed("present", "installed")
         return Installed("", "not installed: %s" % ", ".join(name for name, _, _ in left[:5]))
 
-    def _unmet(self, wanted: Wanted) -> List[Tuple[str, str, str]]:
+    def _unmet(self, wanted: PlannedPackage) -> List[Tuple[str, str, str]]:
         """What is not as the lock file has it: name, version that is there, version of the file."""
         from remote_runtime.resources.package.environments import npm_calls
 
@@ -122,7 +124,7 @@ class Provider(EnvironmentProvider):
                 found.append((place.rpartition(_MODULES + "/")[2], now, version))
         return found
 
-    def _everything(self, wanted: Wanted) -> Inventory:
+    def _everything(self, wanted: PlannedPackage) -> Inventory:
         modules = self._modules(wanted)
         files = self.context.files
         found: Inventory = {}
@@ -143,7 +145,7 @@ class Provider(EnvironmentProvider):
 
     # -- the registry -----------------------------------------------------------------------------
 
-    def _look_up(self, wanted: Wanted) -> Available:
+    def _look_up(self, wanted: PlannedPackage) -> Available:
         from remote_runtime.resources.package.environments import npm_calls
 
         if wanted.properties.get("ci") is True:
@@ -178,7 +180,7 @@ class Provider(EnvironmentProvider):
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def place(self, wanted: Wanted) -> Place:
+    def place(self, wanted: PlannedPackage) -> Place:
         """See the base class. The packages of the host belong to the user of the run."""
         if wanted.directory:
             return super().place(wanted)
@@ -187,12 +189,12 @@ class Provider(EnvironmentProvider):
             modules = os.path.dirname(modules)
         return Place(modules, -1, -1, True)
 
-    def _require_ready(self, wanted: Wanted) -> Place:
+    def _require_ready(self, wanted: PlannedPackage) -> Place:
         place = self.place(wanted)
         places.require_safe(self.context, place, self._deciding(place.path))
         return place
 
-    def _differing(self, wanted: Wanted) -> Sequence[VersionChange]:
+    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
         if wanted.properties.get("ci") is not True:
             return ()
         found: Dict[str, VersionChange] = {}
@@ -201,7 +203,7 @@ class Provider(EnvironmentProvider):
             found.setdefault(key, VersionChange(key, before, after))
         return [found[key] for key in sorted(found)]
 
-    def _resolve(self, operation: Operation, wanted: Wanted) -> Optional[Dict[str, str]]:
+    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
         from remote_runtime.resources.package.environments import npm_calls
 
         if wanted.properties.get("ci") is True:
@@ -217,7 +219,7 @@ class Provider(EnvironmentProvider):
         done = self._asked_npm(place, words, wanted.text("index_url") or "")
         return npm_calls.resolved(done)
 
-    def _reads(self, wanted: Wanted, path: str) -> bool:
+    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
         modules = self._modules(wanted)
         if path == modules or path in self._deciding(wanted.directory or modules):
             return True
@@ -226,19 +228,19 @@ class Provider(EnvironmentProvider):
         depth = 2 if inside.startswith("@") else 1
         return bool(inside) and (len(parts) <= depth or parts[depth:] == ["package.json"])
 
-    def _making(self, wanted: Wanted, by: str) -> List[Effect]:
+    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
         if not wanted.directory:
             return []
         place = self.place(wanted)
         return [] if place.is_there else self._rehearsed(wanted, place, by)
 
-    def _prepare(self, wanted: Wanted, place: Place) -> Place:
+    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
         if place.is_there:
             return place
         self._made(place)
         return self.place(wanted)
 
-    def _run(self, operation: Operation, wanted: Wanted, place: Place) -> None:
+    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
         from remote_runtime.resources.package.environments import npm_calls
 
         where = ["--prefix", wanted.directory] if wanted.directory else ["--global"]
@@ -260,6 +262,6 @@ class Provider(EnvironmentProvider):
         return "%s in %s" % (name, directory) if directory else "%s (global)" % name
 
 
-def _specifier(operation: Operation, wanted: Wanted) -> str:
+def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
     """What npm is asked for."""
     return wanted.name + ("@" + operation.version if operation.version else "")

@@ -18,7 +18,7 @@ from remote_runtime.resources.package.environments.provider import (
     ASKING,
     EnvironmentProvider,
     Inventory,
-    Wanted,
+    PlannedPackage,
 )
 from remote_runtime.resources.package.environments.virtual import Environment
 from remote_runtime.resources.package.provider import (
@@ -65,12 +65,12 @@ class Provider(EnvironmentProvider):
 
         return versions.compare(left, right)
 
-    def _wanted_of(self, item: Item) -> Wanted:
+    def _wanted_of(self, item: Item) -> PlannedPackage:
         directory = str(item.properties.get("environment") or "")
         name = str(item.properties.get("package") or item.name)
         if not item.properties.get("requirements"):
             name = normalized(name)
-        return Wanted(
+        return PlannedPackage(
             self._key(name, directory),
             name,
             directory=directory,
@@ -96,7 +96,7 @@ class Provider(EnvironmentProvider):
         held: _Packages = self._once(directory, read)
         return held
 
-    def _installed(self, wanted: Wanted) -> Installed:
+    def _installed(self, wanted: PlannedPackage) -> Installed:
         held = self._held(wanted.directory)
         if wanted.text("requirements"):
             return self._of_requirements(wanted, held)
@@ -108,7 +108,7 @@ class Provider(EnvironmentProvider):
             return Installed()
         return virtual.installed(self.context.files, held.environment, entry)
 
-    def _of_requirements(self, wanted: Wanted, held: _Packages) -> Installed:
+    def _of_requirements(self, wanted: PlannedPackage, held: _Packages) -> Installed:
         if not held.environment.packages:
             self._requirements(wanted)  # what is wrong with them is told at once
             return Installed()
@@ -117,7 +117,7 @@ class Provider(EnvironmentProvider):
             return Installed("present", "installed")
         return Installed("", "not met: %s" % ", ".join(one.line for one in left[:5]))
 
-    def _requirements(self, wanted: Wanted) -> List[Any]:
+    def _requirements(self, wanted: PlannedPackage) -> List[Any]:
         from remote_runtime.resources.package.environments import requirements
 
         given = wanted.text("requirements") or ""
@@ -146,7 +146,7 @@ class Provider(EnvironmentProvider):
             )
         return found
 
-    def _unmet(self, wanted: Wanted, held: _Packages) -> List[Any]:
+    def _unmet(self, wanted: PlannedPackage, held: _Packages) -> List[Any]:
         from remote_runtime.resources.package.environments import requirements
 
         def installed(name: str) -> str:
@@ -162,13 +162,13 @@ class Provider(EnvironmentProvider):
         told = requirements.Environment(installed, needs, values)
         return requirements.unmet(self._requirements(wanted), told)
 
-    def _everything(self, wanted: Wanted) -> Inventory:
+    def _everything(self, wanted: PlannedPackage) -> Inventory:
         entries = self._held(wanted.directory).entries
         return {name: Installed(version, "installed") for name, (version, _) in entries.items()}
 
     # -- the index --------------------------------------------------------------------------------
 
-    def _look_up(self, wanted: Wanted) -> Available:
+    def _look_up(self, wanted: PlannedPackage) -> Available:
         if wanted.text("requirements"):
             return Available(True, "present")
         from remote_runtime.resources.package.environments import pip_calls
@@ -191,7 +191,7 @@ class Provider(EnvironmentProvider):
             raise self.unreachable("the index does not answer for %s" % wanted.name, result)
         return found
 
-    def _asking(self, wanted: Wanted, place: Place) -> List[str]:
+    def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
         """The words that call a pip, which that of the environment is not yet where it is new."""
         from remote_runtime.resources.package.environments import pip_calls
 
@@ -202,7 +202,7 @@ class Provider(EnvironmentProvider):
         program = self._interpreter(wanted, place)
         return [program, *pip_calls.ISOLATED, "-c", pip_calls.BUNDLED]
 
-    def _interpreter(self, wanted: Wanted, place: Place) -> str:
+    def _interpreter(self, wanted: PlannedPackage, place: Place) -> str:
         """The Python that makes an environment, or that of one which lacks pip only.
         ``ResourceError`` where it cannot."""
         asked = wanted.text("python") or "python3"
@@ -242,7 +242,7 @@ class Provider(EnvironmentProvider):
 
     # -- changes ----------------------------------------------------------------------------------
 
-    def _require_ready(self, wanted: Wanted) -> Place:
+    def _require_ready(self, wanted: PlannedPackage) -> Place:
         place = self.place(wanted)
         held = self._held(wanted.directory)
         places.require_safe(self.context, place, held.environment.reads)
@@ -250,7 +250,7 @@ class Provider(EnvironmentProvider):
             self._interpreter(wanted, place)
         return place
 
-    def _differing(self, wanted: Wanted) -> Sequence[VersionChange]:
+    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
         if not wanted.text("requirements"):
             return ()
         held = self._held(wanted.directory)
@@ -262,12 +262,12 @@ class Provider(EnvironmentProvider):
             found.append(VersionChange(key, before, one.exact or "present"))
         return found
 
-    def _resolve(self, operation: Operation, wanted: Wanted) -> Optional[Dict[str, str]]:
+    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
         from remote_runtime.resources.package.environments import pip_calls
 
         place = self.place(wanted)
         calling = self._asking(wanted, place)
-        words = [*calling, *pip_calls.REHEARSAL, *wanted.options]
+        words = [*calling, *pip_calls.DRY_RUN, *wanted.options]
         if "pip" not in self._held(wanted.directory).entries:
             words += pip_calls.APART
         argv, text = self._asked_for(operation, wanted, words)
@@ -275,7 +275,7 @@ class Provider(EnvironmentProvider):
         done = self.command(place, argv, ASKING, env=added, input=text)
         return pip_calls.resolved(done)
 
-    def _reads(self, wanted: Wanted, path: str) -> bool:
+    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
         below = path[len(wanted.directory) + 1 :]
         parts = below.split("/")
         if parts[0] == "lib":
@@ -284,7 +284,7 @@ class Provider(EnvironmentProvider):
 
     @staticmethod
     def _asked_for(
-        operation: Operation, wanted: Wanted, calling: List[str]
+        operation: Operation, wanted: PlannedPackage, calling: List[str]
     ) -> Tuple[List[str], Optional[bytes]]:
         """The command that installs, and what it reads."""
         given = wanted.text("requirements")
@@ -296,7 +296,7 @@ class Provider(EnvironmentProvider):
             return [*calling, "-r", given], None
         return ["sh", "-c", _WITH_TEXT, "sh", *calling], given.encode("utf-8")
 
-    def _making(self, wanted: Wanted, by: str) -> List[Effect]:
+    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
         place = self.place(wanted)
         if "pip" in self._held(wanted.directory).entries or self._is_planned(
             os.path.join(wanted.directory, virtual.CONFIGURATION)
@@ -308,7 +308,7 @@ class Provider(EnvironmentProvider):
             made.append(PathEffect(path, "something", once=True))
         return made
 
-    def _prepare(self, wanted: Wanted, place: Place) -> Place:
+    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
         if "pip" in self._held(wanted.directory).entries:
             return place
         program = self._interpreter(wanted, place)
@@ -330,12 +330,12 @@ class Provider(EnvironmentProvider):
             )
         return place._replace(is_there=True)
 
-    def _words(self, wanted: Wanted, program: str) -> List[str]:
+    def _words(self, wanted: PlannedPackage, program: str) -> List[str]:
         if program == self._held(wanted.directory).environment.python:
             return ["-m", "ensurepip", "--default-pip"]
         return ["-m", "venv", wanted.directory]
 
-    def _run(self, operation: Operation, wanted: Wanted, place: Place) -> None:
+    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
         from remote_runtime.resources.package.environments import pip_calls
 
         calling = [self._held(wanted.directory).environment.python, "-I", "-m", "pip"]
@@ -353,6 +353,6 @@ class Provider(EnvironmentProvider):
             raise pip_calls.failure(str(operation), done)
 
 
-def _specifier(operation: Operation, wanted: Wanted) -> str:
+def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
     """What pip is asked for."""
     return wanted.name + ("==" + operation.version if operation.version else "")

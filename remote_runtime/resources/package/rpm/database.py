@@ -75,15 +75,15 @@ def installed(records: Sequence[Record]) -> Installed:
     )
 
 
-def shown(evr: str) -> str:
+def version_text(evr: str) -> str:
     """The version as an event has it: without its epoch."""
     epoch, colon, rest = evr.partition(":")
     return rest if colon and epoch.isdigit() else evr
 
 
-def told(before: str, after: str) -> Tuple[str, str]:
+def change_versions(before: str, after: str) -> Tuple[str, str]:
     """Two versions as the record of a change has them: with their epochs where those differ."""
     epochs = [evr.partition(":")[0] for evr in (before, after) if ":" in evr]
     if len(set(epochs)) == 2 and all(epoch.isdigit() for epoch in epochs):
         return before, after
-    return shown(before), shown(after)
+    return version_text(before), version_text(after)

@@ -5,20 +5,22 @@ from typing import AbstractSet, Dict, Mapping, Sequence, Set
 from remote_runtime.base import PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.resources.package import presets
-from remote_runtime.resources.package.apt.effects import Consequences
+from remote_runtime.resources.package.apt.effects import TransactionEffects
 from remote_runtime.resources.package.dpkg.contents import SYSUSERS, Contents, Member
 from remote_runtime.resources.package.dpkg.units import BOOTED, Units
 from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
-from remote_runtime.resources.package.maintainer_scripts.scripts import Deeds
+from remote_runtime.resources.package.maintainer_scripts.scripts import UnitAndAccountCalls
 from remote_runtime.resources.package.provider import VersionChange
 
 _TMPFILES = "/usr/lib/tmpfiles.d/"
 
 
-class RpmConsequences(Consequences):
+class RpmEffects(TransactionEffects):
     """As for Debian's packages, but for configuration files and units."""
 
-    def _installed(self, change: VersionChange, contents: Contents, deeds: Deeds) -> None:
+    def _installed(
+        self, change: VersionChange, contents: Contents, deeds: UnitAndAccountCalls
+    ) -> None:
         super()._installed(change, contents, deeds)
         self._made_by_rpm(change.name, contents, deeds)
 
@@ -27,7 +29,7 @@ class RpmConsequences(Consequences):
         count = ["2"] if change.before else ["1"]
         return {"preinst": count, "postinst": count}
 
-    def _made_by_rpm(self, name: str, contents: Contents, deeds: Deeds) -> None:
+    def _made_by_rpm(self, name: str, contents: Contents, deeds: UnitAndAccountCalls) -> None:
         """What a host's rpm or systemd may make of a package's files, which no script shows."""
         made = {(account.kind, account.name) for account in deeds.accounts.created}
         told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
@@ -64,7 +66,7 @@ class RpmConsequences(Consequences):
 class RpmUnits(Units):
     """As for Debian's, but for who decides what is enabled and what is started."""
 
-    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: Deeds) -> bool:
+    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: UnitAndAccountCalls) -> bool:
         """As the host's presets have it; masked it stays."""
         if unit in deeds.preset:
             return presets.wants(self._context.files, unit)

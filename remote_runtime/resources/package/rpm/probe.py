@@ -67,7 +67,7 @@ def confirm(context: "Context", printed: str, query: Callable[..., str]) -> None
     """
     from remote_runtime.resources.package.dnf import transaction as dnf_transaction
 
-    came = dnf_transaction.coming(printed)
+    came = dnf_transaction.new_packages(printed)
     if not came:
         return
     names = [one.spec for one in came]
