@@ -24,7 +24,7 @@ from remote_runtime.units.status import (
 )
 
 if TYPE_CHECKING:
-    from remote_runtime.units.preview.planned_units import ForeseenUnits
+    pass
 
 _STATUS = ("--no-pager", "--full", "--lines=15", "--")
 CALENDAR = ("systemd-analyze", "calendar", "--")
@@ -35,7 +35,7 @@ _LIMIT = 16 << 20  # bytes of what show prints; 400 bytes per unit
 _SHOWN = 25  # lines of status that go into an event
 # A Type=simple service counts as started before its program runs; one that ends by itself at once
 # has ended this many seconds after it was executed.
-SETTLE = 0.1
+SETTLE_TIMEOUT = 0.1
 _AT_ONCE = ("simple", "idle", "exec")
 _DOING = {
     START: "starting",
@@ -268,9 +268,9 @@ class Systemd(object):
                 hint="use %s" % own,
             )
         else:
-            from remote_runtime.units.preview.link_checks import Linking
+            from remote_runtime.units.preview.link_checks import LinkChecks
 
-            linking = Linking(self.context, units)
+            linking = LinkChecks(self.context, units)
             looks = {
                 ENABLE: linking.rehearse,
                 DISABLE: linking.rehearse_removal,
@@ -291,9 +291,9 @@ class Systemd(object):
         self.context.notice("warning", text % (socket, full))
 
     def _rehearse_reload(self, full: str, units: "ForeseenUnits") -> None:
-        from remote_runtime.units.preview.run_checks import Rehearsal
+        from remote_runtime.units.preview.run_checks import RunChecks
 
-        why = Rehearsal(self.context, units).reload_obstacle(full)
+        why = RunChecks(self.context, units).reload_obstacle(full)
         if why:
             what = "%s would not be reloaded: it %s" % (full, why)
             raise ResourceError(what, kind="service.failed")
@@ -308,9 +308,9 @@ class Systemd(object):
             what = "%s cannot be started again: %s" % (full, failure)
             hint = "correct its unit file"
             raise ResourceError(what, kind="service.failed", hint=hint)
-        from remote_runtime.units.preview.run_checks import Rehearsal
+        from remote_runtime.units.preview.run_checks import RunChecks
 
-        rehearsal = Rehearsal(self.context, units)
+        rehearsal = RunChecks(self.context, units)
         why = rehearsal.obstacle(full)
         if why:
             raise ResourceError("%s would not start: it %s" % (full, why), kind="service.failed")
@@ -338,9 +338,9 @@ class Systemd(object):
 
     def consequences(self, verb: str, name: str) -> Sequence[Effect]:
         """In a preview: what ``act`` would leave, the units that it takes along included."""
-        from remote_runtime.units.preview.unit_effects import Consequences
+        from remote_runtime.units.preview.unit_effects import UnitEffects
 
-        return Consequences(self.context, self._foreseen()).of(verb, self._full(name))
+        return UnitEffects(self.context, self._foreseen()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
         """In a preview: what of the consequences may have come where the action fails."""
@@ -350,9 +350,9 @@ class Systemd(object):
         return unfinished(verb, self._full(name), effects, configured)
 
     def _foreseen(self) -> "ForeseenUnits":
-        from remote_runtime.units.preview.planned_units import ForeseenUnits
+        from remote_runtime.units.preview.planned_units import PlannedUnits
 
-        return ForeseenUnits(self.context, self._shown, self._names)
+        return PlannedUnits(self.context, self._shown, self._names)
 
     def _act(self, verb: str, full: str, *options: str) -> None:
         self._asked_at = -1
@@ -379,9 +379,11 @@ class Systemd(object):
         from remote_runtime.units.preview import execution
 
         if self._units.get(full, {}).get("Type") in _AT_ONCE:
-            self.context.sleep(SETTLE)
-        if full.endswith(".service") and execution.awaited(self.context.sleep, self._process(full)):
-            self.context.sleep(SETTLE)
+            self.context.sleep(SETTLE_TIMEOUT)
+        if full.endswith(".service") and execution.await_execution(
+            self.context.sleep, self._process(full)
+        ):
+            self.context.sleep(SETTLE_TIMEOUT)
         now = unit.status(full, self._shown(full))
         if not now.running and not now.ends_by_itself:
             raise UnsettledError(

@@ -16,7 +16,7 @@ from remote_runtime.units.systemd import Systemd
 from remote_runtime.units.unit import full_name
 
 if TYPE_CHECKING:
-    from remote_runtime.units.preview.planned_units import ForeseenUnits
+    pass
 
 RUNTIME = "/run/user"
 LINGERING = "/var/lib/systemd/linger"
@@ -211,9 +211,9 @@ class UserSystemd(Systemd):
         return BootLinks(self._places().configured)
 
     def _foreseen(self) -> "ForeseenUnits":
-        from remote_runtime.units.preview.planned_units import ForeseenUnits
+        from remote_runtime.units.preview.planned_units import PlannedUnits
 
-        return ForeseenUnits(self.context, self._shown, self._names, self._places())
+        return PlannedUnits(self.context, self._shown, self._names, self._places())
 
     def _ran(self, verb: str, *words: str, limit: int = KEEP) -> Result:
         uid = self._identity().uid

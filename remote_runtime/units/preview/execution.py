@@ -12,7 +12,9 @@ _PROCESSES = "/proc"
 _EXECUTOR = b"systemd-executo"  # as the kernel cuts it
 
 
-def awaited(sleep: Callable[[float], None], process: int, processes: str = _PROCESSES) -> bool:
+def await_execution(
+    sleep: Callable[[float], None], process: int, processes: str = _PROCESSES
+) -> bool:
     """Wait until the program is executed or the process is gone; whether there was to be waited."""
     waited = 0.0
     while process and waited < TIMEOUT and _is_prepared(process, processes):

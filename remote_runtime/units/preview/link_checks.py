@@ -12,7 +12,7 @@ from remote_runtime.units.files import (
     Definition,
     links_of,
 )
-from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.preview.planned_units import PlannedUnits
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _ORDER = (ALIAS, *LINKED_FROM)
 
 
-class Linking(object):
+class LinkChecks(object):
     """Looks at the places of links; each method raises the ``ResourceError`` that the attempt would
     end in, or returns.
     """
 
-    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+    def __init__(self, context: "Context", units: PlannedUnits) -> None:
         self._files = context.files
         self._units = units
 

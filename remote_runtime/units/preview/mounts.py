@@ -78,7 +78,7 @@ def _by_length(name: str) -> Tuple[int, str]:
     return len(name), name
 
 
-class Mounting(object):
+class MountChecks(object):
     """Looks at mount units as they will be."""
 
     def __init__(self, context: "Context") -> None:

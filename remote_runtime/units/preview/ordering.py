@@ -3,13 +3,13 @@
 from typing import Dict, List, Set
 
 from remote_runtime.units.files import Definition
-from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.preview.planned_units import PlannedUnits
 
 _NEEDED = ("Requires", "BindsTo")
 _LIMIT = 200  # units that come along
 
 
-def cycle(units: ForeseenUnits, unit: Definition) -> List[str]:
+def cycle(units: PlannedUnits, unit: Definition) -> List[str]:
     """The units that wait for one another, the first at both ends; [] where there is an order.
 
     Only what a unit cannot do without counts: systemd breaks a cycle by leaving out the rest.
@@ -24,7 +24,7 @@ def cycle(units: ForeseenUnits, unit: Definition) -> List[str]:
     return _around(behind, unit.name)
 
 
-def _coming(units: ForeseenUnits, unit: Definition) -> Dict[str, Definition]:
+def _coming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
     """The unit and those that are started along because something cannot do without them."""
     found = {unit.name: unit}
     waiting = [unit]

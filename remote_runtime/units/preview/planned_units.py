@@ -22,7 +22,7 @@ from remote_runtime.units.status import Status
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-Shown = Callable[[str], Dict[str, str]]
+UnitProperties = Callable[[str], Dict[str, str]]
 
 _TABLE = "/etc/fstab"
 _OF_TABLE = (".mount", ".automount", ".swap")
@@ -38,7 +38,7 @@ _REVERSE = {
 }
 
 
-class ForeseenUnits(object):
+class PlannedUnits(object):
     """What systemd shows, with what earlier resources would have made of it.
 
     ``shown`` is what ``systemctl show`` says now of a unit; ``names`` are those of the plan.
@@ -47,7 +47,7 @@ class ForeseenUnits(object):
     def __init__(
         self,
         context: "Context",
-        shown: Shown,
+        shown: UnitProperties,
         names: Sequence[str],
         places: Optional[Places] = None,
     ) -> None:

@@ -10,9 +10,9 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.units.files import Definition
 from remote_runtime.units.preview import globbing, mounts
 from remote_runtime.units.preview.ordering import cycle
-from remote_runtime.units.preview.planned_units import ForeseenUnits
-from remote_runtime.units.preview.socket_checks import Listening
-from remote_runtime.units.preview.start_checks import Process
+from remote_runtime.units.preview.planned_units import PlannedUnits
+from remote_runtime.units.preview.socket_checks import SocketChecks
+from remote_runtime.units.preview.start_checks import StartChecks
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -22,13 +22,13 @@ _TOUCHED = "/run/systemd/systemd-units-load"  # by systemd-analyze, where it can
 _UNTOUCHED = 'mount -n --bind "$0" "$0" && mount -n -o remount,bind,ro "$0" && exec "$@"'
 
 
-class Rehearsal(object):
+class RunChecks(object):
     """Looks at units as they will be."""
 
-    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+    def __init__(self, context: "Context", units: PlannedUnits) -> None:
         self._context = context
         self._units = units
-        self._process = Process(context)
+        self._process = StartChecks(context)
 
     def obstacle(self, name: str, depth: int = 0) -> str:
         """Why it would not run, in words that go on from its name; "" where nothing is seen."""
@@ -45,7 +45,7 @@ class Rehearsal(object):
         if found:
             return found
         if unit.name.endswith((".mount", ".automount")):
-            return next(mounts.Mounting(self._context).obstacles(unit), "")
+            return next(mounts.MountChecks(self._context).obstacles(unit), "")
         if not unit.name.endswith(".service"):
             return ""
         if unit.places.user:
@@ -219,7 +219,7 @@ class Rehearsal(object):
         if suffix == "socket":
             yield from self._process.socket_lacks(unit)
             if not self._units.status(unit.name).running:
-                yield from Listening(self._context, self._units).obstacles(unit)
+                yield from SocketChecks(self._context, self._units).obstacles(unit)
         elif suffix == "timer" and not self._has_time(unit):
             yield "has a time that systemd cannot parse"
         if section is None or (suffix == "socket" and unit.text.flag("Socket", "Accept")):

@@ -10,7 +10,7 @@ _TEMPORARY = ("/tmp", "/var/tmp")
 BINDING = ("BindPaths", "BindReadOnlyPaths")
 
 
-def hiding(text: UnitText, path: str) -> str:
+def hiding_setting(text: UnitText, path: str) -> str:
     """The setting of a service by which a path cannot be seen; "" where nothing hides it."""
     if any(is_within(path, shown) for shown in _bound(text)):
         return ""

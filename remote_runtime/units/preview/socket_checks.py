@@ -10,7 +10,6 @@ from remote_runtime.units.files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.units.preview.planned_units import ForeseenUnits
 
 _AT_PATHS = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO")
 _FIFO = "ListenFIFO"
@@ -20,7 +19,7 @@ _FOREIGN = ("FreeBind", "Transparent")  # with these an address need not be the 
 _SOCKET_MODE = 0o666
 
 
-class Listening(object):
+class SocketChecks(object):
     """Looks at the addresses and paths of a socket unit that does not listen yet."""
 
     def __init__(self, context: "Context", units: "ForeseenUnits") -> None:

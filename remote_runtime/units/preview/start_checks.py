@@ -10,7 +10,7 @@ from remote_runtime.units.directories import linked_directories, made_directorie
 from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import STARTING
 from remote_runtime.units.preview import globbing
-from remote_runtime.units.preview.sandboxing import BINDING, hiding
+from remote_runtime.units.preview.sandboxing import BINDING, hiding_setting
 from remote_runtime.units.text import Program, UnitText
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _BUILT_IN = (0, 65534)  # systemd knows these numbers by itself
 _HEAD = 256  # bytes of a program
 
 
-class Process(object):
+class StartChecks(object):
     """Looks at what systemd looks at, in its order as far as that matters."""
 
     def __init__(self, context: "Context") -> None:
@@ -152,7 +152,7 @@ class Process(object):
             for program in text.programs(key):
                 ignored = program.ignored and (key != "ExecStart" or unit.kind == "oneshot")
                 if program.path and not ignored:
-                    hides = "" if program.privileged else hiding(text, program.path)
+                    hides = "" if program.privileged else hiding_setting(text, program.path)
                     if hides:
                         yield "runs %s, which its %s hides" % (program.path, hides)
                     why = self._unusable(program, user, rights)

@@ -19,8 +19,8 @@ from remote_runtime.units.directories import own_directories, runtime_directorie
 from remote_runtime.units.files import CONFIGURED, MASKED_BY, Definition, install_links
 from remote_runtime.units.named_paths import sockets
 from remote_runtime.units.preview import mounts, user_units
-from remote_runtime.units.preview.planned_units import UPHELD, ForeseenUnits
-from remote_runtime.units.preview.run_checks import Rehearsal
+from remote_runtime.units.preview.planned_units import UPHELD, PlannedUnits
+from remote_runtime.units.preview.run_checks import RunChecks
 from remote_runtime.units.status import (
     DISABLE,
     ENABLE,
@@ -44,13 +44,13 @@ _UNNEEDED = "StopWhenUnneeded"
 _LIMIT = 200  # units that one action is followed to
 
 
-class Consequences(object):
+class UnitEffects(object):
     """Follows what systemd does by itself from unit to unit."""
 
-    def __init__(self, context: "Context", units: ForeseenUnits) -> None:
+    def __init__(self, context: "Context", units: PlannedUnits) -> None:
         self._context = context
         self._units = units
-        self._rehearsal = Rehearsal(context, units)
+        self._rehearsal = RunChecks(context, units)
 
     def of(self, verb: str, name: str) -> List[Effect]:
         """What has happened once this was done to a unit."""
@@ -148,7 +148,7 @@ class Consequences(object):
             ended = not runs or unit.name in restarted
             effects.append(UnitEffect(unit.name, active=runs, ended=ended))
             if _is_mount(unit):
-                mounting = mounts.Mounting(self._context)
+                mounting = mounts.MountChecks(self._context)
                 effects += mounting.mounted(unit) if runs else mounts.unmounted(unit)
             elif runs and unit.places.user:
                 effects += user_units.directories(unit)

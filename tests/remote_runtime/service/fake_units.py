@@ -3,12 +3,12 @@
 from typing import Dict, List
 
 from remote_runtime.units.files import SYSTEM, Definition, Places
-from remote_runtime.units.preview.planned_units import ForeseenUnits
+from remote_runtime.units.preview.planned_units import PlannedUnits
 from remote_runtime.units.status import Status
 from remote_runtime.units.text import UnitText
 
 
-class FakeUnits(ForeseenUnits):
+class FakeUnits(PlannedUnits):
     """Units by their texts; ``running`` names those that run, ``masked`` those that are,
     ``broken`` why some cannot be used, ``from_elsewhere`` those whose file is only linked to."""
 

@@ -4,7 +4,7 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, PathEffect, UnitEffect, UnknownEffect, once
-from remote_runtime.units.preview.unit_effects import Consequences, unfinished
+from remote_runtime.units.preview.unit_effects import UnitEffects, unfinished
 
 from ..fakes import FakeAccounts, context
 from .fake_units import FakeUnits
@@ -19,7 +19,7 @@ class ConsequencesTest(unittest.TestCase):
     def of(self, verb, name, texts, running=()):
         self.units = FakeUnits({k + ".service": v for k, v in texts.items()})
         self.units.running = [other + ".service" for other in running]
-        return Consequences(self.context, self.units).of(verb, name + ".service")
+        return UnitEffects(self.context, self.units).of(verb, name + ".service")
 
     def active(self, verb, name, texts, running=()):
         effects = self.of(verb, name, texts, running)
@@ -108,10 +108,10 @@ class ConsequencesTest(unittest.TestCase):
         """Those that a unit runs in, with those around them; the processes in one stop with it."""
         self.units = FakeUnits({"x.service": "[Service]\nSlice=a-b.slice\n", "a-b.slice": "",
                                 "a.slice": ""})  # fmt: skip
-        found = Consequences(self.context, self.units).of("start", "x.service")
+        found = UnitEffects(self.context, self.units).of("start", "x.service")
         active = {e.name: e.active for e in found if isinstance(e, UnitEffect)}
         self.assertEqual(active, {"x.service": True, "a-b.slice": True, "a.slice": True})
-        fog = Consequences(self.context, self.units).of("stop", "a.slice")[-1]
+        fog = UnitEffects(self.context, self.units).of("stop", "a.slice")[-1]
         assert isinstance(fog, UnknownEffect)
         self.assertTrue(fog.covers("unit", "x.service", True))
         self.assertFalse(fog.covers("unit", "a.slice", True))
@@ -126,7 +126,7 @@ class ConsequencesTest(unittest.TestCase):
             ("w.service", RUN, ""),
         ):
             units = FakeUnits({name: text})
-            fogs = [e for e in Consequences(self.context, units).of("start", name)
+            fogs = [e for e in UnitEffects(self.context, units).of("start", name)
                     if isinstance(e, UnknownEffect)]  # fmt: skip
             self.assertEqual([fog.covers("unit", other, True) for fog in fogs],
                              [True] if other else [])  # fmt: skip
@@ -161,7 +161,7 @@ class ConsequencesTest(unittest.TestCase):
             "var-lib-ccm\\x2dx.mount": mount,
             "var-log-ccm\\x2dx.mount": mount,
         })  # fmt: skip
-        effects = Consequences(self.context, units).of("start", "x.service")
+        effects = UnitEffects(self.context, units).of("start", "x.service")
         mounts = [e.path for e in effects if isinstance(e, MountEffect)]
         self.assertEqual(mounts, ["/srv/ccm-x", "/srv/ccm-x/y", "/var/lib/ccm-x"])
         made = effects[-1]
@@ -172,7 +172,7 @@ class ConsequencesTest(unittest.TestCase):
         """What it hid nobody can tell."""
         units = FakeUnits({"srv-x.mount": "[Mount]\nWhat=tmpfs\nType=tmpfs\n"})
         units.running = ["srv-x.mount"]
-        _, gone, fog = Consequences(self.context, units).of("stop", "srv-x.mount")
+        _, gone, fog = UnitEffects(self.context, units).of("stop", "srv-x.mount")
         self.assertEqual(gone, MountEffect("/srv/x", present=False))
         assert isinstance(fog, UnknownEffect)
         self.assertTrue(fog.covers("path", "/srv/x/y", False))
@@ -181,7 +181,7 @@ class ConsequencesTest(unittest.TestCase):
         """The link to the unit's file goes as well."""
         units = FakeUnits({"x.service": RUN})
         units.from_elsewhere = ["x.service"]
-        effects = Consequences(self.context, units).of("disable", "x.service")
+        effects = UnitEffects(self.context, units).of("disable", "x.service")
         self.assertIn(PathEffect("/lib/x.service", "absent"), effects)
 
     def test_directories(self):
@@ -212,7 +212,7 @@ class ConsequencesTest(unittest.TestCase):
         made = PathEffect("/var/lib/ccm-x", "directory", 0o755, 0, 0)
         self.assertEqual(self.of("start", "x", {"x": text})[1:], once([made]))
         units = FakeUnits({"a.mount": "[Mount]\nWhere=/a\nType=tmpfs\nOptions=mode=u+x\n"})
-        effect = Consequences(self.context, units).of("start", "a.mount")[-1]
+        effect = UnitEffects(self.context, units).of("start", "a.mount")[-1]
         assert isinstance(effect, MountEffect)
         self.assertEqual(effect.mode, 0o1777)
 
@@ -226,7 +226,7 @@ class ConsequencesTest(unittest.TestCase):
         self.units = FakeUnits({"x.service": ""})
         self.units.linked = [path]
         self.assertEqual(
-            Consequences(self.context, self.units).of("unmask", "x.service"),
+            UnitEffects(self.context, self.units).of("unmask", "x.service"),
             [UnitEffect("x.service", masked=False), PathEffect(path, "absent")],
         )
 
@@ -246,7 +246,7 @@ class ConsequencesTest(unittest.TestCase):
         )
         self.of("disable", "x", texts)
         self.units.linked = [etc + "a.target.wants/x.service"]
-        effects = Consequences(self.context, self.units).of("disable", "x.service")
+        effects = UnitEffects(self.context, self.units).of("disable", "x.service")
         self.assertEqual(
             effects[:2],
             [UnitEffect("x.service", enabled=False), PathEffect(self.units.linked[0], "absent")],

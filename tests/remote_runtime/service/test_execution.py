@@ -51,19 +51,21 @@ class Awaited(unittest.TestCase):
         for turns, sleeps in rows:
             with tempfile.TemporaryDirectory() as directory:
                 host = Host(directory, *turns)
-                self.assertEqual(execution.awaited(host.sleep, 7, directory), bool(sleeps), turns)
+                self.assertEqual(
+                    execution.await_execution(host.sleep, 7, directory), bool(sleeps), turns
+                )
                 self.assertEqual(host.sleeps, sleeps, turns)
 
     def test_not_for_ever(self):
         """One that stays so is let be in the end."""
         with tempfile.TemporaryDirectory() as directory:
             host = Host(directory, ("(app)\n", "(app)\0"))
-            self.assertTrue(execution.awaited(host.sleep, 7, directory))
+            self.assertTrue(execution.await_execution(host.sleep, 7, directory))
             self.assertGreater(host.sleeps, 10)
 
     def test_without_a_process(self):
         """A unit that has none is not waited for."""
         with tempfile.TemporaryDirectory() as directory:
             host = Host(directory, ("(app)\n", "(app)\0"))
-            self.assertFalse(execution.awaited(host.sleep, 0, directory))
-            self.assertFalse(execution.awaited(host.sleep, 8, directory))
+            self.assertFalse(execution.await_execution(host.sleep, 0, directory))
+            self.assertFalse(execution.await_execution(host.sleep, 8, directory))

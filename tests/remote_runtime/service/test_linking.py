@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.units.files import Places
-from remote_runtime.units.preview.link_checks import Linking
+from remote_runtime.units.preview.link_checks import LinkChecks
 
 from ..fakes import ROOT, DirectoryTest, context
 from ..system.flags import flag
@@ -24,7 +24,7 @@ class LinkingTest(DirectoryTest):
 
     def refused(self, name="x.service", removal=False):
         """The kind of the error, "" for none."""
-        linking = Linking(context(noop=True), self.units)
+        linking = LinkChecks(context(noop=True), self.units)
         try:
             (linking.rehearse_removal if removal else linking.rehearse)(name)
         except ResourceError as error:

@@ -7,7 +7,7 @@ from typing import List
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import Uncertainty, UnitEffect
-from remote_runtime.units.preview.socket_checks import Listening
+from remote_runtime.units.preview.socket_checks import SocketChecks
 
 from ..fakes import DirectoryTest, context
 from .fake_units import FakeUnits
@@ -23,7 +23,7 @@ class ListeningTest(DirectoryTest):
         texts = {"%s.socket" % name: "[Socket]\n%s\n" % text for name, text in others.items()}
         texts["x.socket"] = "[Socket]\n%s\n" % "\n".join(lines)
         units = FakeUnits(texts)
-        looking = Listening(self.context, units)
+        looking = SocketChecks(self.context, units)
         found = looking.obstacles(units.definition("x.socket"))
         return [why.partition(": ")[2] for why in found]
 

@@ -7,7 +7,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.effects import MountEffect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.units.files import Definition
 from remote_runtime.units.preview import mounts
-from remote_runtime.units.preview.mounts import Mounting
+from remote_runtime.units.preview.mounts import MountChecks
 from remote_runtime.units.text import UnitText, escaped, unescaped
 
 from .. import fakes
@@ -62,11 +62,11 @@ class Names(unittest.TestCase):
 class Mounted(unittest.TestCase):
     def setUp(self):
         self.context = fakes.context(noop=True, accounts=fakes.FakeAccounts({"ccm-app": 4711}))
-        self.mounting = Mounting(self.context)
+        self.mounting = MountChecks(self.context)
 
     def expect(self, *effects):
         self.context.expect(list(effects), Uncertainty(), "file#x")
-        self.mounting = Mounting(self.context)
+        self.mounting = MountChecks(self.context)
 
     def mounted(self, definition):
         made, *effects = self.mounting.mounted(definition)

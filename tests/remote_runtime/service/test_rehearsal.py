@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.permissions import other_formats
-from remote_runtime.units.preview.run_checks import Rehearsal
+from remote_runtime.units.preview.run_checks import RunChecks
 
 from ..fakes import DirectoryTest, FakeAccounts, context
 from .fake_units import FakeUnits
@@ -28,7 +28,7 @@ class RehearsalTest(DirectoryTest):
         self.program = self.write("run", b"#!/bin/sh\n", 0o755)
 
     def obstacle(self, units, name):
-        return Rehearsal(self.context, units).obstacle(name)
+        return RunChecks(self.context, units).obstacle(name)
 
     def why(self, text, **others):
         names = {key + ".service": value for key, value in others.items()}
@@ -206,10 +206,10 @@ class RehearsalTest(DirectoryTest):
         """One without RemainAfterExit never stays running."""
         for text, ends in (("", False), ("Type=oneshot\n", True)):
             units = FakeUnits({"x.service": RUN % "sh" + text})
-            self.assertIs(Rehearsal(self.context, units).ends("x.service"), ends)
+            self.assertIs(RunChecks(self.context, units).ends("x.service"), ends)
         remains = "Type=oneshot\nRemainAfterExit=yes\n"
         units = FakeUnits({"x.service": RUN % "sh" + remains})
-        self.assertIs(Rehearsal(self.context, units).ends("x.service"), False)
+        self.assertIs(RunChecks(self.context, units).ends("x.service"), False)
 
     def test_conditions(self):
         """Those on paths are looked up; with ``|`` one is enough; assertions count as well."""
