@@ -35,7 +35,7 @@ class Change(NamedTuple):
         return entry
 
 
-def told_by_size(found: int, size: Optional[int]) -> bool:
+def differs_by_size(found: int, size: Optional[int]) -> bool:
     """Whether the size alone shows that a file of ``found`` bytes does not have the expected
     ``size``, and hashing would take too long.
 
@@ -47,9 +47,9 @@ def told_by_size(found: int, size: Optional[int]) -> bool:
 
 def content_before(files: "Files", path: str, status: "Status", size: Optional[int]) -> str:
     """The record of the content of a file that should have ``size`` bytes: its hash, or the size if
-    it is ``told_by_size``.
+    it is ``differs_by_size``.
     """
-    if told_by_size(status.size, size):
+    if differs_by_size(status.size, size):
         return "%d bytes" % status.size
     return HASHED + files.sha256(path, status)
 

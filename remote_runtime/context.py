@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.protocol.blobs import Blobs
     from remote_runtime.protocol.channel import Channel
-    from remote_runtime.protocol.package_sharing import Shared
+    from remote_runtime.protocol.package_sharing import PackageSharing
     from remote_runtime.reporting.masking import Mask
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
@@ -45,7 +45,7 @@ class Ahead(object):
         raise NotImplementedError
 
 
-class Doubted(NamedTuple):
+class UncertainRead(NamedTuple):
     """The doubts over one thing that was read, and why a failure because of it may not come."""
 
     doubts: Sequence[Uncertainty]
@@ -56,7 +56,7 @@ class _Turn(NamedTuple):
     position: int
     noop: bool
     mask: "Mask"
-    doubts: List[Doubted]
+    doubts: List[UncertainRead]
     own: bool = False
     rendered: bool = False
 
@@ -347,7 +347,7 @@ class Context(object):
         return HostOverlay(self._reading(), *self._doors[1:], note=self._note)
 
     def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
-        self._turn.doubts.append(Doubted(doubts, why))
+        self._turn.doubts.append(UncertainRead(doubts, why))
 
     def apart(self) -> "Apart":
         """A block whose previews see what was planned before, and leave nothing planned."""
@@ -365,11 +365,11 @@ class Context(object):
         """A block in which the doubt over what is read is not noted."""
         return Trial(self, self._world)
 
-    def shared(self) -> "Shared":
+    def shared(self) -> "PackageSharing":
         """What other hosts have learnt, for previews."""
-        from remote_runtime.protocol.package_sharing import Shared
+        from remote_runtime.protocol.package_sharing import PackageSharing
 
-        return Shared(self._channel)
+        return PackageSharing(self._channel)
 
     def to_controller(self) -> "Channel":
         """The channel, for what sends more than an event."""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence
 if TYPE_CHECKING:
     from remote_runtime.content import Content
     from remote_runtime.system.account_files import Group, User
-    from remote_runtime.system.kernel.mounts import Mounted
+    from remote_runtime.system.kernel.mounts import MountEntry
 
 ASSUMED, UNKNOWN = "assumed", "unknown"
 _ORDER = ("", ASSUMED, UNKNOWN)
@@ -66,7 +66,7 @@ class MountEffect(NamedTuple):
     inodes: int = 0
     read_only: bool = False
     no_execution: bool = False
-    entry: "Optional[Mounted]" = None
+    entry: "Optional[MountEntry]" = None
     table_only: bool = False
     reloads: bool = False
 
@@ -134,7 +134,7 @@ class UnknownEffect(NamedTuple):
     text: str = ""
 
 
-def tells_accounts(kind: str, value: str) -> bool:
+def is_account_database(kind: str, value: str) -> bool:
     """Whether a thing is the content of an account database."""
     return kind == "content" and value in _OF_ACCOUNTS
 

@@ -65,18 +65,18 @@ class Item(NamedTuple):
         what is broken.
         """
         if not isinstance(entry, dict):
-            raise broken("resources", "a list of objects", entry)
+            raise plan_error("resources", "a list of objects", entry)
         fields: Dict[str, Any] = {"index": next(numbers), "properties": {}}
         for key in ("type", "name"):
             if key not in entry:
-                raise broken(key, "given", None)
+                raise plan_error(key, "given", None)
         # Of most items only a few keys are given, so these are gone through, not those that may be.
         for key, value in entry.items():
             kind = _KINDS.get(key)
             if kind is None:
                 continue
             if not isinstance(value, kind):
-                raise broken(key, str(kind), value)
+                raise plan_error(key, str(kind), value)
             fields[key] = tuple(value) if kind is list else value
         if within is not None:
             fields["manifest"] = within.applies
@@ -85,7 +85,7 @@ class Item(NamedTuple):
         item = cls(**fields)
         children = entry.get("children", [])
         if not isinstance(children, list):
-            raise broken("children", str(list), children)
+            raise plan_error("children", str(list), children)
         if not children:
             return item
         return item._replace(children=tuple([cls.read(c, numbers, item) for c in children]))
@@ -112,7 +112,7 @@ def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
             yield from each_of(item.children, managed)
 
 
-def broken(key: str, expected: str, value: Any) -> ProtocolError:
+def plan_error(key: str, expected: str, value: Any) -> ProtocolError:
     """The error of a plan in which ``key`` is not as ``expected``."""
     return ProtocolError(
         "the plan is broken: %s should be %s, it is %r" % (key, expected, type(value).__name__),

@@ -64,9 +64,9 @@ def _maker(type_name: str) -> Make:
     found = resource_class(type_name)
     if not issubclass(found, StateType):
         return found
-    from remote_runtime.host.adapters import adapted
+    from remote_runtime.host.adapters import adapter_for
 
-    return adapted(found)
+    return adapter_for(found)
 
 
 def schema_text(type_name: str) -> bytes:

@@ -19,7 +19,7 @@ class TransientError(ResourceError):
     """What may succeed when it is tried again."""
 
 
-class Tries(NamedTuple):
+class RetryPolicy(NamedTuple):
     """How often something is tried at most, and the seconds between two tries."""
 
     most: int = 1
@@ -30,27 +30,27 @@ class Tries(NamedTuple):
         return what if self.most == 1 else "%s (try %d of %d)" % (what, number, self.most)
 
 
-ONCE = Tries()
+ONCE = RetryPolicy()
 
 
-def tries_of(properties: Mapping[str, object]) -> Tries:
+def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
     """The tries that a resource asks for with ``tries`` and ``try_sleep``."""
     most = properties.get("tries")
     if not isinstance(most, int) or most <= 1:
         return ONCE
     from remote_runtime.text import duration
 
-    return Tries(most, duration.parse(str(properties.get("try_sleep") or _PAUSE)))
+    return RetryPolicy(most, duration.parse(str(properties.get("try_sleep") or _PAUSE)))
 
 
-def after(number: int) -> str:
+def attempts_note(number: int) -> str:
     """What an error says of the tries that were made, "" for a single one."""
     return "" if number == 1 else ", after %d tries" % number
 
 
-def retried(
+def retry(
     context: "Context",
-    tries: Tries,
+    tries: RetryPolicy,
     step: "Callable[[int], Result]",
     may_help: Callable[[ResourceError], bool],
 ) -> "Result":
@@ -65,13 +65,13 @@ def retried(
             return step(number)
         except ResourceError as error:
             if number >= tries.most or not may_help(error):
-                error.message += after(number)
+                error.message += attempts_note(number)
                 raise
             wait(context, tries, number)
         number += 1
 
 
-def wait(context: "Context", tries: Tries, number: int) -> None:
+def wait(context: "Context", tries: RetryPolicy, number: int) -> None:
     """Pause behind the try of this number; ``Cancelled`` as soon as the run is to end."""
     context.progress("waiting %g s after try %d of %d" % (tries.pause, number, tries.most))
     context.sleep(tries.pause)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Type
 from remote_runtime.cancellation import Cancellation, Cancelled, HostRebooting, end_on_signals
 from remote_runtime.context import Context
 from remote_runtime.errors import CcmError
-from remote_runtime.execution.engine import Ended, Engine
+from remote_runtime.execution.engine import Engine, ItemResult
 from remote_runtime.execution.lifecycle import Lifecycle, defect
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans import plan as plans
@@ -328,7 +328,7 @@ class Session(object):
         context: Context,
         *,
         registry: Registry,
-        ended: Ended,
+        ended: ItemResult,
         promises: Any = None,
     ) -> None:
         recall = RunState(plan, self._kept(), shown=self._mask.text, tell=context.notice)
@@ -336,9 +336,9 @@ class Session(object):
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
         turns: Dict[str, Any] = {}
         if plan.earlier:
-            from remote_runtime.state.session_state import turns_before
+            from remote_runtime.state.session_state import earlier_results
 
-            turns = turns_before(plan.earlier, context)
+            turns = earlier_results(plan.earlier, context)
         engine = Engine(
             context=context,
             lifecycle=self._lifecycle(plan)(
@@ -380,16 +380,16 @@ class Session(object):
     def _lifecycle(plan: plans.Plan) -> Type[Lifecycle]:
         if not plan.options.adhoc:
             return Lifecycle
-        from remote_runtime.execution.fleet_commands import AdhocLife
+        from remote_runtime.execution.fleet_commands import AdhocLifecycle
 
-        return AdhocLife
+        return AdhocLifecycle
 
     def _log(self, plan: plans.Plan, ended: str) -> None:
         """Leave a line in the system's log where something was changed or failed."""
         if self._reporter.tally.get("changed") or self._reporter.tally.get("failed"):
             from remote_runtime.reporting import log_summary
 
-            log_summary.keep(plan, self._reporter.tally, ended, self._mask.text)
+            log_summary.write(plan, self._reporter.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
         """The directory of what this host remembers."""
@@ -401,12 +401,12 @@ class Session(object):
         """The predictions that bind the run. ``HostError`` for a host that does not match the plan
         file.
         """
-        from remote_runtime.plans.check import Rehearsal
-        from remote_runtime.plans.replay_guard import require_own, use_up
+        from remote_runtime.plans.check import PushPreview
+        from remote_runtime.plans.replay_guard import mark_used, require_own
         from remote_runtime.system.state_store import StateStore
 
         before = plan.earlier.get("reboot")
-        trial = Rehearsal(binding, observer, maker, seen=len(before["done"]) if before else 0)
+        trial = PushPreview(binding, observer, maker, seen=len(before["done"]) if before else 0)
         preview = plan._replace(options=plan.options._replace(noop=True))
         context = self._context(preview, None)
         context.observes = True
@@ -416,7 +416,7 @@ class Session(object):
             require_own(memory, binding, plan.run_id)
         else:
             trial.require_no_drift()
-            use_up(memory, binding, run_id=plan.run_id, user=plan.user, now=time.time())
+            mark_used(memory, binding, run_id=plan.run_id, user=plan.user, now=time.time())
         return trial.promises
 
     def _notice(self, level: str, text: str) -> None:

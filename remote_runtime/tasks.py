@@ -22,7 +22,7 @@ class NewContent(NamedTuple):
     mode: int
 
 
-class Travel(NamedTuple):
+class BlobNeed(NamedTuple):
     """A content of the plan that differs from what is there: ``needed`` to compare, or only to be
     written and shown."""
 
@@ -98,7 +98,7 @@ class TaskStateType(PathStateType):
         """Whether ``to_put`` says all that its turn will do."""
         return False
 
-    def travels(self, host: "HostReader") -> List[Travel]:
+    def travels(self, host: "HostReader") -> List[BlobNeed]:
         """The contents that ``tasks`` will need, as far as a quick look can tell."""
         return []
 

@@ -6,7 +6,7 @@ from remote_runtime.content import Chunks, Content
 _WHY = "the content of the download is not known yet"
 
 
-class Fetched(Content):
+class DownloadedContent(Content):
     """Bytes of which only the SHA-256 may be known."""
 
     def __init__(self, sha256: str) -> None:

@@ -58,12 +58,12 @@ class _Target(object):
         return (self.scheme, self.port) == (other.scheme, other.port)
 
 
-def shown(url: str) -> str:
+def display_url(url: str) -> str:
     """A URL for people, without its credentials and its query, which often holds a token."""
     return _Target(url).shown
 
 
-def beside(asked: Request, url: str) -> Request:
+def redirected(asked: Request, url: str) -> Request:
     """The request for another URL; credentials go along to the same server only."""
     if _Target(asked.url).trusts(_Target(url)):
         return asked._replace(url=url, verified=False)
@@ -100,7 +100,7 @@ def fetch(guard: Guard, asked: Request, probe: bool = False) -> Tuple[Any, str]:
             headers = {}
         _refuse(target, following, asked.verified)
         target = following
-    raise _failure("%s exceeded %d redirects" % (shown(asked.url), _MAX_REDIRECTS))
+    raise _failure("%s exceeded %d redirects" % (display_url(asked.url), _MAX_REDIRECTS))
 
 
 def _failure(

@@ -2,7 +2,7 @@
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 
-Found = List[Tuple[str, str]]
+Problems = List[Tuple[str, str]]
 
 _TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
 _OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
@@ -73,9 +73,9 @@ def url_problem(url: str) -> str:
     return "" if host else "it has no host"
 
 
-def access_problems(properties: Mapping[str, Any]) -> Found:
+def access_problems(properties: Mapping[str, Any]) -> Problems:
     """What is wrong with ``username``, ``password`` and ``headers``, as (property, message)."""
-    found: Found = []
+    found: Problems = []
     headers = properties.get("headers")
     headers = headers if isinstance(headers, dict) else {}
     user = properties.get("username")
@@ -90,7 +90,7 @@ def access_problems(properties: Mapping[str, Any]) -> Found:
     return found
 
 
-def _of_header(key: str, value: Any) -> Found:
+def _of_header(key: str, value: Any) -> Problems:
     if not key or any(not (c in _TOKEN or (c.isalnum() and ord(c) < 128)) for c in key):
         return [("headers", "%r is not a valid header name" % key)]
     if key.lower() in _OURS:
@@ -101,7 +101,7 @@ def _of_header(key: str, value: Any) -> Found:
     return []
 
 
-def longer_than_nothing(text: str) -> float:
+def positive_seconds(text: str) -> float:
     """The seconds of a time limit. ``ValueError`` for what is none."""
     from remote_runtime.text import duration
 

@@ -6,7 +6,7 @@ from remote_runtime.downloads import http_get
 from remote_runtime.downloads.checksums import algorithm_of, hasher
 from remote_runtime.downloads.connection_guard import Guard
 from remote_runtime.downloads.request import Request
-from remote_runtime.downloads.time_limit import Limit, Pulse
+from remote_runtime.downloads.time_limit import Limit, ProgressCheck
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.retries import TransientError
 
@@ -36,7 +36,7 @@ class Body(object):
         self._begin = begin
         self._most = most
 
-    def pass_on(self, response: Any, request: Request, pulse: Pulse, shown: str) -> None:
+    def pass_on(self, response: Any, request: Request, pulse: ProgressCheck, shown: str) -> None:
         """Read all of it. ``EOFError`` for one that is cut off; ``ResourceError`` where it is
         refused."""
         # The body of a chunked answer has no length of its own.
@@ -73,7 +73,9 @@ class Body(object):
             )
 
 
-def _blocks(response: Any, expected: Optional[int], pulse: Pulse) -> Generator[bytes, None, None]:
+def _blocks(
+    response: Any, expected: Optional[int], pulse: ProgressCheck
+) -> Generator[bytes, None, None]:
     size = 0
     while expected is None or size < expected:
         left = BLOCK if expected is None else min(BLOCK, expected - size)
@@ -117,7 +119,7 @@ def receive(context: "Context", path: str, request: Request, body: Body) -> None
     """
     doing = "the download of %s" % path
     limit = Limit(context, request.timeout, doing, request.setting)
-    pulse = Pulse(context, limit, "downloading %s" % path)
+    pulse = ProgressCheck(context, limit, "downloading %s" % path)
     pulse.beat()
     with Guard(context, limit) as guarded:
         response, shown = http_get.fetch(guarded, request)

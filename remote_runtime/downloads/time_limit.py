@@ -40,7 +40,7 @@ class Limit(object):
             )
 
 
-class Pulse(object):
+class ProgressCheck(object):
     """Checks the limit while bytes pass, and says how far it is."""
 
     def __init__(self, context: "Context", limit: Limit, doing: str) -> None:

@@ -11,12 +11,12 @@ from remote_runtime.item import Item, each_of
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.state.refreshes import Refreshes
 
-Ended = Callable[[Outcome, bool, float], None]
+ItemResult = Callable[[Outcome, bool, float], None]
 
 _SURE = Uncertainty()
 
 
-class Turn(object):
+class ResourceResult(object):
     """How the latest run of a resource ended, for resources that require or subscribe to it.
 
     In noop, ``doubt`` is the uncertainty of this result, and ``passing`` that of the success of its
@@ -56,8 +56,8 @@ class Engine(object):
         *,
         context: Context,
         lifecycle: Lifecycle,
-        ended: Ended,
-        turns: Optional[Dict[str, Turn]] = None,
+        ended: ItemResult,
+        turns: Optional[Dict[str, ResourceResult]] = None,
         refreshes: Optional[Refreshes] = None,
         applied: Callable[[Outcome, bool], None] = lambda outcome, noop: None,
         done: Optional[Dict[int, str]] = None,
@@ -65,8 +65,8 @@ class Engine(object):
         self._context = context
         self._lifecycle = lifecycle
         self._ended = ended
-        self._turns: Dict[str, Turn] = dict(turns or {})  # the latest one of each
-        self._changed: Dict[str, List[Turn]] = {}  # all that changed something
+        self._turns: Dict[str, ResourceResult] = dict(turns or {})  # the latest one of each
+        self._changed: Dict[str, List[ResourceResult]] = {}  # all that changed something
         self._refreshes = context.refreshes = refreshes or Refreshes()
         self._apart = ""
         self._asked = _SURE  # the doubt over what the control of the resource at work asks
@@ -182,7 +182,7 @@ class Engine(object):
             self._doubt_skip(outcome, staleness(item, self._context))
         # A skipped resource has no events of children; resources that require it get their answer.
         for child in each_of(item.children):
-            self._note(child, Turn(met=not unmet))
+            self._note(child, ResourceResult(met=not unmet))
         return True
 
     def _ask(self, item: Item, outcome: Outcome, noop: bool, unmet: List[str]) -> List[str]:
@@ -249,13 +249,13 @@ class Engine(object):
                     worst = worst.worse(turn.doubt)
         return worst
 
-    def _all_of(self, reference: str) -> List[Turn]:
+    def _all_of(self, reference: str) -> List[ResourceResult]:
         """The latest run of a resource, and those that changed something."""
         latest = self._turns.get(reference)
         changed = self._changed.get(reference, [])
         return changed if latest is None or latest in changed else changed + [latest]
 
-    def _is_seen(self, turn: Turn, item: Item) -> bool:
+    def _is_seen(self, turn: ResourceResult, item: Item) -> bool:
         """Whether a change fires this resource: one in a noop child does so inside of it only."""
         return turn.apart in ("", self._apart_of(item))
 
@@ -291,11 +291,11 @@ class Engine(object):
         if outcome.left_out:
             # It blocks no other resource, and an earlier run of it counts.
             for absent in each_of([item]):
-                self._note(absent, self._turns.get(absent.id, Turn(met=True)))
+                self._note(absent, self._turns.get(absent.id, ResourceResult(met=True)))
             return
         met = not outcome.failed and not outcome.unmet
         apart = self._apart_of(item)
-        turn = Turn(
+        turn = ResourceResult(
             met,
             outcome.changed,
             noop=noop,
@@ -305,7 +305,7 @@ class Engine(object):
         )
         self._note(item, turn)
 
-    def _note(self, item: Item, turn: Turn) -> None:
+    def _note(self, item: Item, turn: ResourceResult) -> None:
         references = [item.id]
         if item.alias:
             references.append("%s#%s" % (item.type, item.alias))

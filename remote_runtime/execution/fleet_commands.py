@@ -24,7 +24,7 @@ LONGEST_OUTPUT = 128 << 10  # characters of both together
 FETCH = "fetch"  # the type of the item that sends files to the controller
 
 
-class AdhocLife(Lifecycle):
+class AdhocLifecycle(Lifecycle):
     """The life of a command: it runs once, and 0 is the only exit code that is good. Or that of
     files, which are sent once."""
 

@@ -247,9 +247,9 @@ class Lifecycle(object):
             outcome.fail(message)
 
     def _foresee_checks(self, outcome: Outcome) -> None:
-        from remote_runtime.health.preview import foresee
+        from remote_runtime.health.preview import predict
 
-        foresee(outcome, self._context)
+        predict(outcome, self._context)
 
 
 def _has_changed(resource: ResourceType) -> bool:

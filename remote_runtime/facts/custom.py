@@ -20,7 +20,7 @@ _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 Files = List[Dict[str, str]]
 
 
-class UnfitError(Exception):
+class UnusableFileError(Exception):
     """A file that cannot be shipped; the text says why."""
 
 
@@ -36,12 +36,14 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
             if data is None:
                 continue
             if len(data) > left:
-                raise UnfitError("left out, custom facts are at most %d bytes in all" % limit)
+                raise UnusableFileError(
+                    "left out, custom facts are at most %d bytes in all" % limit
+                )
             files.append({"path": shown, "text": _decode(data)})
             left -= len(data)
         except OSError as error:
             warnings.append("%s: %s" % (shown, error.strerror))
-        except UnfitError as error:
+        except UnusableFileError as error:
             warnings.append("%s: %s" % (shown, error))
     return files, warnings
 
@@ -81,7 +83,7 @@ def _contents(path: bytes, limit: int) -> Optional[bytes]:
         raise
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UnfitError("not a regular file")
+            raise UnusableFileError("not a regular file")
         data = b""
         while len(data) <= limit:
             piece = os.read(handle, limit + 1 - len(data))
@@ -97,4 +99,4 @@ def _decode(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UnfitError("not UTF-8 text (at byte %d)" % error.start) from error
+        raise UnusableFileError("not UTF-8 text (at byte %d)" % error.start) from error

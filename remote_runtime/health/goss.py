@@ -83,7 +83,7 @@ def _judge(
 def _compare(expected: Any, found: Any, what: str) -> Verdict:
     if callable(found):
         found = found()
-    if matchers.fits(expected, found):
+    if matchers.matches(expected, found):
         return Verdict(True)
     return Verdict(False, what + matchers.explain(expected, found))
 

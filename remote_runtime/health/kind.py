@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 Rule = Mapping[str, Any]
-Found = Dict[str, Any]
+ObservedValues = Dict[str, Any]
 
 # Of which kind an attribute is. ``text`` is never a number: 0644 and 1.10 reach us as 420 and 1.1.
 BOOLEAN, NUMBER, TEXT, SCALAR, LIST, LINES, ANYTHING = (
@@ -25,7 +25,7 @@ class CannotTellError(ResourceError):
     default_kind = "resource.health"
 
 
-def nothing(why: str, attributes: Iterable[str]) -> Found:
+def nothing(why: str, attributes: Iterable[str]) -> ObservedValues:
     """What is found of what is not there: that alone, all else says ``why`` when asked for."""
 
     def missing() -> Any:
@@ -56,7 +56,7 @@ class Kind(object):
         """The subject as reports name it."""
         return subject
 
-    def observe(self, subject: str, rule: Rule, probe: "Probe") -> Found:
+    def observe(self, subject: str, rule: Rule, probe: "Probe") -> ObservedValues:
         """The current values, by attribute; a callable is only called when it is compared.
 
         ``CannotTellError`` if the host lacks the means to read it; any other ``ResourceError``

@@ -17,7 +17,7 @@ class Lines(str):
     """A text whose lines are compared with a list of patterns: an output, a file, a body."""
 
 
-def fits(expected: Any, found: Any) -> bool:
+def matches(expected: Any, found: Any) -> bool:
     """Whether what was found is what is expected; the expectation was checked before."""
     if isinstance(expected, dict):
         ((name, value),) = expected.items()
@@ -134,7 +134,7 @@ def _pairs(wanted: Sequence[Any], found: Sequence[Any]) -> bool:
 
     def place(index: int, tried: List[int]) -> bool:
         for at, entry in enumerate(found):
-            if at not in tried and fits(wanted[index], entry):
+            if at not in tried and matches(wanted[index], entry):
                 tried.append(at)
                 if at not in owner or place(owner[at], tried):
                     owner[at] = index
@@ -164,12 +164,12 @@ def _semver(wanted: str, found: Any) -> bool:
 
 def _key_with_value(wanted: Dict[str, Any], found: Any) -> bool:
     return isinstance(found, dict) and all(
-        key in found and fits(value, found[key]) for key, value in wanted.items()
+        key in found and matches(value, found[key]) for key, value in wanted.items()
     )
 
 
 def _key(wanted: Any, found: Any) -> bool:
-    return isinstance(found, dict) and any(fits(wanted, key) for key in found)
+    return isinstance(found, dict) and any(matches(wanted, key) for key in found)
 
 
 _SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
@@ -184,7 +184,7 @@ MATCHERS: Dict[str, Callable[[Any, Any], bool]] = {
     "ge": _of_number(lambda number, wanted: number >= wanted),
     "lt": _of_number(lambda number, wanted: number < wanted),
     "le": _of_number(lambda number, wanted: number <= wanted),
-    "contain-element": lambda wanted, found: any(fits(wanted, entry) for entry in _array(found)),
+    "contain-element": lambda wanted, found: any(matches(wanted, entry) for entry in _array(found)),
     "contain-elements": _contains,
     "consist-of": _consists,
     "have-len": _length,
@@ -192,7 +192,7 @@ MATCHERS: Dict[str, Callable[[Any, Any], bool]] = {
     "have-key-with-value": _key_with_value,
     "have-patterns": lambda wanted, found: not patterns.unmet(wanted, str(_text(found))),
     "semver-constraint": _semver,
-    "and": lambda wanted, found: all(fits(entry, found) for entry in wanted),
-    "or": lambda wanted, found: any(fits(entry, found) for entry in wanted),
-    "not": lambda wanted, found: not fits(wanted, found),
+    "and": lambda wanted, found: all(matches(entry, found) for entry in wanted),
+    "or": lambda wanted, found: any(matches(entry, found) for entry in wanted),
+    "not": lambda wanted, found: not matches(wanted, found),
 }

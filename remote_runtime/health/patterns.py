@@ -37,10 +37,10 @@ def unmet(written: Sequence[Any], text: str) -> List[str]:
     found = lines(text) or [""]
     bad = []
     for entry in written:
-        pattern = parse(spelt(entry))
+        pattern = parse(pattern_text(entry))
         met = any(pattern.meets(line) for line in found)
         if met == pattern.inverse and (pattern.text or pattern.inverse):
-            bad.append(spelt(entry))
+            bad.append(pattern_text(entry))
     return bad
 
 
@@ -50,6 +50,6 @@ def lines(text: str) -> List[str]:
     return found if found[-1] else found[:-1]
 
 
-def spelt(entry: Any) -> str:
+def pattern_text(entry: Any) -> str:
     """A pattern as text: YAML reads ``200`` and ``true`` as something else."""
     return str(entry).lower() if isinstance(entry, bool) else str(entry)

@@ -9,7 +9,7 @@ from remote_runtime.reporting.events import Outcome
 from remote_runtime.text import shell_words
 
 
-def foresee(outcome: Outcome, context: Context) -> None:
+def predict(outcome: Outcome, context: Context) -> None:
     """Add the predicted checks to the outcome of a preview.
 
     A check that cannot start fails its resource. The result of the others is unknown, which affects

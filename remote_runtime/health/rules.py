@@ -220,7 +220,7 @@ def _patterns(values: Sequence[Any], label: str, path: Path) -> List[Problem]:
             found.append((path + (at,), "%s: a pattern must be text" % label, hint))
             continue
         try:
-            patterns.parse(patterns.spelt(entry))
+            patterns.parse(patterns.pattern_text(entry))
         except ValueError as error:
             found.append((path + (at,), "%s: %s" % (label, error), ""))
     return found

@@ -134,9 +134,9 @@ class StateResource(ResourceType):
         """See the base class."""
         if not isinstance(self._type, PathStateType):
             return {}
-        from remote_runtime.plans.observed_state import traces_of
+        from remote_runtime.plans.observed_state import provenance_of
 
-        return traces_of(self.context, self.name)
+        return provenance_of(self.context, self.name)
 
     # -- acting -----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from remote_runtime.context import Context
 from remote_runtime.host.adapter import ActionResource, StateResource
 
 
-def adapted(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
+def adapter_for(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
     """What makes resources of a state type for the lifecycle."""
     made = StateResource
     if issubclass(kind, ActionStateType):

@@ -40,7 +40,7 @@ class Condition(NamedTuple):
         return "%s %s" % (self.file, "exists" if wanted else "does not exist")
 
 
-class Sight(NamedTuple):
+class ConditionResult(NamedTuple):
     """What one look found: whether a condition holds, in words, and what a command printed."""
 
     holds: bool
@@ -51,7 +51,7 @@ class Sight(NamedTuple):
 class ConditionReader(object):
     """Looks whether conditions hold, in a preview of the network as it is now."""
 
-    def look(self, condition: Condition, seconds: float) -> Sight:
+    def look(self, condition: Condition, seconds: float) -> ConditionResult:
         """Look once, at most so long. ``ResourceError`` where that cannot be told at all."""
         raise NotImplementedError
 
@@ -60,8 +60,14 @@ class Conditions(ConditionReader):
     """Waits until conditions hold."""
 
     def wait(
-        self, condition: Condition, wanted: bool, *, first: Sight, until: float, interval: float
-    ) -> Sight:
+        self,
+        condition: Condition,
+        wanted: bool,
+        *,
+        first: ConditionResult,
+        until: float,
+        interval: float,
+    ) -> ConditionResult:
         """Look again every ``interval`` seconds until a condition holds, or does not if that is
         ``wanted``, or it is ``until`` by ``time.monotonic``. What the last look found; ``first`` is
         what the one before found.

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
-from remote_runtime.retries import ONCE, Tries
+from remote_runtime.retries import ONCE, RetryPolicy
 
 if TYPE_CHECKING:
     from remote_runtime.downloads.request import Request
@@ -47,12 +47,12 @@ class DownloadReader(object):
         """The content at a URL of http or https, of at most ``limit`` bytes; in a preview, too."""
         raise NotImplementedError
 
-    def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+    def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """The checksum that the file of checksums at the URL of a request has for the path of
         another URL, in its canonical form."""
         raise NotImplementedError
 
-    def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+    def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """The SHA-256 of what a server sends for the file ``path``, in its canonical form."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class Downloads(DownloadReader):
         checksum: str = "",
         listed: "Optional[Request]" = None,
         most: Optional[int] = None,
-        tries: Tries = ONCE,
+        tries: RetryPolicy = ONCE,
         extraction: Optional[Extraction] = None,
     ) -> str:
         """Put what a server sends at a path, in one rename once all of it is there.
@@ -113,7 +113,7 @@ class Downloads(DownloadReader):
         checksum: str,
         listed: "Optional[Request]",
         most: Optional[int],
-        tries: Tries,
+        tries: RetryPolicy,
         extraction: Optional[Extraction],
     ) -> str:
         """See ``fetch``; the path may be used."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Optional
 
 if TYPE_CHECKING:
     from remote_runtime.system.kernel.fstab import Entry
-    from remote_runtime.system.kernel.mounts import Mounted
+    from remote_runtime.system.kernel.mounts import MountEntry
 
 
 class MountReader(object):
@@ -17,11 +17,11 @@ class MountReader(object):
         """The text of fstab, "" where there is none."""
         raise NotImplementedError
 
-    def at(self, point: str) -> "Optional[Mounted]":
+    def at(self, point: str) -> "Optional[MountEntry]":
         """What is mounted on top at a path, None for nothing."""
         raise NotImplementedError
 
-    def is_source(self, mounted: "Mounted", wanted: "Entry") -> bool:
+    def is_source(self, mounted: "MountEntry", wanted: "Entry") -> bool:
         """Whether what is mounted is what an entry has, whatever their options."""
         raise NotImplementedError
 
@@ -51,11 +51,11 @@ class Mounts(MountReader):
         mounts something there at the same time."""
         raise NotImplementedError
 
-    def remount(self, now: "Mounted", entry: "Entry") -> None:
+    def remount(self, now: "MountEntry", entry: "Entry") -> None:
         """Give what is mounted the options of an entry."""
         raise NotImplementedError
 
-    def unmount(self, now: "Mounted") -> None:
+    def unmount(self, now: "MountEntry") -> None:
         """Unmount it. Refused while something uses it, or is mounted below it."""
         raise NotImplementedError
 

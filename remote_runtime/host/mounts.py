@@ -13,7 +13,7 @@ from remote_runtime.host import mount_ports
 from remote_runtime.host.file_ports import FileReader
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import Mounted
+from remote_runtime.system.kernel.mounts import MountEntry
 
 _KIND = "resource.mount"
 
@@ -29,17 +29,17 @@ class Mounts(mount_ports.Mounts):
         """Run a program of the host."""
         raise NotImplementedError
 
-    def _beneath(self, point: str) -> Optional[Mounted]:
+    def _beneath(self, point: str) -> Optional[MountEntry]:
         """What lies below what has just been mounted at a path."""
         raise NotImplementedError
 
     def _mounts(self, entry: Entry) -> None:
         """What ``mount`` leaves, on the overlay."""
 
-    def _remounts(self, now: Mounted, entry: Entry) -> None:
+    def _remounts(self, now: MountEntry, entry: Entry) -> None:
         """The same with other options."""
 
-    def _unmounts(self, now: Mounted) -> None:
+    def _unmounts(self, now: MountEntry) -> None:
         """What ``umount`` leaves, on the overlay."""
 
     def _swaps(self, device: str, on: bool) -> None:
@@ -77,7 +77,7 @@ class Mounts(mount_ports.Mounts):
             raise changed("what is mounted at %s" % entry.point)
         self._mounts(entry)
 
-    def remount(self, now: Mounted, entry: Entry) -> None:
+    def remount(self, now: MountEntry, entry: Entry) -> None:
         """See the base class."""
         _require_root()
         wanted = fstab.for_kernel(entry.options)
@@ -94,7 +94,7 @@ class Mounts(mount_ports.Mounts):
         self._perform(["mount", "-o", ",".join(["remount", *words]), *names])
         self._remounts(now, entry)
 
-    def unmount(self, now: Mounted) -> None:
+    def unmount(self, now: MountEntry) -> None:
         """See the base class."""
         _require_root()
         inside = self._inside(now.point)
@@ -106,7 +106,7 @@ class Mounts(mount_ports.Mounts):
             )
         users = self._users(now.point)
         if users:
-            raise busy(now.point, users)
+            raise busy_error(now.point, users)
         self._perform(["umount", now.point])
         self._unmounts(now)
 
@@ -190,7 +190,7 @@ def changed(what: str) -> ResourceError:
     )
 
 
-def busy(point: str, users: Sequence[str]) -> ResourceError:
+def busy_error(point: str, users: Sequence[str]) -> ResourceError:
     return ResourceError(
         "%s is busy: it is used by %s" % (point, ", ".join(users)),
         kind=_KIND + ".busy",

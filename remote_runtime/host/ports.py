@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import LARGEST, OURS, Contents, FileReader, Files, Node
-from remote_runtime.retries import ONCE, Tries
+from remote_runtime.retries import ONCE, RetryPolicy
 
 if TYPE_CHECKING:
     from remote_runtime.changes import Ended
@@ -194,7 +194,7 @@ class Commands(CommandReader):
         creates: str = "",
         affects: Optional[Sequence[str]] = None,
         log: bool = False,
-        tries: Tries = ONCE,
+        tries: RetryPolicy = ONCE,
     ) -> None:
         """Run a command of the user to its end. ``UnsettledError`` where it exits with none of its
         codes and has not created the path ``creates`` either.

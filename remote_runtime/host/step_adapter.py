@@ -250,12 +250,12 @@ class TaskResource(SteppingResource):
         """Of the path that was changed last of those that differ. See the base class."""
         found: Dict[str, str] = {}
         if self._type.tree:
-            from remote_runtime.plans.observed_state import newest_traces
+            from remote_runtime.plans.observed_state import newest_provenance
 
             effects = [one for action in actions for one in action.effects or ()]
             paths = [one.path for one in effects if isinstance(one, PathEffect)]
             if any(path != self.name for path in paths):
-                found = newest_traces(self.context, paths)
+                found = newest_provenance(self.context, paths)
         return found or super().provenance(actions)
 
     def describe(self, actions: Sequence[Action]) -> str:

@@ -67,12 +67,12 @@ class OverlayCommands(Commands):
     def _ask(self, argv: Sequence[str], planned: Set[str], path: Optional[str]) -> None:
         """Note the doubt over what a command asks for by name. ``Unknowable`` where that, or what
         else it finds, is planned."""
-        from remote_runtime.overlay.probe_commands import asked, asked_by_script
+        from remote_runtime.overlay.probe_commands import looked_up_names, names_looked_up_by_script
 
-        things = asked(argv, planned)
+        things = looked_up_names(argv, planned)
         if things is None:
             script = self._text(argv[:1]).partition("\n")[2]
-            things = asked_by_script(script, planned)
+            things = names_looked_up_by_script(script, planned)
         if things is None:
             raise Unknowable("what %s says depends on what is not there yet" % argv[0])
         for kind, name in things:
@@ -88,9 +88,9 @@ class OverlayCommands(Commands):
     def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
         """Note the doubt over what a command reads: what it names, or anything whatever. Returned
         are the paths that it reads; None where it may read others."""
-        from remote_runtime.overlay.probe_commands import named
+        from remote_runtime.overlay.probe_commands import parse_command
 
-        found = named(argv)
+        found = parse_command(argv)
         if found is not None:
             words = [os.path.join(cwd, word) for word in found.links + found.words]
             try:
@@ -120,9 +120,9 @@ class OverlayCommands(Commands):
         """Whether a command reads and writes nothing that is planned, so it can run on the real
         host.
         """
-        from remote_runtime.overlay.probe_commands import may_write, named
+        from remote_runtime.overlay.probe_commands import may_write, parse_command
 
-        found = named(argv)
+        found = parse_command(argv)
         if read is None or found is None or _ABOUT_INODES.search(" ".join(argv)):
             return False
         programs = [self.find(program, path, cwd) for program in found.programs]

@@ -13,9 +13,9 @@ from remote_runtime.overlay.planned_nodes import (
     UNTOLD,
     Node,
     ResolvedPath,
-    held_at,
     kind_at,
     shared,
+    space_used_at,
     undoes,
 )
 from remote_runtime.system.files import Files
@@ -199,7 +199,7 @@ class FileOverlay(object):
         held = -(-held // PAGE) * PAGE
         if device < 0:  # nothing of the host is there
             return device, held, int(node.kind != "absent")
-        old_size, old_count = held_at(path, below=node.opaque)
+        old_size, old_count = space_used_at(path, below=node.opaque)
         size, count = -old_size, (node.kind != "absent") - old_count
         if node.kind == "file":
             size += held if node.content is not None else old_size

@@ -21,7 +21,7 @@ from remote_runtime.effects import (
     UnitEffect,
     UnknownEffect,
     below,
-    tells_accounts,
+    is_account_database,
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.overlay.accounts import OverlayAccounts, Table, parsed
@@ -217,7 +217,7 @@ class HostOverlay(object):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
             why = "%s changes the accounts that stand there" % by
             fog = UnknownEffect(
-                Uncertainty(UNKNOWN, why), lambda kind, value, _: tells_accounts(kind, value)
+                Uncertainty(UNKNOWN, why), lambda kind, value, _: is_account_database(kind, value)
             )
             self.clouds.add(fog, self.sequence)
         elif isinstance(effect, KernelEffect):

@@ -21,7 +21,7 @@ _READERS = ("sh", "bash", "dash", "ksh", "zsh", "python", "perl", "ruby")
 _OTHER_FORMATS = "/proc/sys/fs/binfmt_misc"
 
 
-class Rights(object):
+class Permissions(object):
     """The rights of one identity, None for root, over current or planned files."""
 
     def __init__(self, files: "Files", identity: "Optional[Identity]") -> None:

@@ -9,7 +9,7 @@ from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.kernel import mounts
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import Mounted, MountTable
+from remote_runtime.system.kernel.mounts import MountEntry, MountTable
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class PlannedMounts(MountTable):
     def table(self) -> str:
         return self.read_table()
 
-    def at(self, point: str) -> Optional[Mounted]:
+    def at(self, point: str) -> Optional[MountEntry]:
         effect, since = self.planned.get(point, (None, 0))
         there = super().at(point) is not None if effect is None else effect.present
         self._clouds.heed("path", point, there, since)
@@ -40,7 +40,7 @@ class PlannedMounts(MountTable):
             raise Unknowable("what is mounted at %s then is not known" % point)
         if effect.present and effect.entry is None:
             raise Unknowable("what a unit mounts at %s is not known" % point)
-        found: Optional[Mounted] = effect.entry if effect.present else None
+        found: Optional[MountEntry] = effect.entry if effect.present else None
         return found
 
     def _is_hidden(self, point: str, since: int) -> bool:
@@ -51,7 +51,7 @@ class PlannedMounts(MountTable):
             if above != point and is_within(point, above)
         )
 
-    def is_source(self, mounted: Mounted, wanted: Entry) -> bool:
+    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
         effect, _ = self.planned.get(mounted.point, (None, 0))
         if effect is not None and effect.entry == mounted:
             return mounted.source == wanted.device

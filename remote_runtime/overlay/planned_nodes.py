@@ -99,7 +99,7 @@ def undoes(new: Node, old: Node) -> bool:
     return new.firm and old.firm and attributes
 
 
-def held_at(path: str, below: bool) -> Tuple[int, int]:
+def space_used_at(path: str, below: bool) -> Tuple[int, int]:
     """The bytes and files that the host has at a path, with those ``below`` it."""
     try:
         found = os.lstat(path)
@@ -110,7 +110,7 @@ def held_at(path: str, below: bool) -> Tuple[int, int]:
     size, count = 0, 1
     for directory, directories, files in walk(path) if below else ():
         count += len(directories) + len(files)
-        size += sum(held_at(os.path.join(directory, name), False)[0] for name in files)
+        size += sum(space_used_at(os.path.join(directory, name), False)[0] for name in files)
     return size, count
 
 

@@ -17,10 +17,10 @@ from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.walk import (
     MAX_LINKS,
     Link,
+    dangling_link_error,
+    foreign_link_error,
     is_shared,
-    leads_nowhere,
-    of_another,
-    planted,
+    untrusted_link_error,
 )
 
 
@@ -87,7 +87,7 @@ class PlannedWalk(object):
                     return
                 nothing = os.path.join(place.directory.path, place.name)
                 _admit(place.by, place.directory._replace(path=nothing))
-                raise leads_nowhere(place.by, nothing) from None
+                raise dangling_link_error(place.by, nothing) from None
             if place.by is not None:
                 _admit(place.by, there)
         except OSError as error:
@@ -142,10 +142,10 @@ class PlannedWalk(object):
         directory, link = place.directory, Link(there.path, there.uid)
         trusted = there.uid in (0, os.geteuid())
         if trusted and directory.is_shared(sticky=True):
-            raise planted(link, there.target, directory.path, directory.uid)
+            raise untrusted_link_error(link, there.target, directory.path, directory.uid)
         before = place.by or directory.by
         if before is not None and before.owner != there.uid:
-            raise of_another(before, there.path, there.uid)
+            raise foreign_link_error(before, there.path, there.uid)
         above, name = os.path.split(there.target.rstrip("/") or "/")
         base = self._root() if there.target.startswith("/") else directory._replace(by=None)
         return _Place(self._walk(base, above), name or ".", None if trusted else link)
@@ -229,4 +229,4 @@ def _planned(path: str, node: Node) -> PlannedPath:
 
 def _admit(by: Optional[Link], there: PlannedPath) -> None:
     if by is not None and there.uid != by.owner:
-        raise of_another(by, there.path, there.uid)
+        raise foreign_link_error(by, there.path, there.uid)

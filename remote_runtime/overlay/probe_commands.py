@@ -79,11 +79,11 @@ class ProbedPaths(NamedTuple):
     links: List[str]
 
 
-Asked = List[Tuple[str, str]]
+Names = List[Tuple[str, str]]
 """Things by kind and name; a ``program`` is one that is looked for in PATH."""
 
 
-def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
+def looked_up_names(argv: Sequence[str], planned: Container[str]) -> Optional[Names]:
     """The names that a command looks up on the host; None if its result depends on planned changes
     other than files.
 
@@ -99,7 +99,7 @@ def asked(argv: Sequence[str], planned: Container[str]) -> Optional[Asked]:
     return _asked_by(text, planned)
 
 
-def asked_by_script(text: str, planned: Container[str]) -> Optional[Asked]:
+def names_looked_up_by_script(text: str, planned: Container[str]) -> Optional[Names]:
     """The same of the text of a file; None also for one that is no script of a shell."""
     if not _SHELL.match(text) or _LIVE.search(text.partition("\n")[2]):
         return None
@@ -108,8 +108,8 @@ def asked_by_script(text: str, planned: Container[str]) -> Optional[Asked]:
     return None if _KEPT.search(whole) else _asked_by(whole, planned)
 
 
-def _asked_by(text: str, planned: Container[str]) -> Optional[Asked]:
-    found: Asked = []
+def _asked_by(text: str, planned: Container[str]) -> Optional[Names]:
+    found: Names = []
     for part in _PARTS.split(text):
         things = _asked(_words(part), planned)
         if things is None:
@@ -118,7 +118,7 @@ def _asked_by(text: str, planned: Container[str]) -> Optional[Asked]:
     return found
 
 
-def named(argv: Sequence[str]) -> Optional[ProbedPaths]:
+def parse_command(argv: Sequence[str]) -> Optional[ProbedPaths]:
     """What a command begins and may read; None where it may read anything else."""
     if _LIVE.search(" ".join(argv)):
         return None
@@ -150,7 +150,7 @@ def named(argv: Sequence[str]) -> Optional[ProbedPaths]:
 
 
 def may_write(argv: Sequence[str], programs: Sequence[str]) -> bool:
-    """Whether a command that ``named`` can read may change the host: by a redirection, or because
+    """Whether a command that ``parse_command`` reads may change the host: by a redirection, or as
     one of the ``programs``, as full paths, is not the system's own of that name."""
     foreign = any(os.path.dirname(program) not in _OF_THE_SYSTEM for program in programs)
     return foreign or any(_WRITTEN_TO.search(word) for word in argv)
@@ -191,7 +191,7 @@ def _words(part: str) -> List[str]:
     return [] if words == ["$"] else [word.strip("\"'") for word in words]
 
 
-def _asked(words: Sequence[str], planned: Container[str]) -> Optional[Asked]:
+def _asked(words: Sequence[str], planned: Container[str]) -> Optional[Names]:
     name = os.path.basename(words[0]) if words else ""
     if name == "for" and any(map(_MATCHES_LIVE.match, words)):
         return None

@@ -90,11 +90,11 @@ def build(plan: Plan, base: bytes) -> List[Any]:
             options = b"lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (point, place, place)
             for directory in (place, place + b"/upper", place + b"/work"):
                 os.mkdir(directory)
-            like(place + b"/upper", point)
+            copy_attributes(place + b"/upper", point)
             for node in parts[point]:
                 stand_ins += lay(node, point, place + b"/upper")
             mount(b"-t", b"overlay", b"-o", options + mounts[point], b"ccm", target)
-            for kept in listening(point, mounts, nodes) + plan["own"]:
+            for kept in socket_directories(point, mounts, nodes) + plan["own"]:
                 if nearest(mounts, kept) == point:
                     bind(b"--rbind", kept, root + kept)
         elif point == b"/" or any(p.startswith(point + b"/") for p in parts):
@@ -126,7 +126,7 @@ def mounted() -> Dict[bytes, bytes]:
     return found
 
 
-def listening(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> List[bytes]:
+def socket_directories(point: bytes, mounts: Dict[bytes, bytes], nodes: List[Any]) -> List[bytes]:
     """The directories with sockets of a file system, which do not work through an overlay; a socket
     itself if something next to it is planned.
     """
@@ -199,7 +199,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
         above = os.path.dirname(above)
     for directory in reversed(missing):
         os.mkdir(upper + directory[cut:])
-        like(upper + directory[cut:], directory)
+        copy_attributes(upper + directory[cut:], directory)
     if kind == "absent":
         if os.path.lexists(path):
             os.mknod(place, stat.S_IFCHR, os.makedev(0, 0))
@@ -217,7 +217,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
         with open(place, "wb") as file:
             file.write(b"\n" if content is None else content)
     if keeps and os.path.isfile(path) and not os.path.islink(path):
-        like(place, path)  # what replaces a file has its extended attributes
+        copy_attributes(place, path)  # what replaces a file has its extended attributes
     os.chown(place, uid, gid)
     os.chmod(place, mode)
     if kind == "directory" or content is not None:
@@ -226,7 +226,7 @@ def lay(node: Any, point: bytes, upper: bytes) -> List[Any]:
     return [(path, place)]
 
 
-def like(made: bytes, original: bytes) -> None:
+def copy_attributes(made: bytes, original: bytes) -> None:
     """Give a directory the attributes of one of the host."""
     import os
 
@@ -243,4 +243,15 @@ def like(made: bytes, original: bytes) -> None:
             pass
 
 
-FUNCTIONS = (main, become, build, nearest, mounted, listening, bind, mount, lay, like)
+FUNCTIONS = (
+    main,
+    become,
+    build,
+    nearest,
+    mounted,
+    socket_directories,
+    bind,
+    mount,
+    lay,
+    copy_attributes,
+)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 from remote_runtime.changes import HASHED, Change
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import HostError
-from remote_runtime.item import broken
+from remote_runtime.item import plan_error
 from remote_runtime.lean import jsontext
 from remote_runtime.lean.digest import sha256
 from remote_runtime.plans.assertions import PlanAssertions
@@ -49,7 +49,7 @@ def parse(record: Dict[str, Any]) -> Binding:
     for key, default in Binding._field_defaults.items():
         value: Any = record.get(key, default)
         if not isinstance(value, type(default)):
-            raise broken("binding." + key, str(type(default)), value)
+            raise plan_error("binding." + key, str(type(default)), value)
         values.append(value)
     return Binding(*values)
 
@@ -181,7 +181,7 @@ def _record(change: Change) -> List[Tuple[str, Any]]:
     return sorted(record.items())
 
 
-class Rehearsal(object):
+class PushPreview(object):
     """The preview of a run right before it; ``ended`` receives each resource, in order.
 
     ``promises`` are the predictions that bind the run. ``seen`` is the number of resources that ran

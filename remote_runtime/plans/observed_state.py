@@ -36,7 +36,7 @@ def of_path(
     return found
 
 
-def traces_of(context: Context, path: str) -> Dict[str, str]:
+def provenance_of(context: Context, path: str) -> Dict[str, str]:
     """Whose a path is, when it was changed last and of which package; {} where nothing is."""
     status = context.files.status(path)
     if status is None:
@@ -47,7 +47,7 @@ def traces_of(context: Context, path: str) -> Dict[str, str]:
     return dict(traces, package=package) if package else traces
 
 
-def newest_traces(context: Context, paths: Iterable[str]) -> Dict[str, str]:
+def newest_provenance(context: Context, paths: Iterable[str]) -> Dict[str, str]:
     """The same of the one of several paths that was changed last, with its ``path``.
 
     A path where nothing is counts as changed when its directory was; who did that is not known.
@@ -63,7 +63,7 @@ def newest_traces(context: Context, paths: Iterable[str]) -> Dict[str, str]:
     changed, path, there = newest
     if not path:
         return {}
-    return dict(traces_of(context, path) if there else {"changed": _time(changed)}, path=path)
+    return dict(provenance_of(context, path) if there else {"changed": _time(changed)}, path=path)
 
 
 def _package_of(context: Context, path: str) -> str:

@@ -4,7 +4,7 @@ import sys
 from typing import Any, Dict, Iterator, NamedTuple, Tuple
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.item import Item, broken
+from remote_runtime.item import Item, plan_error
 from remote_runtime.options import RunOptions
 
 
@@ -58,7 +58,7 @@ def recall_of(message: Dict[str, Any]) -> Tuple[str, ...]:
 def _work(entry: Any, numbers: Iterator[int]) -> Dict[str, Any]:
     """What is to be done, and by what the host remembers it."""
     if not isinstance(entry, dict):
-        raise broken("before", "a list of objects", entry)
+        raise plan_error("before", "a list of objects", entry)
     return {
         "fail_on_error": _get(entry, "fail_on_error", bool, False),
         "secrets": tuple(str(s) for s in _get(entry, "secrets", list, [])),
@@ -91,5 +91,5 @@ def _options(message: Dict[str, Any]) -> RunOptions:
 def _get(entry: Dict[str, Any], key: str, kind: Any, default: Any) -> Any:
     value = entry.get(key, default)
     if not isinstance(value, kind):
-        raise broken(key, str(kind), value)
+        raise plan_error(key, str(kind), value)
     return value

@@ -13,7 +13,9 @@ KIND = "plans"
 _SPARE = 7 * 86400  # seconds that a note outlives its plan, which may still wait for a lock
 
 
-def use_up(memory: StateStore, binding: "Binding", *, run_id: str, user: str, now: float) -> None:
+def mark_used(
+    memory: StateStore, binding: "Binding", *, run_id: str, user: str, now: float
+) -> None:
     """Record on disk that a plan is used; ``HostError`` if it was used before, or if that fails.
 
     The caller has the host's lock. ``now`` is the time by this host's clock.

@@ -8,7 +8,7 @@ from remote_runtime.cancellation import Cancellation, await_input
 from remote_runtime.errors import ProtocolError
 from remote_runtime.lean.threads import Condition, Event, Thread
 from remote_runtime.protocol import wire
-from remote_runtime.protocol.unchanged_batch import MAX_ROWS, Turn, UnchangedBatch
+from remote_runtime.protocol.unchanged_batch import MAX_ROWS, UnchangedBatch, UnchangedEvent
 
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run
@@ -79,7 +79,7 @@ class Channel(object):
         for frame in wire.split(data):
             self._queue(frame, True)
 
-    def send_unchanged(self, turn: Turn) -> None:
+    def send_unchanged(self, turn: UnchangedEvent) -> None:
         """Queue the row of a converged resource: rows in one write, with no other message between
         them, are sent as one message.
         """

@@ -32,7 +32,7 @@ class SharedMetadata(NamedTuple):
     left: Sequence[str]
 
 
-class Shared(object):
+class PackageSharing(object):
     """Requests and reports metadata over the ``channel``; without one, it does nothing."""
 
     def __init__(self, channel: Optional[Channel] = None) -> None:

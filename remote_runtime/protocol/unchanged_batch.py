@@ -30,7 +30,7 @@ class Unplanned(NamedTuple):
     prediction: str
 
 
-class Turn(NamedTuple):
+class UnchangedEvent(NamedTuple):
     """One event: its ``seq``, its id as ``number``, when and after how long the resource at a
     ``place`` in the plan ended."""
 
@@ -52,7 +52,7 @@ class UnchangedBatch(object):
     """Rows that wait to be sent; the caller has a lock."""
 
     def __init__(self) -> None:
-        self._first: Optional[Turn] = None
+        self._first: Optional[UnchangedEvent] = None
         self._rows: List[List[Any]] = []
 
     @property
@@ -60,12 +60,12 @@ class UnchangedBatch(object):
         """How many rows there are."""
         return len(self._rows)
 
-    def fits(self, turn: Turn) -> bool:
+    def fits(self, turn: UnchangedEvent) -> bool:
         """Whether a row may be in the same message as those before it."""
         first = self._first
         return first is None or first.said[-2:] == turn.said[-2:]
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: UnchangedEvent) -> None:
         """Add a row that fits."""
         if self._first is None:
             self._first = turn

@@ -4,7 +4,7 @@ import time
 from typing import Any, Dict, Optional
 
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, Turn, Unplanned
+from remote_runtime.protocol.unchanged_batch import CERTAIN, LONGEST, UnchangedEvent, Unplanned
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
 
 # Members that a plan does not imply: an event with any of them is sent completely.
@@ -70,7 +70,7 @@ class EventReporter(object):
     def _gather(self, index: int, said: Unplanned, seconds: float) -> None:
         ids = self.maker.ids
         number = ids.follow() if self._channel.gathers else ids.advance()
-        turn = Turn(
+        turn = UnchangedEvent(
             seq=self.events,
             number=number,
             at=time.time(),

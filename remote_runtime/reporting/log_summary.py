@@ -10,7 +10,7 @@ _ORIGIN = ("commit", "actor", "ccm")
 _COUNTED = ("changed", "failed", "skipped", "stable", "refreshed")
 
 
-def keep(plan: Plan, tally: Dict[str, int], ended: str, shown: Callable[[str], str]) -> None:
+def write(plan: Plan, tally: Dict[str, int], ended: str, shown: Callable[[str], str]) -> None:
     """Write the line to the system's log; ``tally`` counts the run's events, ``shown`` masks."""
     level = log.WARNING if tally.get("failed") else log.NOTICE
     log.write(level, shown(line(plan, tally, ended)))

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Se
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans.plan import Plan
 from remote_runtime.state.refreshes import Refreshes
-from remote_runtime.system.state import APPLIED, REFRESHES, remembered
+from remote_runtime.system.state import APPLIED, REFRESHES, record_path
 
 Pair = Tuple[str, str]
 
@@ -51,7 +51,7 @@ class PendingRefreshes(Refreshes):
         self._stands_for: Dict[int, Tuple[str, ...]] = {}
         self._begun: List[Pair] = []
         self._unmarked = False
-        if not run.settled and os.path.exists(remembered(directory, REFRESHES, self._name)):
+        if not run.settled and os.path.exists(record_path(directory, REFRESHES, self._name)):
             self._try(self._load)
 
     @property

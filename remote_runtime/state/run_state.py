@@ -7,7 +7,7 @@ from remote_runtime.lean import digest
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.state.refreshes import LazyRefreshes, Refreshes
-from remote_runtime.system.state import APPLIED, remembered
+from remote_runtime.system.state import APPLIED, record_path
 
 if TYPE_CHECKING:
     from remote_runtime.state.last_applied import LastApplied
@@ -42,7 +42,7 @@ class RunState(object):
             return
         self._name = record_name(plan.manifest)
         mark = "%s.%s" % (self._name, mark_of(plan)) if plan.digest else ""
-        self._settled = bool(mark) and os.path.exists(remembered(directory, APPLIED, mark))
+        self._settled = bool(mark) and os.path.exists(record_path(directory, APPLIED, mark))
 
         def remember() -> Refreshes:
             """The refreshes that wait."""

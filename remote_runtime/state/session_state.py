@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, Uncertainty, UnknownEffect, everything
 from remote_runtime.errors import ProtocolError
-from remote_runtime.execution.engine import Turn
+from remote_runtime.execution.engine import ResourceResult
 from remote_runtime.execution.reboot_resume import Boot
 from remote_runtime.execution.reboot_resume import parse as parse_boot
 
@@ -23,7 +23,7 @@ class EarlierResults(NamedTuple):
     reboot after which the run continues, None for none.
     """
 
-    turns: Dict[str, Turn]
+    turns: Dict[str, ResourceResult]
     pending: List[UnknownEffect]
     boot: Optional[Boot] = None
 
@@ -38,12 +38,14 @@ def parse(entry: Dict[str, Any]) -> EarlierResults:
         if not isinstance(latest, dict) or not all(latest.get(f) in (True, False) for f in _FLAGS):
             raise _broken(reference)
         met, changed, noop = (bool(latest[flag]) for flag in _FLAGS)
-        turns[reference] = Turn(met, changed, noop=noop, apart=str(latest.get("apart", "")))
+        turns[reference] = ResourceResult(
+            met, changed, noop=noop, apart=str(latest.get("apart", ""))
+        )
     boot = parse_boot(entry["reboot"], list(turns)) if "reboot" in entry else None
     return EarlierResults(turns, [UnknownEffect(_DOUBT, everything)] if pending else [], boot)
 
 
-def turns_before(entry: Dict[str, Any], context: Context) -> Dict[str, Turn]:
+def earlier_results(entry: Dict[str, Any], context: Context) -> Dict[str, ResourceResult]:
     """The earlier results; effects of earlier previews are pending from now on."""
     earlier = parse(entry)
     context.boot = earlier.boot

@@ -31,7 +31,7 @@ from remote_runtime.system.walk import (
     Place,
     Walker,
     clock,
-    leads_nowhere,
+    dangling_link_error,
 )
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Files(object):
             place = self.walker.place(path, follow=True)
             place.admit(_found(place))
             if place.by is not None and not _is_there(place):
-                raise leads_nowhere(place.by, place.path)
+                raise dangling_link_error(place.by, place.path)
             return place.path
         except OSError as error:
             raise failure("inspect", path, error) from error

@@ -18,7 +18,7 @@ def state_directory(home: str) -> str:
     return os.path.join(base if os.path.isabs(base) else home + "/.local/state", "ccm")
 
 
-def remembered(directory: str, kind: str, name: str) -> str:
+def record_path(directory: str, kind: str, name: str) -> str:
     """Where the record of that kind and name is; see ``memory``."""
     return os.path.join(directory, kind, name)
 

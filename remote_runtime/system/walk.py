@@ -275,10 +275,12 @@ class Walker(object):
         directory = place.directory
         by = Link(place.path, owner) if owner not in (0, os.geteuid()) else None
         if by is None and directory.shared(sticky=True):
-            raise planted(Link(place.path, owner), target, directory.path, directory.found.st_uid)
+            raise untrusted_link_error(
+                Link(place.path, owner), target, directory.path, directory.found.st_uid
+            )
         before = place.by or directory.by
         if before is not None and before.owner != owner:
-            raise of_another(before, place.path, owner)
+            raise foreign_link_error(before, place.path, owner)
         above, name = os.path.split(target.rstrip("/") or "/")
         base = self._root() if target.startswith("/") else directory.reached(None)
         return Place(self._walk(base, above), name or ".", by)
@@ -321,7 +323,7 @@ def _open(name: str, path: str, within: Optional[int] = None) -> Directory:
 
 def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
     if by is not None and found.st_uid != by.owner:
-        raise of_another(by, path, found.st_uid)
+        raise foreign_link_error(by, path, found.st_uid)
 
 
 def _leads_to(path: str, directory: Directory) -> bool:
@@ -380,7 +382,7 @@ def access_list(path: str) -> bytes:
         return b""
 
 
-def planted(link: Link, target: str, directory: str, owner: int) -> ResourceError:
+def untrusted_link_error(link: Link, target: str, directory: str, owner: int) -> ResourceError:
     """The error for a link in a directory, of this owner, in which others may put one."""
     return ResourceError(
         (
@@ -393,7 +395,7 @@ def planted(link: Link, target: str, directory: str, owner: int) -> ResourceErro
     )
 
 
-def leads_nowhere(link: Link, target: str) -> ResourceError:
+def dangling_link_error(link: Link, target: str) -> ResourceError:
     """The error for a link of another user that leads to nothing: what would be made there would
     not be that user's.
     """
@@ -406,7 +408,7 @@ def leads_nowhere(link: Link, target: str) -> ResourceError:
     )
 
 
-def of_another(link: Link, target: str, owner: int) -> ResourceError:
+def foreign_link_error(link: Link, target: str, owner: int) -> ResourceError:
     """The error for a link of another user that leads to what is not that user's."""
     whose = user(link.owner)
     return ResourceError(

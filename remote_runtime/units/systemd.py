@@ -24,6 +24,8 @@ from remote_runtime.units.status import (
 )
 
 if TYPE_CHECKING:
+    from remote_runtime.units.preview.planned_units import PlannedUnits
+
     pass
 
 _STATUS = ("--no-pager", "--full", "--lines=15", "--")
@@ -279,7 +281,7 @@ class Systemd(object):
             }
             looks[verb](full)
 
-    def _rehearse_stop(self, full: str, units: "ForeseenUnits") -> None:
+    def _rehearse_stop(self, full: str, units: "PlannedUnits") -> None:
         if units.goes(full):
             raise UnsettledError("the unit %s disappears once it is stopped" % full)
         for other in unit.words(units.shown(full).get("TriggeredBy", "")):
@@ -290,7 +292,7 @@ class Systemd(object):
         text = "%s listens and starts %s again on the next connection; stop it first"
         self.context.notice("warning", text % (socket, full))
 
-    def _rehearse_reload(self, full: str, units: "ForeseenUnits") -> None:
+    def _rehearse_reload(self, full: str, units: "PlannedUnits") -> None:
         from remote_runtime.units.preview.run_checks import RunChecks
 
         why = RunChecks(self.context, units).reload_obstacle(full)
@@ -298,7 +300,7 @@ class Systemd(object):
             what = "%s would not be reloaded: it %s" % (full, why)
             raise ResourceError(what, kind="service.failed")
 
-    def _rehearse_start(self, name: str, full: str, units: "ForeseenUnits") -> None:
+    def _rehearse_start(self, name: str, full: str, units: "PlannedUnits") -> None:
         """``ResourceError`` where it would not run, or not for long."""
         if units.shown(full).get("LoadState") == "not-found":
             what = "%s cannot be started again: its unit file no longer exists" % full
@@ -349,7 +351,7 @@ class Systemd(object):
         configured = self._foreseen().places.configured
         return unfinished(verb, self._full(name), effects, configured)
 
-    def _foreseen(self) -> "ForeseenUnits":
+    def _foreseen(self) -> "PlannedUnits":
         from remote_runtime.units.preview.planned_units import PlannedUnits
 
         return PlannedUnits(self.context, self._shown, self._names)

@@ -16,6 +16,8 @@ from remote_runtime.units.systemd import Systemd
 from remote_runtime.units.unit import full_name
 
 if TYPE_CHECKING:
+    from remote_runtime.units.preview.planned_units import PlannedUnits
+
     pass
 
 RUNTIME = "/run/user"
@@ -194,13 +196,13 @@ class UserSystemd(Systemd):
 
     def _require_writable(self) -> None:
         """``ResourceError`` if the user cannot make links of units."""
-        from remote_runtime.overlay.permissions import Rights
+        from remote_runtime.overlay.permissions import Permissions
 
         files = self.context.files
         directory = self._places().configured
         while not files.is_directory(directory) and directory != "/":
             directory = os.path.dirname(directory)
-        if not Rights(files, self._identity()).write(directory):
+        if not Permissions(files, self._identity()).write(directory):
             what = "%s cannot write to %s" % (self.user, directory)
             raise ResourceError(what, kind="service.failed", hint="correct its owner and mode")
 
@@ -210,7 +212,7 @@ class UserSystemd(Systemd):
     def _boot_links(self) -> BootLinks:
         return BootLinks(self._places().configured)
 
-    def _foreseen(self) -> "ForeseenUnits":
+    def _foreseen(self) -> "PlannedUnits":
         from remote_runtime.units.preview.planned_units import PlannedUnits
 
         return PlannedUnits(self.context, self._shown, self._names, self._places())

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Tuple
 from remote_runtime.text import duration, shell_words
 from remote_runtime.validation import rules
 
-Found = List[Tuple[str, str]]
+Problems = List[Tuple[str, str]]
 
 
 def parse_umask(text: str) -> int:
@@ -16,10 +16,10 @@ def parse_umask(text: str) -> int:
     return int(digits, 8)
 
 
-def of_settings(prefix: str, values: Dict[str, Any]) -> Found:
+def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
     """What is wrong with how a command is to run, told of the property ``prefix`` where it is part
     of that."""
-    found: Found = []
+    found: Problems = []
 
     def add(key: str, message: str) -> None:
         found.append((prefix or key, "%s: %s" % (key, message) if prefix else message))
@@ -40,7 +40,7 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Found:
     return found
 
 
-def of_words(key: str, text: Any) -> Found:
+def of_words(key: str, text: Any) -> Problems:
     """What is wrong with a command that is to be split into words."""
     if not isinstance(text, str):
         return []

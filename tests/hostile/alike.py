@@ -32,7 +32,7 @@ from orchestrator.workers.event_sender import EventSender
 from remote_runtime.errors import InputError, PlanError, ResourceError
 from remote_runtime.item import Item, each_of
 from remote_runtime.plans.plan import parse
-from remote_runtime.protocol.unchanged_batch import Turn, UnchangedBatch
+from remote_runtime.protocol.unchanged_batch import UnchangedBatch, UnchangedEvent
 from remote_runtime.reporting.event_reporter import unplanned_of
 from remote_runtime.reporting.events import (
     EventMaker,
@@ -207,7 +207,7 @@ def _told(plan: HostPlan, payload: bytes, host: str) -> tuple[list[str], dict[st
             raise ValueError(f"{item.id} is told in another way")
         if said is not None:
             number = (1 << 120) + len(events)
-            batch.add(Turn(len(events) + 1, number, 1e9, 0, item.index, said))
+            batch.add(UnchangedEvent(len(events) + 1, number, 1e9, 0, item.index, said))
             event = maker.make(outcome, False, 0.0)
             event["event_id"], event["timestamp"] = encode_id(number), timestamp_of(10**15)
             events.append(finished({**event, "host": host, "run_id": "1"})[1])

@@ -2,7 +2,7 @@ import unittest
 from typing import List
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.retries import ONCE, TransientError, Tries, is_transient, retried, tries_of
+from remote_runtime.retries import ONCE, RetryPolicy, TransientError, is_transient, retry, tries_of
 from tests.remote_runtime.fakes import close, context
 
 
@@ -20,7 +20,7 @@ class RetriesTest(unittest.TestCase):
                 raise TransientError("not yet")
             return number
 
-        self.assertEqual(retried(self.context, Tries(5, 0.001), step, is_transient), 3)
+        self.assertEqual(retry(self.context, RetryPolicy(5, 0.001), step, is_transient), 3)
         self.assertEqual(
             self.told, ["waiting 0.001 s after try %d of 5" % number for number in (1, 2)]
         )
@@ -33,7 +33,7 @@ class RetriesTest(unittest.TestCase):
                 raise error
 
             with self.assertRaises(ResourceError) as caught:
-                retried(self.context, Tries(3, 0.001), step, is_transient)
+                retry(self.context, RetryPolicy(3, 0.001), step, is_transient)
             return str(caught.exception)
 
         self.assertEqual(fail(TransientError("down", hint="wait")), "down, after 3 tries (wait)")
@@ -43,9 +43,9 @@ class RetriesTest(unittest.TestCase):
         """One try without the property; the pause is a second unless it is given."""
         self.assertEqual(tries_of({}), ONCE)
         self.assertEqual(tries_of({"tries": 1, "try_sleep": "5s"}), ONCE)
-        self.assertEqual(tries_of({"tries": 4}), Tries(4, 1.0))
-        self.assertEqual(tries_of({"tries": 2, "try_sleep": "1m"}), Tries(2, 60.0))
-        self.assertEqual(Tries(2, 0).label("x", 1), "x (try 1 of 2)")
+        self.assertEqual(tries_of({"tries": 4}), RetryPolicy(4, 1.0))
+        self.assertEqual(tries_of({"tries": 2, "try_sleep": "1m"}), RetryPolicy(2, 60.0))
+        self.assertEqual(RetryPolicy(2, 0).label("x", 1), "x (try 1 of 2)")
         self.assertEqual(ONCE.label("x", 1), "x")
 
 

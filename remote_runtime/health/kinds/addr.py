@@ -5,7 +5,7 @@ import socket
 from typing import List, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, NUMBER, TEXT, Kind, ObservedValues, Probe, Rule
 
 _SOCKETS = {
     "tcp": (socket.AF_UNSPEC, socket.SOCK_STREAM),
@@ -30,7 +30,7 @@ class _Addr(Kind):
             return [("address", str(error), "write it as tcp://host:port")]
         return []
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """Whether a connection can be made in time."""
         seconds = probe.patience(rule, _DEFAULT)
         local = str(rule.get("local-address") or "")

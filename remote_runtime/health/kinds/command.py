@@ -3,7 +3,7 @@
 from typing import Any, Dict
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import LINES, NUMBER, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import LINES, NUMBER, Kind, ObservedValues, Probe, Rule
 from remote_runtime.health.matchers import Lines
 
 _DEFAULT = 10.0
@@ -16,7 +16,7 @@ class _Command(Kind):
     attributes = {"exit-status": NUMBER, "stdout": LINES, "stderr": LINES}
     settings = {"timeout": NUMBER}
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """What the command answers, which ends in time."""
         seconds = probe.patience(rule, _DEFAULT)
         argv = ["/bin/sh", "-c", subject]

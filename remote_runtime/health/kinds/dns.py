@@ -5,7 +5,16 @@ from typing import Any, Dict, List, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.health.dns_message import TYPES, Answer, ask, reverse_name
-from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LIST,
+    NUMBER,
+    TEXT,
+    Kind,
+    ObservedValues,
+    Probe,
+    Rule,
+)
 
 _SERVER_TIMEOUT = 0.5
 _SYSTEM_TIMEOUT = 30.0  # as long as the system's own resolver tries, and then some
@@ -31,7 +40,7 @@ class _Dns(Kind):
                 found.append(("server", str(error), "write it as 192.0.2.53 or 192.0.2.53:5353"))
         return found
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The addresses or records that the server, or the system, has for the name."""
         record, name = split(subject)
         server = str(rule.get("server") or "")

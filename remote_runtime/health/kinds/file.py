@@ -10,8 +10,8 @@ from remote_runtime.health.kind import (
     LINES,
     NUMBER,
     TEXT,
-    Found,
     Kind,
+    ObservedValues,
     Probe,
     Rule,
     nothing,
@@ -62,7 +62,7 @@ class _File(Kind):
             found.append(("filetype", "there is no file type %r" % wanted, hint))
         return found
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The attributes of the path itself; what is in it is read when it is compared."""
         try:
             status = os.lstat(subject)

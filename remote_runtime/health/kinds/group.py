@@ -1,13 +1,13 @@
 """``group``: an account's group (target)."""
 
-from remote_runtime.health.kind import BOOLEAN, NUMBER, Found, Kind, Probe, Rule, nothing
+from remote_runtime.health.kind import BOOLEAN, NUMBER, Kind, ObservedValues, Probe, Rule, nothing
 
 
 class _Group(Kind):
     identity = "groupname"
     attributes = {"exists": BOOLEAN, "gid": NUMBER}
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         import grp
 
         try:

@@ -3,7 +3,17 @@
 from typing import Any, List, Mapping, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, LINES, LIST, NUMBER, TEXT, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LINES,
+    LIST,
+    NUMBER,
+    TEXT,
+    Kind,
+    ObservedValues,
+    Probe,
+    Rule,
+)
 from remote_runtime.health.matchers import Lines
 
 _DEFAULT = 5.0
@@ -54,15 +64,15 @@ class _Http(Kind):
         host, slash, path = rest.partition("/")
         return scheme + mark + host.rpartition("@")[2] + slash + path
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         seconds = probe.patience(rule, _DEFAULT)
         # The complete exchange is limited here; the socket's own limit, for each wait, is only
         # there to end the thread.
-        found: Found = probe.wait(seconds, lambda: _fetch(subject, rule, seconds + 1))
+        found: ObservedValues = probe.wait(seconds, lambda: _fetch(subject, rule, seconds + 1))
         return found
 
 
-def _fetch(url: str, rule: Rule, seconds: float) -> Found:
+def _fetch(url: str, rule: Rule, seconds: float) -> ObservedValues:
     import http.client
     import urllib.error
     from urllib.request import ProxyHandler

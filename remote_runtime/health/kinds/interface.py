@@ -1,14 +1,23 @@
 """``interface``: a network interface (target)."""
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import BOOLEAN, LIST, NUMBER, Found, Kind, Probe, Rule, nothing
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LIST,
+    NUMBER,
+    Kind,
+    ObservedValues,
+    Probe,
+    Rule,
+    nothing,
+)
 
 
 class _Interface(Kind):
     identity = "name"
     attributes = {"exists": BOOLEAN, "addrs": LIST, "mtu": NUMBER}
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The interface as the kernel tells it."""
         from remote_runtime.facts import network
         from remote_runtime.facts.source import Source

@@ -4,7 +4,7 @@ import os
 from typing import List, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.health.kind import SCALAR, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import SCALAR, Kind, ObservedValues, Probe, Rule
 
 _ROOT = "/proc/sys"
 
@@ -18,7 +18,7 @@ class _KernelParam(Kind):
             return [("name", "%r is not a name such as net.ipv4.ip_forward" % subject, "")]
         return []
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The value that the kernel has now."""
         # As sysctl has it: the first of the two signs that comes up separates.
         dotted = "/" not in subject or 0 <= subject.find(".") < subject.find("/")

@@ -8,8 +8,8 @@ from remote_runtime.health.kind import (
     LIST,
     NUMBER,
     TEXT,
-    Found,
     Kind,
+    ObservedValues,
     Probe,
     Rule,
     nothing,
@@ -37,7 +37,7 @@ class _Mount(Kind):
             return []
         return [("mountpoint", "a mount point must be an absolute path", "")]
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The entry of what is mounted on top; its usage is asked when it is compared."""
         with open(_TABLE, encoding="utf-8", errors="surrogateescape") as table:
             entry = find(table.read(), subject)

@@ -2,7 +2,15 @@
 
 from typing import List, Tuple
 
-from remote_runtime.health.kind import BOOLEAN, LIST, CannotTellError, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import (
+    BOOLEAN,
+    LIST,
+    CannotTellError,
+    Kind,
+    ObservedValues,
+    Probe,
+    Rule,
+)
 from remote_runtime.resources.package.dpkg import database as dpkg
 
 _RPM_FORMAT = "%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
@@ -22,7 +30,7 @@ class Package(Kind):
             return [("name", "%r is not the name of a package" % subject, "")]
         return []
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         versions = self._versions(subject, probe)
         return {"installed": bool(versions), "versions": versions}
 

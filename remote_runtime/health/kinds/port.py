@@ -3,7 +3,7 @@
 import _socket  # socket takes a target 4 ms to load
 from typing import List, Tuple
 
-from remote_runtime.health.kind import BOOLEAN, LIST, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, LIST, Kind, ObservedValues, Probe, Rule
 
 _PROTOCOLS = ("tcp", "tcp6", "udp", "udp6")
 _LISTEN = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
@@ -20,7 +20,7 @@ class _Port(Kind):
             return [("port", str(error), "write it as tcp:22, tcp6:22, udp:53 or udp6:53")]
         return []
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         protocol, port = split(subject)
         found = listeners(protocol, port)
         return {"listening": bool(found), "ip": found}

@@ -2,7 +2,7 @@
 
 import os
 
-from remote_runtime.health.kind import BOOLEAN, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, Kind, ObservedValues, Probe, Rule
 
 _KERNEL_KEEPS = 15  # bytes of a name
 
@@ -11,7 +11,7 @@ class _Process(Kind):
     identity = "comm"
     attributes = {"running": BOOLEAN}
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         wanted = os.fsencode(subject)[:_KERNEL_KEEPS]
         return {"running": any(_is(pid, wanted) for pid in os.listdir("/proc") if pid.isdigit())}
 

@@ -3,7 +3,7 @@
 import os
 from typing import List, Tuple
 
-from remote_runtime.health.kind import BOOLEAN, CannotTellError, Found, Kind, Probe, Rule
+from remote_runtime.health.kind import BOOLEAN, CannotTellError, Kind, ObservedValues, Probe, Rule
 
 _BOOTED = "/run/systemd/system"
 
@@ -19,7 +19,7 @@ class _Service(Kind):
             return [("name", "%r is not the name of a service" % subject, "")]
         return []
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """What systemctl answers, each when it is compared."""
         if not os.path.isdir(_BOOTED):
             raise CannotTellError("systemd does not run on this host")

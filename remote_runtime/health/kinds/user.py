@@ -8,8 +8,8 @@ from remote_runtime.health.kind import (
     LIST,
     NUMBER,
     TEXT,
-    Found,
     Kind,
+    ObservedValues,
     Probe,
     Rule,
     nothing,
@@ -27,7 +27,7 @@ class _User(Kind):
         "shell": TEXT,
     }
 
-    def observe(self, subject: str, rule: Rule, probe: Probe) -> Found:
+    def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
         """The entry of the user; its groups are asked when they are compared."""
         import pwd
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, List
 
 from remote_runtime import requirements
 from remote_runtime.changes import HASHED, Missing, Unknowable
-from remote_runtime.downloads.time_limit import Limit, Pulse
+from remote_runtime.downloads.time_limit import Limit, ProgressCheck
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import downloads
 from remote_runtime.host.downloads import Extraction
@@ -61,16 +61,16 @@ class ArchiveReader(object):
         with os.fdopen(self._files.opened(archive, "read"), "rb") as file:
             self._survey(file, archive, how, self._pulse("reading", archive, how))
 
-    def _pulse(self, doing: str, archive: str, how: Extraction) -> Pulse:
+    def _pulse(self, doing: str, archive: str, how: Extraction) -> ProgressCheck:
         what = "the extraction of %s" % archive
         limit = Limit(self._context, how.timeout, what, "extract_timeout")
-        return Pulse(self._context, limit, "%s %s" % (doing, archive))
+        return ProgressCheck(self._context, limit, "%s %s" % (doing, archive))
 
-    def _survey(self, file: Any, archive: str, how: Extraction, pulse: Pulse) -> Any:
+    def _survey(self, file: Any, archive: str, how: Extraction, pulse: ProgressCheck) -> Any:
         """Look at every member and write nothing; return what they are, by path."""
-        admission = members.Admission(archive, how.max_size, how.max_members)
+        admission = members.MemberFilter(archive, how.max_size, how.max_members)
         found = self._members(file, how, pulse.beat)
-        with member_reader.Reading(archive, how.kind), closing(found):
+        with member_reader.ArchiveErrors(archive, how.kind), closing(found):
             for member in found:
                 admission.admit(member)
         return admission.kinds
@@ -168,17 +168,17 @@ class Archives(ArchiveReader, downloads.Archives):
                 kinds = self._survey(file, archive, how, pulse)
                 self._make_parent(how.parent)
                 directory = self._files.directory(how.parent)
-                staging.in_the_way(archive, directory, kinds)
+                staging.refuse_obstacles(archive, directory, kinds)
                 written = self._write(file, directory, archive=archive, how=how, pulse=pulse)
             except OSError as error:
                 raise failure("extract into", how.parent, error) from error
         self._context.changed_paths.update(written)
 
     def _write(
-        self, file: Any, parent: "Directory", *, archive: str, how: Extraction, pulse: Pulse
+        self, file: Any, parent: "Directory", *, archive: str, how: Extraction, pulse: ProgressCheck
     ) -> List[str]:
         # Once more: what was looked at need not be what is read now.
-        admission = members.Admission(archive, how.max_size, how.max_members)
+        admission = members.MemberFilter(archive, how.max_size, how.max_members)
         written = [0]
 
         def beat(size: int = 0) -> None:
@@ -190,7 +190,7 @@ class Archives(ArchiveReader, downloads.Archives):
         directory = staging.Staging(parent, name, files.unfinished.made)
         try:
             found = self._members(file, how, beat)
-            with member_reader.Reading(archive, how.kind), closing(found):
+            with member_reader.ArchiveErrors(archive, how.kind), closing(found):
                 for member in found:
                     path = admission.admit(member)
                     if path:

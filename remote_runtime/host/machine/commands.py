@@ -6,7 +6,7 @@ from remote_runtime.changes import Ended, Missing, Unknowable
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host import interpreters, ports
 from remote_runtime.host.command import Command, expected
-from remote_runtime.retries import ONCE, Tries, after, wait
+from remote_runtime.retries import ONCE, RetryPolicy, attempts_note, wait
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -26,7 +26,7 @@ Tell = Callable[[str], object]
 class _FailedTries(object):
     """What an event says of the failed tries of a command; ``Cancelled`` leaves it complete."""
 
-    def __init__(self, context: "Context", tries: Tries) -> None:
+    def __init__(self, context: "Context", tries: RetryPolicy) -> None:
         self._context, self._tries = context, tries
         self._heads: List[str] = []
         self._outputs: List[str] = []
@@ -126,9 +126,11 @@ def _unsettled(result: "Result", command: Command, number: int) -> UnsettledErro
     """The error of a command that has not succeeded at its last try."""
     how = result.ending(command.timeout)
     if result.timed_out:
-        return UnsettledError(how + after(number), _TIMEOUT, _RAISE, result.tail())
+        return UnsettledError(how + attempts_note(number), _TIMEOUT, _RAISE, result.tail())
     message = "%s, expected %s" % (how, expected(command.returns))
-    return UnsettledError(message + after(number), kind="resource.exit", output=result.tail())
+    return UnsettledError(
+        message + attempts_note(number), kind="resource.exit", output=result.tail()
+    )
 
 
 def reader_of(context: "Context") -> CommandReader:
@@ -173,7 +175,7 @@ class Commands(CommandReader, ports.Commands):
         creates: str = "",
         affects: Optional[Sequence[str]] = None,
         log: bool = False,
-        tries: Tries = ONCE,
+        tries: RetryPolicy = ONCE,
     ) -> None:
         """See the base class."""
         awaited = creates if creates and not self._files.exists(creates) else ""

@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.health.kind import Probe
 from remote_runtime.host import conditions
 from remote_runtime.host.command import Command
-from remote_runtime.host.conditions import Condition, Sight
+from remote_runtime.host.conditions import Condition, ConditionResult
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -24,7 +24,7 @@ class ConditionReader(conditions.ConditionReader):
     def __init__(self, context: "Context", host: "HostReader") -> None:
         self._context, self._host = context, host
 
-    def look(self, condition: Condition, seconds: float) -> Sight:
+    def look(self, condition: Condition, seconds: float) -> ConditionResult:
         """See the base class."""
         seconds = max(_LAST, seconds)
         if condition.port:
@@ -34,7 +34,7 @@ class ConditionReader(conditions.ConditionReader):
         if condition.command is not None:
             return self._command(condition.command._replace(timeout=seconds))
         there = self._host.files.exists(condition.file)
-        return Sight(there, "the file exists" if there else "the file does not exist")
+        return ConditionResult(there, "the file exists" if there else "the file does not exist")
 
     def _probe(self, seconds: float) -> Probe:
         """What asks the network; whether that answers may be up to anything that is planned."""
@@ -44,7 +44,7 @@ class ConditionReader(conditions.ConditionReader):
             self._context.suppose("an earlier service or package change may affect it")
         return Probe(self._context, lambda: seconds)
 
-    def _port(self, condition: Condition, seconds: float) -> Sight:
+    def _port(self, condition: Condition, seconds: float) -> ConditionResult:
         from remote_runtime.health.kinds.addr import refusal
 
         probe = self._probe(seconds)
@@ -54,9 +54,9 @@ class ConditionReader(conditions.ConditionReader):
             why = probe.wait(patience, lambda: refusal(address, patience))
         except ResourceError as error:
             why = error.message  # the time of this look is up
-        return Sight(not why, why or "it accepts connections")
+        return ConditionResult(not why, why or "it accepts connections")
 
-    def _url(self, condition: Condition, seconds: float) -> Sight:
+    def _url(self, condition: Condition, seconds: float) -> ConditionResult:
         from remote_runtime.health.kinds.http import KIND
 
         rule = {
@@ -68,26 +68,34 @@ class ConditionReader(conditions.ConditionReader):
         try:
             status = KIND.observe(condition.url, rule, probe)["status"]
         except ResourceError as error:
-            return Sight(False, error.message)
-        return Sight(status in condition.statuses, "it returned status %d" % status)
+            return ConditionResult(False, error.message)
+        return ConditionResult(status in condition.statuses, "it returned status %d" % status)
 
-    def _command(self, command: Command) -> Sight:
+    def _command(self, command: Command) -> ConditionResult:
         commands = self._host.commands
         commands.require_start(command, "the command")
         result = commands.look(command)
         if result.timed_out:
-            return Sight(False, "it timed out", result.tail())
+            return ConditionResult(False, "it timed out", result.tail())
         if result.code < 0:
-            return Sight(False, "it was killed by signal %d" % -result.code, result.tail())
-        return Sight(not result.code, "exit code %d" % result.code, result.tail())
+            return ConditionResult(
+                False, "it was killed by signal %d" % -result.code, result.tail()
+            )
+        return ConditionResult(not result.code, "exit code %d" % result.code, result.tail())
 
 
 class Conditions(ConditionReader, conditions.Conditions):
     """Looks until the time is up."""
 
     def wait(
-        self, condition: Condition, wanted: bool, *, first: Sight, until: float, interval: float
-    ) -> Sight:
+        self,
+        condition: Condition,
+        wanted: bool,
+        *,
+        first: ConditionResult,
+        until: float,
+        interval: float,
+    ) -> ConditionResult:
         """See the base class."""
         found = first
         while found.holds != wanted:

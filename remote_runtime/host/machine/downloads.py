@@ -6,7 +6,7 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.downloads.checksums import checksum_in, hasher
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import downloads
-from remote_runtime.retries import ONCE, Tries, is_transient, retried
+from remote_runtime.retries import ONCE, RetryPolicy, is_transient, retry
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -29,7 +29,7 @@ class DownloadReader(downloads.DownloadReader):
         """See the base class."""
         return read(self._context, url, limit)
 
-    def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+    def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """See the base class."""
         from remote_runtime.downloads import http_get, response_body
 
@@ -38,10 +38,10 @@ class DownloadReader(downloads.DownloadReader):
 
         held, key = self._context.checksum_files, repr(request)
         if key not in held:
-            held[key] = retried(self._context, tries, ask, is_transient)
-        return checksum_in(held[key], path, http_get.shown(request.url))
+            held[key] = retry(self._context, tries, ask, is_transient)
+        return checksum_in(held[key], path, http_get.display_url(request.url))
 
-    def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+    def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """See the base class."""
         from remote_runtime.downloads import response_body
 
@@ -50,7 +50,7 @@ class DownloadReader(downloads.DownloadReader):
             response_body.receive(self._context, path, request, response_body.Body(digest.update))
             return "sha256:%s" % digest.hexdigest()
 
-        return retried(self._context, tries, ask, is_transient)
+        return retry(self._context, tries, ask, is_transient)
 
 
 def read(context: "Context", url: str, limit: int) -> bytes:
@@ -70,7 +70,7 @@ def _read(context: "Context", url: str, limit: int) -> bytes:
     from remote_runtime.downloads.request import Request
 
     asked = Request(url, _SECONDS, "the speed")
-    return response_body.text_of(context, http_get.shown(url), asked, limit)
+    return response_body.text_of(context, http_get.display_url(url), asked, limit)
 
 
 class Downloads(DownloadReader, downloads.Downloads):
@@ -99,7 +99,7 @@ class Downloads(DownloadReader, downloads.Downloads):
         checksum: str,
         listed: "Optional[Request]",
         most: Optional[int],
-        tries: Tries,
+        tries: RetryPolicy,
         extraction: Optional[downloads.Extraction],
     ) -> str:
         from remote_runtime.downloads import response_body
@@ -121,7 +121,7 @@ class Downloads(DownloadReader, downloads.Downloads):
         require(0)
         if listed is not None:
             checksum = self.listed(listed, request.path, tries)
-        done = retried(context, tries, fetch, is_transient)
+        done = retry(context, tries, fetch, is_transient)
         try:
             if extraction is not None:
                 self._archives().unpack(path, extraction, done.file.reopened())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import mount_ports, mounts
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import Mounted, MountTable, users
+from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ class MountReader(mount_ports.MountReader):
         """See the base class."""
         return self._door.table()
 
-    def at(self, point: str) -> Optional[Mounted]:
+    def at(self, point: str) -> Optional[MountEntry]:
         """See the base class."""
         return self._door.at(point)
 
-    def is_source(self, mounted: Mounted, wanted: Entry) -> bool:
+    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
         """See the base class."""
         return self._door.is_source(mounted, wanted)
 
@@ -65,7 +65,7 @@ class Mounts(MountReader, mounts.Mounts):
         except ResourceError as error:
             busy = users(argv[-1]) if argv[0] == "umount" else []
             if busy:
-                raise mounts.busy(argv[-1], busy) from error
+                raise mounts.busy_error(argv[-1], busy) from error
             lines = [line for line in error.output.strip().splitlines() if line.strip()]
             message = "%s: %s" % (error.message, lines[0]) if lines else error.message
             raise ResourceError(message, "resource.mount", error.hint, error.output) from error
@@ -76,7 +76,7 @@ class Mounts(MountReader, mounts.Mounts):
         """See the base class."""
         self._door.forget()
 
-    def _beneath(self, point: str) -> Optional[Mounted]:
+    def _beneath(self, point: str) -> Optional[MountEntry]:
         stack = self._door.stack(point)
         return stack[-2] if len(stack) > 1 else None
 

@@ -17,7 +17,7 @@ _ASKING = 30.0  # seconds that one of them may take to say that it will
 _TICK = 0.5
 
 
-class Planned(object):
+class PlannedReboot(object):
     """In a preview: the resource that would reboot the host first, by its index and ID."""
 
     def __init__(self, context: "Context") -> None:
@@ -43,7 +43,7 @@ class RebootReader(kernel_ports.RebootReader):
     def is_served(self, fired: bool) -> bool:
         """See the base class."""
         context = self._context
-        done, planned = context.boot, context.one(Planned)
+        done, planned = context.boot, context.one(PlannedReboot)
         if self.is_done():
             return False
         if done is not None:

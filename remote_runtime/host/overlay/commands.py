@@ -15,7 +15,7 @@ from remote_runtime.host import ports
 from remote_runtime.host.command import Command
 from remote_runtime.host.machine.commands import CommandReader
 from remote_runtime.host.overlay.record import Record
-from remote_runtime.retries import ONCE, Tries
+from remote_runtime.retries import ONCE, RetryPolicy
 
 
 class Commands(CommandReader, ports.Commands):
@@ -53,7 +53,7 @@ class Commands(CommandReader, ports.Commands):
         creates: str = "",
         affects: Optional[Sequence[str]] = None,
         log: bool = False,
-        tries: Tries = ONCE,
+        tries: RetryPolicy = ONCE,
     ) -> None:
         """See the base class."""
         from remote_runtime.host.overlay.start_checks import require_startable

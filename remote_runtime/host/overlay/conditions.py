@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
 from remote_runtime.host import conditions
-from remote_runtime.host.conditions import Condition, Sight
+from remote_runtime.host.conditions import Condition, ConditionResult
 from remote_runtime.host.machine.conditions import ConditionReader
 from remote_runtime.host.overlay.record import Record
 
@@ -22,8 +22,14 @@ class Conditions(ConditionReader, conditions.Conditions):
         self._record = record
 
     def wait(
-        self, condition: Condition, wanted: bool, *, first: Sight, until: float, interval: float
-    ) -> Sight:
+        self,
+        condition: Condition,
+        wanted: bool,
+        *,
+        first: ConditionResult,
+        until: float,
+        interval: float,
+    ) -> ConditionResult:
         """See the base class."""
         why = "the condition is not met yet: %s" % first.seen
         self._record.assumed.append(Uncertainty(ASSUMED, why))

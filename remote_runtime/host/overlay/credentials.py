@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WHY = "what a credential is encrypted to is not known before the push"
 
 
-class Encrypted(Content):
+class EncryptedContent(Content):
     """The content of a file that a push encrypts: only its value is known."""
 
     def __init__(self, name: str, value: bytes) -> None:
@@ -44,7 +44,7 @@ class CredentialReader(MachineReader):
     def value(self, name: str, path: str) -> Optional[bytes]:
         """See the base class."""
         content = self._world.files.planned_content(path)
-        if isinstance(content, Encrypted):
+        if isinstance(content, EncryptedContent):
             self.require()
             return content.value if content.name == name else None
         if content is not None:
@@ -66,5 +66,5 @@ class Credentials(CredentialReader, credential_ports.Credentials):
         self._files.require_file_place(path)
         self._record.world.files.obstacles(path).writing(len(value), mode=MODE)
         uid, gid = self._files.own(path)
-        content = Encrypted(name, value)
+        content = EncryptedContent(name, value)
         self._record.add(PathEffect(path, "file", MODE, uid=uid, gid=gid, content=content))

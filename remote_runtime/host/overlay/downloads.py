@@ -7,7 +7,7 @@ from remote_runtime.host import downloads
 from remote_runtime.host.file_ports import OURS
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record
-from remote_runtime.retries import ONCE, Tries
+from remote_runtime.retries import ONCE, RetryPolicy
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -29,17 +29,17 @@ class DownloadReader(downloads.DownloadReader):
         return read(self._context, url, limit)
 
     def _unknown(self, what: str, request: "Request") -> str:
-        from remote_runtime.downloads.http_get import shown
+        from remote_runtime.downloads.http_get import display_url
 
-        why = "%s %s is read in a push only" % (what, shown(request.url))
+        why = "%s %s is read in a push only" % (what, display_url(request.url))
         self._world.clouds.suppose(Uncertainty(UNKNOWN, why))
         return ""
 
-    def listed(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+    def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """See the base class."""
         return self._unknown("the file of checksums", request)
 
-    def checksum(self, request: "Request", path: str, tries: Tries = ONCE) -> str:
+    def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """See the base class."""
         return self._unknown("the file", request)
 
@@ -69,10 +69,10 @@ class Downloads(DownloadReader, downloads.Downloads):
         checksum: str,
         listed: "Optional[Request]",
         most: Optional[int],
-        tries: Tries,
+        tries: RetryPolicy,
         extraction: Optional[downloads.Extraction],
     ) -> str:
-        from remote_runtime.downloads.content import Fetched
+        from remote_runtime.downloads.content import DownloadedContent
 
         record = self._record
         if record.checks:
@@ -93,7 +93,7 @@ class Downloads(DownloadReader, downloads.Downloads):
                 mode=mode,
                 uid=own_uid if uid == OURS else uid,
                 gid=own_gid if gid == OURS else gid,
-                content=Fetched(digits if algorithm == "sha256" else ""),
+                content=DownloadedContent(digits if algorithm == "sha256" else ""),
             )
         )
         if extraction is not None:

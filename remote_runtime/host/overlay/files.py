@@ -6,7 +6,7 @@ import stat
 from typing import Callable, Optional, Sequence, Tuple
 
 from remote_runtime import requirements
-from remote_runtime.changes import told_by_size
+from remote_runtime.changes import differs_by_size
 from remote_runtime.content import Bytes, Content
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import UnsettledError
@@ -108,7 +108,7 @@ class Files(FileReader, file_ports.Files):
         if self._record.checks:
             size = self._staged + node.size
             self._door.obstacles(copy).writing(size, node.uid, node.gid, mode)
-        content = None if told_by_size(node.size, None) else LocalContent(path, self._door)
+        content = None if differs_by_size(node.size, None) else LocalContent(path, self._door)
         self._record.add(
             PathEffect(copy, "file", mode, uid=node.uid, gid=node.gid, content=content, firm=False)
         )

@@ -33,7 +33,7 @@ class Kernel(KernelReader, kernel_ports.Kernel):
         self._add(key, value)
         family = rules.family_of(key)
         interfaces = self._door.names_beside(family + "/all") if family else []
-        for other, its in rules.followers(key, value, interfaces).items():
+        for other, its in rules.dependent_parameters(key, value, interfaces).items():
             if os.path.exists(os.path.join(parameters.PROC, other)):
                 self._add(other, its)
 

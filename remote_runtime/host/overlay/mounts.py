@@ -20,7 +20,7 @@ from remote_runtime.host.machine.mounts import MountReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.kernel import fstab
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import Mounted, is_known_type, users
+from remote_runtime.system.kernel.mounts import MountEntry, is_known_type, users
 from remote_runtime.system.paths import is_within
 from remote_runtime.system.preconditions import PAGE
 
@@ -48,7 +48,7 @@ class Mounts(MountReader, mounts.Mounts):
     def refresh(self) -> None:
         """See the base class: a preview stands on what it has read."""
 
-    def _beneath(self, point: str) -> Optional[Mounted]:
+    def _beneath(self, point: str) -> Optional[MountEntry]:
         return self.at(point)  # nothing has been mounted there yet
 
     def reload(self) -> None:
@@ -64,14 +64,16 @@ class Mounts(MountReader, mounts.Mounts):
         world = self._record.world
         found = users(point) if point not in world.mounts.planned else []
         if found and any(unit.active is False for unit in world.units.values()):
-            raise Unknowable("%s, which an earlier change may end" % mounts.busy(point, found))
+            raise Unknowable(
+                "%s, which an earlier change may end" % mounts.busy_error(point, found)
+            )
         return found
 
     def _mounts(self, entry: Entry) -> None:
         words = fstab.for_kernel(entry.options)
         kind, binds = entry.type, fstab.is_binding(entry.options)
         self._judge(entry, words)
-        now = Mounted(
+        now = MountEntry(
             device="",
             root="/",
             point=entry.point,
@@ -152,7 +154,7 @@ class Mounts(MountReader, mounts.Mounts):
         accounts = self._record.world.accounts
         return accounts.number("user" if key == "uid" else "group", text)
 
-    def _remounts(self, now: Mounted, entry: Entry) -> None:
+    def _remounts(self, now: MountEntry, entry: Entry) -> None:
         words = tuple(fstab.for_kernel(entry.options))
         later = now._replace(options=words, source=entry.device, on_system=words)
         effects: List[Effect] = [MountEffect(entry.point, entry=later, table_only=True)]
@@ -164,7 +166,7 @@ class Mounts(MountReader, mounts.Mounts):
             self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(*effects)
 
-    def _unmounts(self, now: Mounted) -> None:
+    def _unmounts(self, now: MountEntry) -> None:
         why = "what is at %s once it is unmounted is not known" % now.point
         gone = MountEffect(now.point, present=False)
         self._record.add(gone, _fog(why, now.point), gone._replace(table_only=True))

@@ -10,7 +10,7 @@ _TABLE, _KEPT = "/proc/self/mounts", "/etc/fstab"
 _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it starts
 
 
-class Aftermath(object):
+class RebootCoverage(object):
     """The ``covers`` of a fog: units, what stands on file systems that a boot makes anew or does
     not mount, and whatever reads anything."""
 

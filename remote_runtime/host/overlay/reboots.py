@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
 from remote_runtime.host import kernel_ports
-from remote_runtime.host.machine.reboots import Planned, RebootReader
-from remote_runtime.host.overlay.post_reboot import Aftermath
+from remote_runtime.host.machine.reboots import PlannedReboot, RebootReader
+from remote_runtime.host.overlay.post_reboot import RebootCoverage
 from remote_runtime.host.overlay.record import Record
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Reboots(RebootReader, kernel_ports.Reboots):
     def reboot(self, timeout: str) -> None:
         """See the base class."""
         by = self._record.by
-        planned = self._context.one(Planned)
+        planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by
         why = "%s would have rebooted the host first" % by
-        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), Aftermath()))
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), RebootCoverage()))

@@ -12,7 +12,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import Command
 from remote_runtime.overlay.permissions import (
     ELF,
-    Rights,
+    Permissions,
     interpreter_of,
     is_foreign,
     needs_reading,
@@ -48,7 +48,7 @@ def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -
 class _Start(object):
     def __init__(self, world: "HostOverlay", program: str, identity: Identity) -> None:
         self._world, self._program, self._identity = world, program, identity
-        self._rights = Rights(world.files, identity)
+        self._rights = Permissions(world.files, identity)
         self._script = ""
 
     def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:

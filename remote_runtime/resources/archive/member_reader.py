@@ -23,10 +23,10 @@ _MODULES = {"tar.gz": "gzip", "tar.xz": "lzma", "tar.bz2": "bz2", "tar.zst": "co
 ZSTD = "zstd"
 _DOS = 0  # the system that a zip made on Windows names
 
-Beat = Callable[[], None]
+ProgressCallback = Callable[[], None]
 
 
-class Reading(object):
+class ArchiveErrors(object):
     """A block that reads an archive: what shows that it is broken leaves as ``ResourceError``."""
 
     def __init__(self, archive: str, kind: str) -> None:
@@ -57,11 +57,13 @@ class Reading(object):
         ) from error
 
 
-def members(kind: str, file: Any, *, beat: Beat, most: int, program: str = "") -> Members:
+def members(
+    kind: str, file: Any, *, beat: ProgressCallback, most: int, program: str = ""
+) -> Members:
     """Yield the members of an open archive; ``content`` of one is valid until the next is asked.
 
     ``beat`` is called often and may raise; at most ``most`` bytes are unpacked behind the last
-    member. ``program`` unpacks a tar.zst where Python cannot. To be used inside ``Reading``.
+    member. ``program`` unpacks a tar.zst where Python cannot. To be used inside ``ArchiveErrors``.
     """
     file.seek(0)
     if kind == "zip":
@@ -74,7 +76,7 @@ def members(kind: str, file: Any, *, beat: Beat, most: int, program: str = "") -
 class _Stream(object):
     """An unpacked stream that is skipped in blocks, and of which no header is read too long."""
 
-    def __init__(self, raw: Any, beat: Beat) -> None:
+    def __init__(self, raw: Any, beat: ProgressCallback) -> None:
         self._raw = raw
         self._beat = beat
 
@@ -110,10 +112,10 @@ class _Stream(object):
                 raise ValueError("too much data after the last member")
 
 
-def _tar_of_program(argv: List[str], file: Any, beat: Beat, most: int) -> Members:
-    from remote_runtime.system.process.filters import Filtered
+def _tar_of_program(argv: List[str], file: Any, beat: ProgressCallback, most: int) -> Members:
+    from remote_runtime.system.process.filters import FilteredFile
 
-    unpacked = Filtered(argv, file)
+    unpacked = FilteredFile(argv, file)
     try:
         for member in _tar(unpacked, beat, most):
             yield member
@@ -121,7 +123,7 @@ def _tar_of_program(argv: List[str], file: Any, beat: Beat, most: int) -> Member
         unpacked.close()
 
 
-def _tar(unpacked: Any, beat: Beat, most: int) -> Members:
+def _tar(unpacked: Any, beat: ProgressCallback, most: int) -> Members:
     import tarfile
 
     stream = _Stream(unpacked, beat)
@@ -233,7 +235,7 @@ class _Part(object):
         return data
 
 
-def _zip(file: Any, beat: Beat) -> Members:
+def _zip(file: Any, beat: ProgressCallback) -> Members:
     import zipfile
 
     with zipfile.ZipFile(file) as archive:

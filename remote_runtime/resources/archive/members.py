@@ -43,7 +43,7 @@ class _Link(NamedTuple):
     steps: List[str]
 
 
-class Admission(object):
+class MemberFilter(object):
     """Decides about the members of one archive, in their order; keeps what was admitted.
 
     ``kinds`` maps each admitted path, relative and clean, to its kind; the directories on the way

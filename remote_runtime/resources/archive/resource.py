@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NEW_MODE = 0o600  # it may have been fetched with credentials
 _LARGEST = 10 << 30  # bytes of an archive, unless more may be extracted from it
 
-Found = Optional[Mapping[str, Any]]
+CurrentState = Optional[Mapping[str, Any]]
 
 
 class Resource(TaskStateType):
@@ -41,7 +41,7 @@ class Resource(TaskStateType):
         made = [properties["creates"]] if "creates" in properties else []
         return [(path, True) for path in kept + made]
 
-    def read(self, host: "HostReader") -> Found:
+    def read(self, host: "HostReader") -> CurrentState:
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -50,10 +50,10 @@ class Resource(TaskStateType):
             raise ResourceError("%s is %s, not an archive; it was not changed" % (self.name, what))
         return {"ensure": node.kind, "mode": node.mode, "owner": node.uid, "group": node.gid}
 
-    def observed(self, host: "HostReader", found: Found) -> Any:
+    def observed(self, host: "HostReader", found: CurrentState) -> Any:
         return {"ensure": None} if found is None else found
 
-    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
+    def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
         """Whether what it was extracted for is there. See the base class."""
         return {"created": self._is_created(host)}
 
@@ -61,7 +61,7 @@ class Resource(TaskStateType):
         creates = self.settings.extraction.creates
         return bool(creates) and host.files.is_created(creates)
 
-    def require(self, host: "HostReader", found: Found) -> None:
+    def require(self, host: "HostReader", found: CurrentState) -> None:
         if self.ensure == "absent" or self._is_created(host):
             return
         host.accounts.number("user", self.settings.owner)
@@ -69,7 +69,7 @@ class Resource(TaskStateType):
         if found is None:
             host.files.require_parent(self.name)
 
-    def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+    def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
         self._require_created(host)
         if self.ensure == "absent":
             return [] if found is None else [self._removing("Would have removed", "ensure")]
@@ -81,7 +81,7 @@ class Resource(TaskStateType):
             tasks.append(self._removing("Would have cleaned up", "archive"))
         return tasks
 
-    def _getting(self, host: "HostReader", found: Found) -> List[Task]:
+    def _getting(self, host: "HostReader", found: CurrentState) -> List[Task]:
         """Download and extraction as one task: where either fails, nothing was changed."""
         changes = self._differences(host, found)
         downloads, parent = bool(changes), self.settings.extraction.parent
@@ -100,7 +100,7 @@ class Resource(TaskStateType):
 
         return [Task(". ".join(messages), act, changes)] if messages else []
 
-    def _differences(self, host: "HostReader", found: Found) -> List[Change]:
+    def _differences(self, host: "HostReader", found: CurrentState) -> List[Change]:
         """What makes a download necessary."""
         want = self.settings.checksum
         if found is None:
@@ -121,7 +121,7 @@ class Resource(TaskStateType):
             changes.append(Change("checksum", has, want))
         return changes
 
-    def _download(self, host: "Host", found: Found, extracts: bool) -> None:
+    def _download(self, host: "Host", found: CurrentState, extracts: bool) -> None:
         kept = found is not None and found["ensure"] == "file"
         uid, gid = host.accounts.uid(self.settings.owner), host.accounts.gid(self.settings.group)
         host.downloads.fetch(

@@ -2,10 +2,10 @@
 
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.downloads.request import access_problems, longer_than_nothing, url_problem
+from remote_runtime.downloads.request import access_problems, positive_seconds, url_problem
 from remote_runtime.validation import rules
 
-Found = List[Tuple[str, str]]
+Problems = List[Tuple[str, str]]
 
 # A name's ending and the kind of archive that it stands for.
 _ENDINGS = (
@@ -59,7 +59,7 @@ def parse_size(text: str) -> int:
     raise ValueError("%r is not a size such as 512MiB or 10GiB" % text)
 
 
-def problems(name: str, properties: Dict[str, Any]) -> Found:
+def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Every broken rule as (property, message); no message repeats what could be a credential."""
     found = [("name", message) for message in rules.of_path(name)]
     if not kind_of(name):
@@ -79,7 +79,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     return found
 
 
-def _of_url(name: str, url: Any) -> Found:
+def _of_url(name: str, url: Any) -> Problems:
     if not isinstance(url, str):
         return []
     wrong = url_problem(url)
@@ -98,11 +98,11 @@ def _of_url(name: str, url: Any) -> Found:
     return []
 
 
-def _of_limits(properties: Dict[str, Any]) -> Found:
-    found: Found = []
+def _of_limits(properties: Dict[str, Any]) -> Problems:
+    found: Problems = []
     parsers = (
-        ("download_timeout", longer_than_nothing),
-        ("extract_timeout", longer_than_nothing),
+        ("download_timeout", positive_seconds),
+        ("extract_timeout", positive_seconds),
         ("extract_max_size", parse_size),
     )
     for key, parse in parsers:

@@ -28,7 +28,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
-def in_the_way(archive: str, parent: Directory, kinds: Dict[str, str]) -> None:
+def refuse_obstacles(archive: str, parent: Directory, kinds: Dict[str, str]) -> None:
     """Refuse an archive for which something below ``parent`` would have to be removed first."""
     absent: Set[str] = set()
     for path in sorted(kinds):

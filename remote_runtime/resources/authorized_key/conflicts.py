@@ -17,7 +17,7 @@ class _Use(NamedTuple):
     lines: List[Key]
 
 
-def found(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+def find(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
     """See ``ResourceType.conflicts``."""
     files: Dict[Tuple[str, str], List[int]] = {}
     for at, (name, properties) in enumerate(resources):

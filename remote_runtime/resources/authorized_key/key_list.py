@@ -10,7 +10,7 @@ _PRIVATE = ("PRIVATE KEY-----", "PuTTY-User-Key-File")
 _OTHER_FORMS = ("-----BEGIN ", "---- BEGIN SSH2")
 
 
-class Listed(NamedTuple):
+class KeyList(NamedTuple):
     """The keys of a resource, and (property, message) for each mistake."""
 
     keys: List[Key]
@@ -26,7 +26,7 @@ class Line(NamedTuple):
     read_only: bool
 
 
-def listed(properties: Properties) -> Listed:
+def listed(properties: Properties) -> KeyList:
     """The keys that ``key`` lists, with the options and the comment of the resource."""
     found: List[Key] = []
     problems: List[Tuple[str, str]] = []
@@ -62,7 +62,7 @@ def _problem_of_text(text: str) -> str:
     return ""
 
 
-def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Properties) -> Listed:
+def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Properties) -> KeyList:
     """With the options and the comment of the resource."""
     options, comment = options_of(properties), properties.get("comment")
     for key in found:
@@ -79,7 +79,7 @@ def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Prop
         found = [key._replace(options=options) for key in found]
     if comment is not None:
         found = [key._replace(comment=str(comment)) for key in found]
-    return Listed(found, problems)
+    return KeyList(found, problems)
 
 
 def options_of(properties: Properties) -> Optional[str]:
@@ -200,7 +200,7 @@ def _new(key: Key) -> Line:
     return Line(key.line, key, False)
 
 
-def shown(lines: Sequence[Line], wanted: Optional[Sequence[Key]]) -> List[str]:
+def key_records(lines: Sequence[Line], wanted: Optional[Sequence[Key]]) -> List[str]:
     """What records say of the keys in these lines: all, or those that are ``wanted``."""
     identities = None if wanted is None else {key.identity for key in wanted}
     found = []

@@ -80,7 +80,7 @@ class Resource(StateType):
 
     @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-        return conflicts.found(resources)
+        return conflicts.find(resources)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         place = self._place(host)
@@ -88,9 +88,9 @@ class Resource(StateType):
         every = self._exclusive or "key" not in self.properties
         mine = None if every else self._wanted
         refusals = [] if place is None else place.refusals()
-        self._then = key_list.shown(self._after(lines), mine)
+        self._then = key_list.key_records(self._after(lines), mine)
         self._refused = bool(refusals)
-        found = key_list.shown(lines, mine)
+        found = key_list.key_records(lines, mine)
         if not found and (self.ensure == "absent" or self._then or "key" not in self.properties):
             return None
         return {"keys": found, "permissions": "; ".join(refusals) or ACCEPTED}

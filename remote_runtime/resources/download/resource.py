@@ -78,9 +78,9 @@ class Resource(PathStateType):
         url = self._text("checksum_url")
         if not url:
             return None
-        from remote_runtime.downloads.http_get import beside
+        from remote_runtime.downloads.http_get import redirected
 
-        return beside(self._request(), url)
+        return redirected(self._request(), url)
 
     def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """What the manifest says; what a server has is known in a push only."""

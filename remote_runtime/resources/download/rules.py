@@ -7,16 +7,16 @@ from remote_runtime.resources.archive.rules import parse_size
 from remote_runtime.resources.file.modes import parse_mode
 from remote_runtime.validation import rules
 
-Found = List[Tuple[str, str]]
+Problems = List[Tuple[str, str]]
 
 _PARSERS = (
-    ("timeout", request.longer_than_nothing),
+    ("timeout", request.positive_seconds),
     ("max_size", parse_size),
     ("mode", parse_mode),
 )
 
 
-def problems(name: str, properties: Dict[str, Any]) -> Found:
+def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Every broken rule as (property, message); no message repeats what could be a credential."""
     found = [("name", message) for message in rules.of_path(name)]
     if name == "/":

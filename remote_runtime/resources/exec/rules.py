@@ -3,12 +3,12 @@
 from typing import Any, Dict
 
 from remote_runtime.validation import rules
-from remote_runtime.validation.command_rules import Found, listed, of_settings, of_words
+from remote_runtime.validation.command_rules import Problems, listed, of_settings, of_words
 
 
-def problems(name: str, properties: Dict[str, Any]) -> Found:
+def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Every broken rule as (property, message)."""
-    found: Found = []
+    found: Problems = []
     if not name.isprintable() and any(
         ord(char) == 127 or (ord(char) < 32 and char not in "\n\t") for char in name
     ):
@@ -29,9 +29,9 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     return found
 
 
-def _of_guard(key: str, properties: Dict[str, Any], plain: bool) -> Found:
+def _of_guard(key: str, properties: Dict[str, Any], plain: bool) -> Problems:
     guard = properties.get(key)
-    found: Found = []
+    found: Problems = []
     if plain and properties.get("guard_interpreter", "default") == "default":
         found += of_words(key, guard.get("command") if isinstance(guard, dict) else guard)
     if isinstance(guard, dict):

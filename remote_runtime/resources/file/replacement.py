@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, List, Optional
 
 from remote_runtime.base import Change
-from remote_runtime.changes import HASHED, told_by_size
+from remote_runtime.changes import HASHED, differs_by_size
 from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def changes(
     old = None
     if node is not None and node.kind == "file":
         old = "%d bytes" % node.size
-        if not told_by_size(node.size, content.size if content is not None else None):
+        if not differs_by_size(node.size, content.size if content is not None else None):
             old = HASHED + host.files.digest(path, known=node)
     new = HASHED + content.sha256 if content is not None else None
     if old is not None and old == new:

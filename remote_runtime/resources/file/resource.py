@@ -13,11 +13,11 @@ from typing import (
 )
 
 from remote_runtime.base import Change, Missing, Properties
-from remote_runtime.changes import told_by_size
+from remote_runtime.changes import differs_by_size
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewFile
 from remote_runtime.resources.file import modes, removal, replacement
-from remote_runtime.tasks import ATTRIBUTES, NewContent, Task, TaskStateType, Travel
+from remote_runtime.tasks import ATTRIBUTES, BlobNeed, NewContent, Task, TaskStateType
 from remote_runtime.text.shell_words import split
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Resource(TaskStateType):
         seen = {"ensure": node.kind, "mode": node.mode, "owner": node.uid, "group": node.gid}
         if self.ensure == "absent" and node.kind == "file":
             seen["content"] = "%d bytes of %d" % (node.size, node.mtime)
-            if not told_by_size(node.size, None):
+            if not differs_by_size(node.size, None):
                 seen["content"] = host.files.digest(self.name, known=node)
         return dict(seen, **self.left(host, found))
 
@@ -109,7 +109,7 @@ class Resource(TaskStateType):
         node = self.node(host, found)
         if size is None:
             return [key for key in ATTRIBUTES if key not in ("size", "checksum")]
-        if node is not None and told_by_size(node.size, size):
+        if node is not None and differs_by_size(node.size, size):
             return [key for key in ATTRIBUTES if key != "checksum"]
         return ATTRIBUTES
 
@@ -349,7 +349,7 @@ class Resource(TaskStateType):
         uid, gid, mode = want
         return NewFile(self.name, content, mode=mode, uid=uid, gid=gid, replaces=node)
 
-    def travels(self, host: "HostReader") -> List[Travel]:
+    def travels(self, host: "HostReader") -> List[BlobNeed]:
         given = [self.properties.get(key) for key in ("content", "source")]
         for value in given if self.ensure == "present" else ():
             if isinstance(value, dict):
@@ -361,7 +361,7 @@ class Resource(TaskStateType):
                     new = NewContent(self.name, content, self._wanted_mode(node))
                 except ResourceError:
                     return []  # told at the resource's turn
-                return [Travel(content.sha256, False, new)]
+                return [BlobNeed(content.sha256, False, new)]
         return []
 
     def _differs(self, host: "HostReader", content: "Content", node: "Optional[Node]") -> bool:

@@ -10,7 +10,7 @@ from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import SWAP, Entry
-from remote_runtime.system.kernel.mounts import Mounted
+from remote_runtime.system.kernel.mounts import MountEntry
 from remote_runtime.validation import rules
 
 NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
@@ -54,7 +54,7 @@ class Resource(StateType):
     partial = True
     _old: Optional[Entry] = None  # as it is in the table
     _point = ""  # the mount point without symlinks
-    _now: Optional[Mounted] = None
+    _now: Optional[MountEntry] = None
     _right = False  # whether what is mounted is what has to be
     _stale = False  # whether systemd has an older table
 
@@ -246,7 +246,7 @@ class Resource(StateType):
         if "active_options" in diff or changed:
             host.mounts.remount(now, entry._replace(point=now.point))
 
-    def _replace(self, host: Host, now: Mounted, entry: Entry) -> None:
+    def _replace(self, host: Host, now: MountEntry, entry: Entry) -> None:
         """Mount an entry instead; where that fails, what was mounted before is mounted again."""
         before = self._entry_of(host, now)
         self._release(host, now)
@@ -272,7 +272,7 @@ class Resource(StateType):
             return False
         return before is not None
 
-    def _entry_of(self, host: Host, now: Mounted) -> Optional[Entry]:
+    def _entry_of(self, host: Host, now: MountEntry) -> Optional[Entry]:
         """What mounts the same again; None where that is not known, as for a bind mount that is
         not in the table."""
         if self._old is not None and host.mounts.is_source(now, self._old):
@@ -296,7 +296,7 @@ class Resource(StateType):
             self._release(host, now)
 
     @staticmethod
-    def _release(host: Host, now: Mounted) -> None:
+    def _release(host: Host, now: MountEntry) -> None:
         if now.point in NEEDED:
             raise ResourceError(
                 "%s cannot be unmounted; the host needs it" % now.point,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
-from remote_runtime.effects import DATABASES, below, everything, tells_accounts
+from remote_runtime.effects import DATABASES, below, everything, is_account_database
 from remote_runtime.overlay.planned_nodes import shared
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _one(type_name: str, name: str) -> Covers:
     names: Sequence[str] = (name, name + ".service")
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        if thing in DATABASES and tells_accounts(kind, value):
+        if thing in DATABASES and is_account_database(kind, value):
             return True
         return kind == thing and value in names
 

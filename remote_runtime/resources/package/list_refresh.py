@@ -38,7 +38,7 @@ class PackageListReader(package_ports.PackageListReader):
         behind = turns.packages[package : package + 1]
         return bool(behind) and behind[0] < turns.repositories[repository]
 
-    def _turns(self, manager: str) -> "Turns":
+    def _turns(self, manager: str) -> "RefreshPlan":
         known: Dict[str, RefreshPlan] = self._context.one(_all_turns)
         if manager not in known:
             known[manager] = RefreshPlan(self._context, manager)

@@ -32,12 +32,13 @@ from remote_runtime.resources.package.provider import (
     VersionChange,
     matching_version,
 )
-from remote_runtime.retries import retried, tries_of
+from remote_runtime.retries import retry, tries_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.resources.package.answers import Answers
-    from remote_runtime.resources.package.preconditions import Preconditions
+    from remote_runtime.resources.package.batch import PlannedChange
+    from remote_runtime.resources.package.preconditions import FailedPrecondition, Preconditions
     from remote_runtime.resources.package.provider import PackageFile
     from remote_runtime.resources.package.source import Source
     from remote_runtime.retries import Result
@@ -253,7 +254,9 @@ class Resource(ResourceType):
             return "the package lists do not contain the pending %s yet" % path
         return ""
 
-    def _obstacle(self, installed: Installed, available: Available) -> "Optional[Obstacle]":
+    def _obstacle(
+        self, installed: Installed, available: Available
+    ) -> "Optional[FailedPrecondition]":
         """Return why it cannot be installed and what to do, or None."""
         if self.ensure == ABSENT or self._settled(installed, available):
             return None
@@ -366,11 +369,11 @@ class Resource(ResourceType):
 
         return Action(wording.MARKED, act, [Change("marked as", "automatic", "manual")], [])
 
-    def _coming(self, own: Operation) -> "List[Wish]":
+    def _coming(self, own: Operation) -> "List[PlannedChange]":
         """What the turns right behind this one are going to do of the same kind."""
         from remote_runtime.resources.package.batch import MAX_PACKAGES
 
-        found: "List[Wish]" = []
+        found: "List[PlannedChange]" = []
         context = self.context
         alone = bool(context.promised or context.halts or self.item.health_checks)
         alone = alone or bool(own.file) or not self.provider.batches
@@ -395,7 +398,7 @@ class Resource(ResourceType):
                 break
         return found
 
-    def wish(self) -> "Optional[Wish]":
+    def wish(self) -> "Optional[PlannedChange]":
         """What this turn is going to do, None for nothing; ``ResourceError`` where that cannot be
         told before the turn."""
         from remote_runtime.resources.package.batch import PlannedChange
@@ -464,7 +467,7 @@ class Resource(ResourceType):
             return step()
 
         tries = tries_of(self.properties)
-        return retried(self.context, tries, count, lambda error: error.kind == DOWNLOAD)
+        return retry(self.context, tries, count, lambda error: error.kind == DOWNLOAD)
 
     def _foreseen(self, state: State, step: _Step) -> Sequence[VersionChange]:
         """What the package manager would change; ``Missing`` where it would fail or has to wait."""

@@ -13,7 +13,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.protocol.blobs import is_blob
 from remote_runtime.resources.package.provider import PackageFile, PackageProvider
-from remote_runtime.retries import is_transient, retried, tries_of
+from remote_runtime.retries import is_transient, retry, tries_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -88,7 +88,7 @@ class Source(object):
             return "the source"
         from remote_runtime.downloads import http_get
 
-        return str(self._given) if self._is_path() else http_get.shown(str(self._given))
+        return str(self._given) if self._is_path() else http_get.display_url(str(self._given))
 
     def _named(self, found: PackageFile) -> PackageFile:
         """The package, if it is that of the resource."""
@@ -146,7 +146,7 @@ class Source(object):
             return self._copied(receive, self._checksum)
 
         try:
-            return retried(context, tries_of(self._item.properties), fetch, is_transient)
+            return retry(context, tries_of(self._item.properties), fetch, is_transient)
         except ResourceError as error:
             if context.noop and url_probe.may_change(context, error, url):
                 raise Unknowable("%s (asked before the push)" % error.message) from error

@@ -322,7 +322,7 @@ def _refused(where: str, why: str) -> ResourceError:
     if rules.is_download(where):
         from remote_runtime.downloads import http_get
 
-        where = http_get.shown(where)  # its query often holds a token
+        where = http_get.display_url(where)  # its query often holds a token
     return ResourceError(
         "the key %s is refused: %s" % (where, why),
         kind="resource.repository.key",

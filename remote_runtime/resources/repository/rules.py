@@ -19,10 +19,10 @@ ONLY = {
 }
 """The properties that one provider alone has."""
 
-Wrong = Tuple[str, str]
+Problem = Tuple[str, str]
 
 
-def problems(properties: Mapping[str, Any]) -> List[Wrong]:
+def problems(properties: Mapping[str, Any]) -> List[Problem]:
     """What is wrong, as (property, message)."""
     if properties.get("ensure") == "absent":
         return []
@@ -66,7 +66,7 @@ def compare(found: keys.Keys, expected: str) -> str:
     return "%s, not %s" % (has, ", ".join(wanted))
 
 
-def _addresses(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+def _addresses(properties: Mapping[str, Any]) -> Iterator[Problem]:
     given = [k for k in ("url", "urls", "mirrorlist", "metalink") if properties.get(k)]
     if not given:
         yield "", "url is required"
@@ -93,7 +93,7 @@ def _wrong_address(url: str) -> str:
     return "%r is not a URL, such as https://packages.example.org/debian" % url
 
 
-def _suites(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+def _suites(properties: Mapping[str, Any]) -> Iterator[Problem]:
     suites, components = properties.get("suites"), properties.get("components")
     if not suites:
         for key in ("components", "types", "architectures"):
@@ -109,7 +109,7 @@ def _suites(properties: Mapping[str, Any]) -> Iterator[Wrong]:
         yield "components", "suites require components, such as [main]"
 
 
-def _keys(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+def _keys(properties: Mapping[str, Any]) -> Iterator[Problem]:
     key, expected = properties.get("key"), properties.get("fingerprint")
     if expected:
         for one in fingerprints(expected):
@@ -135,7 +135,7 @@ def _keys(properties: Mapping[str, Any]) -> Iterator[Wrong]:
     yield from _key_itself(key, expected)
 
 
-def _key_itself(key: str, expected: Optional[str]) -> Iterator[Wrong]:
+def _key_itself(key: str, expected: Optional[str]) -> Iterator[Problem]:
     try:
         data = inline(key)
         if data is None:
@@ -151,7 +151,7 @@ def _key_itself(key: str, expected: Optional[str]) -> Iterator[Wrong]:
         yield "key", why
 
 
-def _more(properties: Mapping[str, Any]) -> Iterator[Wrong]:
+def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:
     lower = {key.lower() for key in properties.get("options") or {}}
     if len(lower) < len(properties.get("options") or {}):
         yield "options", "an option is there twice"

@@ -7,11 +7,11 @@ from remote_runtime.base import Properties
 from remote_runtime.host.file_ports import Contents
 from remote_runtime.host.ports import HostReader
 from remote_runtime.resources.scaffold.rules import POST_TIMEOUT
-from remote_runtime.resources.scaffold.tree import Wanted
+from remote_runtime.resources.scaffold.tree import PlannedFile
 from remote_runtime.text import duration
 
 
-class Processing(object):
+class PostCommands(object):
     """The post commands of one scaffold; ``discard`` it, else the copies go with the run.
 
     Each file is processed once, however often the scaffold is looked at.
@@ -21,20 +21,20 @@ class Processing(object):
         self._root = root
         self._rules = post_rules(properties)
         self._timeout = duration.parse(str(properties.get("post_timeout") or POST_TIMEOUT))
-        self._done: Dict[str, Wanted] = {}
+        self._done: Dict[str, PlannedFile] = {}
         self._contents: Optional[Contents] = None
 
     def matches(self, path: str) -> bool:
         """Whether a command is for this file."""
         return bool(commands_for(self._rules, path))
 
-    def require(self, host: HostReader, files: List[Wanted]) -> None:
+    def require(self, host: HostReader, files: List[PlannedFile]) -> None:
         """``Missing`` for what keeps the first command that is needed from being started."""
         for file in files:
             for command in commands_for(self._rules, file.path):
                 host.contents.require(command, "cannot process %s" % file.path)
 
-    def __call__(self, host: HostReader, file: Wanted) -> Wanted:
+    def __call__(self, host: HostReader, file: PlannedFile) -> PlannedFile:
         """The file as the commands leave it. ``ResourceError`` when one fails."""
         commands = commands_for(self._rules, file.path)
         if not commands:
@@ -49,7 +49,7 @@ class Processing(object):
                 commands=commands,
                 timeout=self._timeout,
             )
-            self._done[file.path] = Wanted(file.path, content, bool(mode & 0o111))
+            self._done[file.path] = PlannedFile(file.path, content, bool(mode & 0o111))
         return self._done[file.path]
 
     def discard(self) -> None:

@@ -6,7 +6,7 @@ from remote_runtime.base import Change, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.scaffold.tree import Tree, parents
-from remote_runtime.resources.scaffold.tree_scan import Look, shown
+from remote_runtime.resources.scaffold.tree_scan import TreeScan, display_path
 from remote_runtime.tasks import Task
 
 REMOVED = "Would have removed %d scaffold files"
@@ -19,7 +19,7 @@ class Extra(NamedTuple):
     last: List[Task]
 
 
-def of_extra(host: HostReader, look: Look, tree: Tree, message: str) -> Extra:
+def of_extra(host: HostReader, look: TreeScan, tree: Tree, message: str) -> Extra:
     """Remove the files that are not part of the scaffold, and the directories that leaves empty."""
     extra = look.extra(tree)
     if not extra:
@@ -32,7 +32,7 @@ def of_extra(host: HostReader, look: Look, tree: Tree, message: str) -> Extra:
     return Extra(tasks + tidying, _trying(look, staying, message))
 
 
-def of_scaffold(host: HostReader, look: Look, tree: Tree) -> List[Task]:
+def of_scaffold(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
     """Remove the scaffold's files, then what is empty of its directories, at last its own."""
     there = [file.path for file in tree.files if _is_there(look, file.path)]
     if look.unmet and host.files.lstat(look.root) is not None and not look.exists:
@@ -47,14 +47,16 @@ def of_scaffold(host: HostReader, look: Look, tree: Tree) -> List[Task]:
     return tasks + _trying(look, staying, message)
 
 
-def of_empty(host: HostReader, look: Look, tree: Tree) -> List[Task]:
+def of_empty(host: HostReader, look: TreeScan, tree: Tree) -> List[Task]:
     """Remove the directories that a push has emptied that was cut short."""
     emptied: Set[str] = set()
     for path in _inner_first(directories_of(tree) | {""}):
         is_empty = look.is_directory(path) and emptied.issuperset(look.names(path))
         if is_empty and host.files.is_removable(look.full(path)):
             emptied.add(path)
-    changes = [Change(shown(path) if path else look.root, "present", "absent") for path in emptied]
+    changes = [
+        Change(display_path(path) if path else look.root, "present", "absent") for path in emptied
+    ]
     message = "Would have removed %d empty scaffold directories" % len(emptied)
     task = _tidying(look, emptied)
     return [task._replace(message=message, changes=changes)] if emptied else []
@@ -69,15 +71,15 @@ def _above(paths: Iterable[str]) -> Set[str]:
     return {above for path in paths for above in parents(path)}
 
 
-def _is_there(look: Look, path: str) -> bool:
+def _is_there(look: TreeScan, path: str) -> bool:
     node = look.node(path)
     return node is not None and node.kind in ("file", "symlink")
 
 
-def _removing(look: Look, path: str, message: str) -> Task:
+def _removing(look: TreeScan, path: str, message: str) -> Task:
     """Remove one file. One that cannot be removed keeps no other from being removed; the look
     afterwards finds it."""
-    changes = [Change(shown(path), "present", "absent")]
+    changes = [Change(display_path(path), "present", "absent")]
 
     def remove(host: Host) -> None:
         try:
@@ -89,7 +91,7 @@ def _removing(look: Look, path: str, message: str) -> Task:
     return Task(message, remove, changes)
 
 
-def _trying(look: Look, paths: List[str], message: str) -> List[Task]:
+def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
     """Try to remove what seems not to let itself be removed, once all else is done, and fail."""
     if not paths:
         return []
@@ -110,15 +112,17 @@ def _trying(look: Look, paths: List[str], message: str) -> List[Task]:
         finally:
             raise failed[0]
 
-    return [Task(message, remove, [Change(shown(path), "present", "absent") for path in paths])]
+    return [
+        Task(message, remove, [Change(display_path(path), "present", "absent") for path in paths])
+    ]
 
 
-def _remove(host: Host, look: Look, path: str) -> None:
+def _remove(host: Host, look: TreeScan, path: str) -> None:
     look.ensure_inside(host, path)
     host.files.unlink(look.full(path))
 
 
-def _tidying(look: Look, directories: Set[str]) -> Task:
+def _tidying(look: TreeScan, directories: Set[str]) -> Task:
     """Remove those of the directories that are empty by then."""
 
     def tidy(host: Host) -> None:
@@ -140,4 +144,4 @@ def _remove_empty(host: Host, path: str) -> None:
     except Unknowable:
         raise
     except ResourceError as error:
-        host.warn("%s is empty but was not removed: %s" % (shown(path), error))
+        host.warn("%s is empty but was not removed: %s" % (display_path(path), error))

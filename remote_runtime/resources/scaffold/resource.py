@@ -4,14 +4,14 @@ import os
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Change, Missing, Properties
-from remote_runtime.changes import HASHED, told_by_size
+from remote_runtime.changes import HASHED, differs_by_size
 from remote_runtime.errors import ResourceError
 from remote_runtime.resources.scaffold import removal, rules
-from remote_runtime.resources.scaffold.post_commands import Processing
-from remote_runtime.resources.scaffold.tree import Tree, Wanted, entries, tree_of
-from remote_runtime.resources.scaffold.tree_scan import Look, parent_in_the_way, shown
+from remote_runtime.resources.scaffold.post_commands import PostCommands
+from remote_runtime.resources.scaffold.tree import PlannedFile, Tree, entries, tree_of
+from remote_runtime.resources.scaffold.tree_scan import TreeScan, display_path, parent_in_the_way
 from remote_runtime.system.paths import walk
-from remote_runtime.tasks import NewContent, Task, TaskStateType, Travel
+from remote_runtime.tasks import BlobNeed, NewContent, Task, TaskStateType
 
 if TYPE_CHECKING:
     from remote_runtime.host.ports import Host, HostReader, Node
@@ -20,7 +20,7 @@ _NEW = 0o644
 _EXECUTE = 0o111
 _CHANGED = "Would have changed %d scaffold files"
 
-Found = Optional[Mapping[str, Any]]
+CurrentState = Optional[Mapping[str, Any]]
 
 
 class Resource(TaskStateType):
@@ -30,17 +30,17 @@ class Resource(TaskStateType):
 
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
-        self._processing = Processing(properties, name)
+        self._processing = PostCommands(properties, name)
         self._unmet: List[Missing] = []
-        self._files: List[Wanted] = []  # of which commands are still to make something
+        self._files: List[PlannedFile] = []  # of which commands are still to make something
         self._tidied = False
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         return rules.problems(name, properties)
 
-    def travels(self, host: "HostReader") -> List[Travel]:
-        found: List[Travel] = []
+    def travels(self, host: "HostReader") -> List[BlobNeed]:
+        found: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
             try:
@@ -52,22 +52,22 @@ class Resource(TaskStateType):
                 continue  # told at the resource's turn
             mode = file_mode(node, bool(entry.get("executable")))
             new = NewContent(full, host.contents.of(entry), mode)
-            found.append(Travel(entry["$blob"], self._processing.matches(entry["path"]), new))
+            found.append(BlobNeed(entry["$blob"], self._processing.matches(entry["path"]), new))
         return found
 
-    def read(self, host: "HostReader") -> Found:
+    def read(self, host: "HostReader") -> CurrentState:
         above = parent_in_the_way(host, self.name)
         node = None if above is not None else host.files.lstat(self.name)
         return None if node is None else {"kind": node.kind}
 
-    def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
+    def left(self, host: "HostReader", found: CurrentState = None) -> Mapping[str, Any]:
         """With its files, and of one that purges the names of all. See the base class."""
         contents = []
         for entry in entries(self.properties.get("source")):
             full = os.path.join(self.name, entry["path"])
             node = host.files.lstat(full)
             there = node is not None and node.kind == "file"
-            same = node is not None and there and not told_by_size(node.size, entry["size"])
+            same = node is not None and there and not differs_by_size(node.size, entry["size"])
             contents.append((entry["path"], host.files.digest(full) if same else ""))
         found = {"files": sorted(contents)}
         if self.properties.get("purge") is True:
@@ -75,15 +75,15 @@ class Resource(TaskStateType):
             return dict(found, names=names)
         return found
 
-    def require(self, host: "HostReader", found: Found) -> None:
+    def require(self, host: "HostReader", found: CurrentState) -> None:
         for missing in self._unmet:
             raise missing
         self._processing.require(host, self._files)
 
-    def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+    def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
         tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
-        look = Look(host, self.name, purge)
+        look = TreeScan(host, self.name, purge)
         if self.ensure == "absent":
             return self._removing(host, look, tree)
         self._files = tree.files
@@ -100,7 +100,7 @@ class Resource(TaskStateType):
             self._processing.discard()
         return _counted(tasks)
 
-    def _removing(self, host: "HostReader", look: Look, tree: Tree) -> List[Task]:
+    def _removing(self, host: "HostReader", look: TreeScan, tree: Tree) -> List[Task]:
         """Empty directories are tried once: what stays has been told."""
         tasks = removal.of_scaffold(host, look, tree)
         if not tasks and not self._tidied:
@@ -114,26 +114,26 @@ class Resource(TaskStateType):
             names[3:] = ["%d more" % (len(names) - 3)]
         return "still different: " + ", ".join(names) if names else ""
 
-    def _directories(self, look: Look, tree: Tree) -> List[Task]:
+    def _directories(self, look: TreeScan, tree: Tree) -> List[Task]:
         found = look.missing_directories(tree.directories, tree.files)
         missing = found if look.exists else ["", *found]
         return [self._directory(look, path) for path in missing]
 
-    def _directory(self, look: Look, path: str) -> Task:
+    def _directory(self, look: TreeScan, path: str) -> Task:
         def create(host: "Host") -> None:
             look.ensure_inside(host, path)
             host.files.make_directory(look.full(path), 0o755)
 
-        change = Change(shown(path), "absent", "directory")
+        change = Change(display_path(path), "absent", "directory")
         return Task("Would have created directory", create, [change])
 
-    def _contents(self, host: "HostReader", look: Look, tree: Tree, ready: bool) -> List[Task]:
+    def _contents(self, host: "HostReader", look: TreeScan, tree: Tree, ready: bool) -> List[Task]:
         """What brings the files to their places; ``ready``: the commands can be run."""
         made = [self._processing(host, one) if ready else one for one in tree.files]
         found = [self._file(host, look, wanted) for wanted in made]
         return [task for task in found if task is not None]
 
-    def _file(self, host: "HostReader", look: Look, wanted: Wanted) -> Optional[Task]:
+    def _file(self, host: "HostReader", look: TreeScan, wanted: PlannedFile) -> Optional[Task]:
         node = look.node(wanted.path)
         if node is not None:
             look.refuse(wanted, node)
@@ -143,7 +143,7 @@ class Resource(TaskStateType):
         is_file = node is not None and node.kind == "file"
         if node is not None and is_file:
             before = "%d bytes" % node.size
-            if not told_by_size(node.size, content.size):
+            if not differs_by_size(node.size, content.size):
                 before = HASHED + host.files.digest(full)
             if before == HASHED + content.sha256:
                 return self._mode(look, wanted.path, node, mode)
@@ -153,11 +153,11 @@ class Resource(TaskStateType):
             look.ensure_inside(host, wanted.path)
             host.files.put(full, content, mode=mode, uid=uid, gid=gid)
 
-        change = Change(shown(wanted.path), before, HASHED + content.sha256)
+        change = Change(display_path(wanted.path), before, HASHED + content.sha256)
         new = NewContent(full, content, mode)
         return Task(_CHANGED, put, [change], "writing %s" % full, new)
 
-    def _mode(self, look: Look, path: str, node: "Node", mode: int) -> Optional[Task]:
+    def _mode(self, look: TreeScan, path: str, node: "Node", mode: int) -> Optional[Task]:
         if node.mode & 0o777 == mode:
             return None
 
@@ -165,7 +165,9 @@ class Resource(TaskStateType):
             look.ensure_inside(host, path)
             host.files.set_mode(look.full(path), mode)
 
-        return Task(_CHANGED, set_mode, [Change(shown(path), "%04o" % node.mode, "%04o" % mode)])
+        return Task(
+            _CHANGED, set_mode, [Change(display_path(path), "%04o" % node.mode, "%04o" % mode)]
+        )
 
 
 def file_mode(node: "Optional[Node]", executable: bool) -> int:

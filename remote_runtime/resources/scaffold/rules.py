@@ -5,12 +5,12 @@ from typing import Any, Dict, List, Tuple
 from remote_runtime.text import duration, shell_words
 from remote_runtime.validation import rules
 
-Found = List[Tuple[str, str]]
+Problems = List[Tuple[str, str]]
 
 POST_TIMEOUT = "1m"
 
 
-def problems(name: str, properties: Dict[str, Any]) -> Found:
+def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Every broken rule as (property, message)."""
     found = [("name", message) for message in rules.of_path(name)]
     if name == "/":
@@ -29,8 +29,8 @@ def problems(name: str, properties: Dict[str, Any]) -> Found:
     return found
 
 
-def _of_delimiters(properties: Dict[str, Any]) -> Found:
-    found: Found = []
+def _of_delimiters(properties: Dict[str, Any]) -> Problems:
+    found: Problems = []
     for key, other in (("left", "right"), ("right", "left")):
         value = properties.get(key + "_delimiter")
         if value is None:
@@ -45,8 +45,8 @@ def _of_delimiters(properties: Dict[str, Any]) -> Found:
     return found
 
 
-def _of_post(properties: Dict[str, Any]) -> Found:
-    found: Found = []
+def _of_post(properties: Dict[str, Any]) -> Problems:
+    found: Problems = []
     for entry in properties.get("post") or []:
         for pattern, command in entry.items():
             if not pattern:

@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
 
 
-class Wanted(NamedTuple):
+class PlannedFile(NamedTuple):
     """One file: its path below the directory, its content, whether it may be executed."""
 
     path: str
@@ -19,7 +19,7 @@ class Wanted(NamedTuple):
 class Tree(NamedTuple):
     """``directories`` are those that no file brings with it."""
 
-    files: List[Wanted]
+    files: List[PlannedFile]
     directories: List[str]
 
 
@@ -28,7 +28,7 @@ def tree_of(source: Any, host: HostReader) -> Tree:
     if not isinstance(source, dict) or "$tree" not in source:
         raise ResourceError("the plan contains no files for this scaffold")
     files = [
-        Wanted(_inside(entry["path"]), host.contents.of(entry), bool(entry.get("executable")))
+        PlannedFile(_inside(entry["path"]), host.contents.of(entry), bool(entry.get("executable")))
         for entry in source.get("files", [])
     ]
     return Tree(files, [_inside(path) for path in source.get("directories", [])])

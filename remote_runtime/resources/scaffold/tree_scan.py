@@ -6,13 +6,13 @@ from typing import Dict, List, Optional
 from remote_runtime.base import Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader, Node
-from remote_runtime.resources.scaffold.tree import Tree, Wanted, parents
+from remote_runtime.resources.scaffold.tree import PlannedFile, Tree, parents
 
 _PROPERTIES = ("", "ensure", "owner", "group", "mode", "provider")
 _WORDS = {"symlink": "a symlink", "file": "a file", "directory": "a directory"}
 
 
-class Look(object):
+class TreeScan(object):
     """One look at a directory and what the scaffold has in it; ``unmet`` says what is in the way.
 
     With ``purge`` a file where the scaffold has a directory counts as gone.
@@ -67,7 +67,7 @@ class Look(object):
         hint = "use another directory; ccm does not change the existing file"
         self.unmet.append(Missing(message, hint=hint))
 
-    def refuse(self, wanted: Wanted, found: Node) -> None:
+    def refuse(self, wanted: PlannedFile, found: Node) -> None:
         """Note what is in the way of a file."""
         full = self.full(wanted.path)
         if found.kind == "directory":
@@ -90,7 +90,7 @@ class Look(object):
                     hint="find out what changes it; nothing was written to it",
                 )
 
-    def missing_directories(self, wanted: List[str], files: List[Wanted]) -> List[str]:
+    def missing_directories(self, wanted: List[str], files: List[PlannedFile]) -> List[str]:
         """The directories to be created below this one, the outer ones first."""
         needed = set(wanted)
         for path in wanted + [file.path for file in files]:
@@ -123,7 +123,7 @@ class Look(object):
         return [os.path.join(path, name) for name in self._files.entries(full)]
 
 
-def shown(path: str) -> str:
+def display_path(path: str) -> str:
     """A path below the directory for people: never the name of a property, bytes that are no UTF-8
     as escapes."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -9,7 +9,7 @@ from remote_runtime.resources.wait import rules
 from remote_runtime.text import duration
 
 if TYPE_CHECKING:
-    from remote_runtime.host.conditions import Condition, Sight
+    from remote_runtime.host.conditions import Condition, ConditionResult
     from remote_runtime.host.ports import Host, HostReader
 
 TIMEOUT = "5m"
@@ -25,7 +25,7 @@ class Resource(ActionStateType):
     done = "waited"
     read_only = True
     _deadline = 0.0
-    _sight: "Optional[Sight]" = None  # what the last look found
+    _sight: "Optional[ConditionResult]" = None  # what the last look found
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -70,7 +70,7 @@ class Resource(ActionStateType):
         """Whether what is waited for is that the condition holds."""
         return self.ensure == "present"
 
-    def _look(self, host: "HostReader") -> "Sight":
+    def _look(self, host: "HostReader") -> "ConditionResult":
         """What the last look found, the first one if there was none."""
         if self._sight is None:
             seconds = self._seconds("timeout", TIMEOUT)

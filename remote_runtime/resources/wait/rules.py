@@ -18,13 +18,13 @@ _BELONGS = {
 _HOST = re.compile(r"[^\s/\x00-\x1f\x7f]+\Z")
 _SHORTEST = 0.1  # seconds between two looks
 
-Found = List[Tuple[str, str]]
+Problems = List[Tuple[str, str]]
 
 
-def problems(properties: Dict[str, Any]) -> Found:
+def problems(properties: Dict[str, Any]) -> Problems:
     """Every broken rule as (property, message)."""
     given = [key for key in CONDITIONS if properties.get(key) is not None]
-    found: Found = []
+    found: Problems = []
     if len(given) != 1:
         problem = "set exactly one of %s" % ", ".join(CONDITIONS)
         if given:
@@ -40,7 +40,7 @@ def problems(properties: Dict[str, Any]) -> Found:
     return found
 
 
-def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Found:
+def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Problems:
     text = properties.get(key)
     if not isinstance(text, str):
         return []
@@ -55,8 +55,8 @@ def _duration(key: str, properties: Dict[str, Any], shortest: float) -> Found:
     return []
 
 
-def _condition(properties: Dict[str, Any]) -> Found:
-    found: Found = []
+def _condition(properties: Dict[str, Any]) -> Problems:
+    found: Problems = []
     url, path, host = properties.get("url"), properties.get("file"), properties.get("host")
     if isinstance(host, str) and not _HOST.match(host):
         found.append(("host", "%r is not the name or the address of a host" % host))

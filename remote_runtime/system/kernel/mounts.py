@@ -36,7 +36,7 @@ _LARGEST = 1 << 20  # bytes of fstab
 _LIMIT = 5  # users of a mount that are named
 
 
-class Mounted(NamedTuple):
+class MountEntry(NamedTuple):
     """A line of mountinfo: ``root`` of the file system on ``device`` is seen at ``point``."""
 
     device: str
@@ -56,7 +56,7 @@ class MountTable(object):
         self._table: Optional[str] = None
         self._without_device: Optional[Set[str]] = None
         self._read_at = -1
-        self._all: List[Mounted] = []
+        self._all: List[MountEntry] = []
         self._swaps: List[str] = []
 
     def _read(self) -> None:
@@ -69,7 +69,7 @@ class MountTable(object):
         self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), -1
         self._table = None
 
-    def all(self) -> Sequence[Mounted]:
+    def all(self) -> Sequence[MountEntry]:
         """In the order in which they were mounted."""
         self._read()
         return self._all
@@ -88,11 +88,11 @@ class MountTable(object):
             return ""
         return self._files.read(path, _LARGEST, follow=True).decode("utf-8", "surrogateescape")
 
-    def stack(self, point: str) -> List[Mounted]:
+    def stack(self, point: str) -> List[MountEntry]:
         """What is mounted right at a path, the last on top."""
         return [one for one in self.all() if one.point == point]
 
-    def at(self, point: str) -> Optional[Mounted]:
+    def at(self, point: str) -> Optional[MountEntry]:
         """What is on top there, None for nothing."""
         found = self.stack(point)
         return found[-1] if found else None
@@ -102,7 +102,7 @@ class MountTable(object):
         self._read()
         return resolved(device) in self._swaps
 
-    def around(self, path: str) -> Optional[Mounted]:
+    def around(self, path: str) -> Optional[MountEntry]:
         """The mount that a path without links is on."""
         found = [one for one in self.all() if is_within(path, one.point)]
         return max(reversed(found), key=lambda one: len(one.point), default=None)
@@ -115,7 +115,7 @@ class MountTable(object):
         except OSError:
             return False  # another init, or no table
 
-    def is_source(self, mounted: Mounted, wanted: Entry) -> bool:
+    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
         """Whether what is mounted is that of an entry."""
         device = wanted.device
         if fstab.is_binding(wanted.options):
@@ -132,7 +132,7 @@ class MountTable(object):
             return os.path.realpath(mounted.source) == resolved(device)
         return mounted.source.rstrip("/") == device.rstrip("/")
 
-    def _is_whole(self, mounted: Mounted) -> bool:
+    def _is_whole(self, mounted: MountEntry) -> bool:
         """Whether it is a file system of its own, not a part of another one, or one in memory that
         is mounted elsewhere: to remount it would change that."""
         if mounted.type.startswith(_OF_PARTS):
@@ -147,7 +147,7 @@ class MountTable(object):
             self._without_device = set(_without_device())
         return kind in self._without_device
 
-    def _is_seen(self, mounted: Mounted, path: str) -> bool:
+    def _is_seen(self, mounted: MountEntry, path: str) -> bool:
         around = self.around(path)
         if around is None:
             return False
@@ -221,9 +221,9 @@ def _backing(device: str) -> str:
         return ""
 
 
-def _mounted() -> Iterator[Mounted]:
+def _mounted() -> Iterator[MountEntry]:
     """What can be reached, what is mounted on something behind that."""
-    children: Dict[str, List[Tuple[str, Mounted]]] = {}
+    children: Dict[str, List[Tuple[str, MountEntry]]] = {}
     numbers: Dict[str, None] = {}
     for line in _lines("self/mountinfo"):
         fields = line.split(" ")
@@ -232,7 +232,7 @@ def _mounted() -> Iterator[Mounted]:
         end = fields.index("-", 6)
         words = [unescape(field) for field in (*fields[2:6], *fields[end + 1 : end + 4])]
         device, root, point, options, kind, source, on_system = words
-        mounted = Mounted(
+        mounted = MountEntry(
             device=device,
             root=root,
             point=point,
@@ -244,7 +244,7 @@ def _mounted() -> Iterator[Mounted]:
         numbers[fields[0]] = None
         children.setdefault(fields[1], []).append((fields[0], mounted))
     waiting = [one for parent, each in children.items() if parent not in numbers for one in each]
-    reached: Dict[str, Mounted] = {}
+    reached: Dict[str, MountEntry] = {}
     while waiting:
         number, mounted = waiting.pop()
         reached[number] = mounted

@@ -74,7 +74,9 @@ def is_accepted(key: str, value: str) -> bool:
     )
 
 
-def followers(key: str, value: str, interfaces: Sequence[str]) -> Dict[str, Optional[str]]:
+def dependent_parameters(
+    key: str, value: str, interfaces: Sequence[str]
+) -> Dict[str, Optional[str]]:
     """The other parameters that change with one, with their values; None for an unknown value.
 
     ``interfaces`` are the names below ``net/ipv4/conf`` or ``net/ipv6/conf``.

@@ -199,7 +199,7 @@ class Commands(object):
         outputs.started()
         if self._lock is not None:
             self._lock.started(process.pid)
-        talk = process_io.Conversation(
+        talk = process_io.ProcessIO(
             process,
             outputs,
             cancellation=self._cancellation, data=input, limit=limit, on_output=on_output,

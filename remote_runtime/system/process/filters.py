@@ -9,7 +9,7 @@ from remote_runtime.system.process.commands import DEFAULT_PATH
 _KEPT = 4096  # bytes that ``seek`` can go back: tarfile looks at the last blocks again
 
 
-class Filtered(object):
+class FilteredFile(object):
     """What a program writes that gets an open file as its input; ends with ``close``.
 
     What is not read stays in the pipe, and the program waits. ``ValueError`` at the end of a stream

@@ -77,7 +77,7 @@ class Outputs(object):
             os.close(self.ours.pop())
 
 
-class Conversation(object):
+class ProcessIO(object):
     """One process in a session of its own, with pipes as stdout, stderr and perhaps stdin."""
 
     def __init__(

@@ -10,6 +10,7 @@ from remote_runtime.units.files import Definition
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.units.preview.planned_units import PlannedUnits
 
 _AT_PATHS = ("ListenStream", "ListenDatagram", "ListenSequentialPacket", "ListenFIFO")
 _FIFO = "ListenFIFO"
@@ -22,7 +23,7 @@ _SOCKET_MODE = 0o666
 class SocketChecks(object):
     """Looks at the addresses and paths of a socket unit that does not listen yet."""
 
-    def __init__(self, context: "Context", units: "ForeseenUnits") -> None:
+    def __init__(self, context: "Context", units: "PlannedUnits") -> None:
         self._context = context
         self._units = units
 

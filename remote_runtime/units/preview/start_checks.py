@@ -5,7 +5,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Iterator, Sequence, Tuple
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.overlay.permissions import Rights, interpreter_of, is_foreign, needs_reading
+from remote_runtime.overlay.permissions import (
+    Permissions,
+    interpreter_of,
+    is_foreign,
+    needs_reading,
+)
 from remote_runtime.units.directories import linked_directories, made_directories
 from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import STARTING
@@ -179,22 +184,24 @@ class StartChecks(object):
 
     # -- programs ---------------------------------------------------------------------------------
 
-    def _rights(self, text: UnitText, user: str) -> Rights:
+    def _rights(self, text: UnitText, user: str) -> Permissions:
         group = text.last("Service", "Group") or None
         accounts = self._context.accounts
         if text.flag("Service", "DynamicUser") or not (user or group) or "%" in (group or ""):
             user_only = accounts.identity("nobody") if text.flag("Service", "DynamicUser") else None
-            return Rights(self._files, user_only)
+            return Permissions(self._files, user_only)
         try:
             identity = accounts.identity(user or None, group)
             named = text.words("Service", "SupplementaryGroups")
             more = [accounts.number("group", name) for name in named]
             known = tuple(gid for gid in more if gid is not None)
-            return Rights(self._files, identity._replace(groups=tuple(identity.groups) + known))
+            return Permissions(
+                self._files, identity._replace(groups=tuple(identity.groups) + known)
+            )
         except Unknowable:
-            return Rights(self._files, None)
+            return Permissions(self._files, None)
 
-    def _unusable(self, program: Program, user: str, rights: Rights) -> str:
+    def _unusable(self, program: Program, user: str, rights: Permissions) -> str:
         """Why a program cannot be begun by the user, root where none is named."""
         found, why = self._located(program.path or "")
         if why:

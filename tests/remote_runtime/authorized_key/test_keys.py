@@ -3,7 +3,7 @@ import struct
 import unittest
 
 from remote_runtime.resources.authorized_key import key_list, keys
-from remote_runtime.resources.authorized_key.conflicts import found
+from remote_runtime.resources.authorized_key.conflicts import find
 from remote_runtime.resources.authorized_key.resource import Resource
 
 ONE = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICWLfrJU26RdnLHGbvUJT3pF/2hm7puhxZ0+ij1EUs1c"
@@ -188,7 +188,7 @@ class ConflictTest(unittest.TestCase):
             (dict(one, exclusive=True), other, "all keys of anna"),
             (other, dict(one, exclusive=True), "all keys of anna"),
         ):
-            self.assertIn(what, found([("a", first), ("anna", second)])[0][2])
+            self.assertIn(what, find([("a", first), ("anna", second)])[0][2])
         both = dict(one, key=[ONE, OTHER], exclusive=True)
         for first, second in (
             (one, other),
@@ -198,7 +198,7 @@ class ConflictTest(unittest.TestCase):
             (dict(one, exclusive=True), dict(other, path="/etc/keys")),
             (dict(one, exclusive=True), dict(other, ensure="absent")),
         ):
-            self.assertEqual(found([("a", first), ("b", second)]), [])
+            self.assertEqual(find([("a", first), ("b", second)]), [])
 
 
 if __name__ == "__main__":

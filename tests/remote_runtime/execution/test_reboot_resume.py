@@ -5,11 +5,11 @@ import unittest
 from typing import Any, Dict, List
 
 from remote_runtime.errors import HostError, ProtocolError
-from remote_runtime.execution.engine import Engine, Turn
+from remote_runtime.execution.engine import Engine, ResourceResult
 from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.execution.reboot_resume import Boot, announce, parse
 from remote_runtime.plans.check import Binding
-from remote_runtime.plans.replay_guard import require_own, use_up
+from remote_runtime.plans.replay_guard import mark_used, require_own
 from remote_runtime.protocol.wire import MAX_FROM_TARGET
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.system.state_store import StateStore
@@ -85,7 +85,7 @@ class EngineTest(unittest.TestCase):
         names = ["t#" + one.name for one in many]
         last = item("t", "last", 20000, require=(names[7],), subscribe=(names[9],))
         ctx = context([*many, last])
-        turns = {name: Turn(True, False, noop=False) for name in names}
+        turns = {name: ResourceResult(True, False, noop=False) for name in names}
         done = {one.index: "stable" for one in many}
         engine = Engine(
             context=ctx,
@@ -132,7 +132,7 @@ class UsedPlanTest(unittest.TestCase):
         memory, binding = StateStore(top, "m1"), Binding(serial="0123456789abcdef" * 2)
         with self.assertRaises(HostError):
             require_own(memory, binding, "R1")
-        use_up(memory, binding, run_id="R1", user="alice", now=1.0)
+        mark_used(memory, binding, run_id="R1", user="alice", now=1.0)
         require_own(memory, binding, "R1")
         with self.assertRaises(HostError):
             require_own(memory, binding, "R2")

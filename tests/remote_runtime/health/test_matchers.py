@@ -52,7 +52,7 @@ class MatchersTest(unittest.TestCase):
         """Each matcher says yes and no as goss does."""
         for expected, found, fits in TABLE:
             with self.subTest(expected=expected, found=found):
-                self.assertIs(matchers.fits(expected, found), fits)
+                self.assertIs(matchers.matches(expected, found), fits)
 
     def test_every_matcher_is_in_the_table(self) -> None:
         """No matcher is without a case."""
@@ -68,18 +68,18 @@ class MatchersTest(unittest.TestCase):
             ("/ALPHA/", False), ("/(?i)ALPHA/", True), ("/a$/", True), ("/etc/x", False),
         ):  # fmt: skip
             with self.subTest(pattern=pattern):
-                self.assertIs(matchers.fits([pattern], Lines(LINES)), fits)
-        self.assertTrue(matchers.fits([], Lines("")))
-        self.assertTrue(matchers.fits(["!x"], Lines("")))
-        self.assertFalse(matchers.fits(["x"], Lines("")))
+                self.assertIs(matchers.matches([pattern], Lines(LINES)), fits)
+        self.assertTrue(matchers.matches([], Lines("")))
+        self.assertTrue(matchers.matches(["!x"], Lines("")))
+        self.assertFalse(matchers.matches(["x"], Lines("")))
 
     def test_a_matcher_sees_the_whole_text(self) -> None:
         """In the place of the list a text or a matcher is held against everything at once."""
-        self.assertTrue(matchers.fits(LINES, Lines(LINES)))
-        self.assertFalse(matchers.fits("alpha", Lines(LINES)))
-        self.assertTrue(matchers.fits({"have-suffix": "bang\n"}, Lines(LINES)))
-        self.assertTrue(matchers.fits({"have-len": len(LINES)}, Lines(LINES)))
-        self.assertTrue(matchers.fits({"contain-element": "alpha"}, Lines(LINES)))
+        self.assertTrue(matchers.matches(LINES, Lines(LINES)))
+        self.assertFalse(matchers.matches("alpha", Lines(LINES)))
+        self.assertTrue(matchers.matches({"have-suffix": "bang\n"}, Lines(LINES)))
+        self.assertTrue(matchers.matches({"have-len": len(LINES)}, Lines(LINES)))
+        self.assertTrue(matchers.matches({"contain-element": "alpha"}, Lines(LINES)))
 
     def test_words(self) -> None:
         """What did not fit is told with what was expected and what was found."""

@@ -4,7 +4,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from remote_runtime.base import Diff, ResourceType, StateType
 from remote_runtime.host.adapter import HostProvider
-from remote_runtime.host.adapters import adapted
+from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
 from tests.remote_runtime.fakes import context, item, run_items
@@ -17,7 +17,7 @@ class Kinds(object):
         self._context, self._kind = ctx, kind
 
     def create(self, wanted: Item, prepare: bool = True) -> ResourceType:
-        return adapted(self._kind)(wanted, HostProvider(self._context), self._context)
+        return adapter_for(self._kind)(wanted, HostProvider(self._context), self._context)
 
     suppose = create
 

@@ -4,7 +4,7 @@ from typing import Any, List
 
 from remote_runtime.base import ActionStateType, Diff, StateType
 from remote_runtime.host.adapter import HostProvider
-from remote_runtime.host.adapters import adapted
+from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.command import of_command
 from remote_runtime.reporting.masking import MASKED
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one
@@ -212,7 +212,7 @@ class ActionTest(DirectoryTest):
 
     def resource(self, **properties: Any) -> Any:
         ctx = context()
-        return adapted(Touch)(
+        return adapter_for(Touch)(
             item("touch", self.path("a"), properties=properties), HostProvider(ctx), ctx
         )
 

@@ -16,7 +16,7 @@ from remote_runtime.host.mount_ports import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import Accounts, Commands, HostReader
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import Mounted
+from remote_runtime.system.kernel.mounts import MountEntry
 from remote_runtime.system.read_only import ReadOnly
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import kind_of, run, thing
@@ -35,7 +35,7 @@ READS = {
     *("look", "holds"),  # guards of the user, which look in previews, too
 }
 ENTRY = Entry("tmpfs", "/mnt", "tmpfs", "size=4k", "0", "0")
-MOUNTED = Mounted("0:7", "/", "/mnt", ("rw",), "tmpfs", "tmpfs")
+MOUNTED = MountEntry("0:7", "/", "/mnt", ("rw",), "tmpfs", "tmpfs")
 RUNS = ("run", "execute")
 OURS = {"uid": os.geteuid(), "gid": os.getegid()}
 

@@ -2,7 +2,12 @@
 
 import unittest
 
-from remote_runtime.overlay.probe_commands import asked, asked_by_script, may_write, named
+from remote_runtime.overlay.probe_commands import (
+    looked_up_names,
+    may_write,
+    names_looked_up_by_script,
+    parse_command,
+)
 
 PLANNED = {"app", "app.service"}
 
@@ -47,7 +52,7 @@ class LookingTest(unittest.TestCase):
             (["/opt/check", "-f"], False),
         ]
         for argv, expected in rows:
-            self.assertIs(asked(argv, PLANNED) is not None, expected, argv)
+            self.assertIs(looked_up_names(argv, PLANNED) is not None, expected, argv)
 
     def test_scripts(self) -> None:
         """A script of such commands alone is one, whatever holds them together."""
@@ -76,9 +81,9 @@ class LookingTest(unittest.TestCase):
             ("A=1", True),
         ]
         for text, expected in rows:
-            found = asked(["/bin/sh", "-c", text], PLANNED)
+            found = looked_up_names(["/bin/sh", "-c", text], PLANNED)
             self.assertIs(found is not None, expected, text)
-        self.assertIsNone(asked(["sh", "/opt/check.sh"], PLANNED))
+        self.assertIsNone(looked_up_names(["sh", "/opt/check.sh"], PLANNED))
 
     def test_script_files(self) -> None:
         """A file is one where it is a shell's script of such commands alone."""
@@ -97,7 +102,7 @@ class LookingTest(unittest.TestCase):
             ("", False),
         ]
         for text, expected in rows:
-            self.assertIs(asked_by_script(text, PLANNED) is not None, expected, text)
+            self.assertIs(names_looked_up_by_script(text, PLANNED) is not None, expected, text)
 
     def test_what_is_read(self) -> None:
         """Of commands that read what they name, their words; of others nothing is told."""
@@ -148,9 +153,9 @@ class LookingTest(unittest.TestCase):
             (["sh", "-ec", "test -e /a"], None),
         ]  # fmt: skip
         for argv, expected in rows:
-            found = named(argv)
+            found = parse_command(argv)
             self.assertEqual(None if found is None else found[1], expected, argv)
-        programs = named(["sh", "-c", "test -e /a || grep -q x /b"])
+        programs = parse_command(["sh", "-c", "test -e /a || grep -q x /b"])
         self.assertEqual(programs and programs[0], ["sh", "test", "grep"])
 
     def test_links_and_texts(self) -> None:
@@ -168,7 +173,7 @@ class LookingTest(unittest.TestCase):
             (["test", "/a", "=", "/b"], ["test", "/a"], []),
             (["readlink", "/a"], ["readlink"], ["/a"]),
         ):  # fmt: skip
-            found = named(argv)
+            found = parse_command(argv)
             assert found is not None, argv
             self.assertEqual((found.words, found.links), (words, links), argv)
 
@@ -176,7 +181,7 @@ class LookingTest(unittest.TestCase):
         """What is asked for is told by kind and name, so that the doubt over it counts."""
         text = "id -u shop; getent group www; dpkg -s nginx:amd64; systemctl is-active ssh; which x"
         self.assertEqual(
-            asked(["sh", "-c", text], PLANNED),
+            looked_up_names(["sh", "-c", text], PLANNED),
             [("user", "shop"), ("group", "www"), ("package", "nginx"), ("unit", "ssh"),
              ("program", "x")],
         )  # fmt: skip

@@ -8,7 +8,7 @@ from remote_runtime.changes import Change
 from remote_runtime.content import Bytes
 from remote_runtime.effects import PackageEffect, PathEffect, UnitEffect
 from remote_runtime.errors import HostError, ProtocolError
-from remote_runtime.plans.check import LENGTH, OPERATION, Binding, Observer, Rehearsal, parse
+from remote_runtime.plans.check import LENGTH, OPERATION, Binding, Observer, PushPreview, parse
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
 from tests.remote_runtime.controller import Target
@@ -237,7 +237,7 @@ class RehearsalTest(DirectoryTest):
 
     def told(self, observed: List[str], secrets: Any = ()) -> str:
         """Why a rehearsal of a change from s3cret to new refuses."""
-        trial = Rehearsal(
+        trial = PushPreview(
             Binding(SALT, SERIAL, observed, ()), Observer(SALT), EventMaker(Mask(secrets))
         )
         outcome = Outcome(item("file", "/x"))
@@ -323,7 +323,7 @@ class OperationsTest(unittest.TestCase):
     def told(self, *effects: Any, secrets: Any = ()) -> str:
         """Why a push of a plan refuses a host that would do all this beside an upgrade."""
         binding = Binding(SALT, SERIAL, [self.observer.digest(recording(UPGRADE))], ())
-        trial = Rehearsal(binding, self.observer, EventMaker(Mask(secrets)))
+        trial = PushPreview(binding, self.observer, EventMaker(Mask(secrets)))
         trial.ended(recording(UPGRADE, *effects), True, 0.1)
         with self.assertRaises(HostError) as caught:
             trial.require_no_drift()

@@ -5,7 +5,7 @@ import unittest
 
 from remote_runtime.errors import HostError
 from remote_runtime.plans.check import Binding
-from remote_runtime.plans.replay_guard import use_up
+from remote_runtime.plans.replay_guard import mark_used
 from remote_runtime.system.state_store import StateStore
 
 SERIAL = "0123456789abcdef" * 2
@@ -27,7 +27,7 @@ class UsedPlansTest(unittest.TestCase):
             serial=serial, created=created, expires=given.get("expires", created + DAY)
         )
         now = given.get("now", created)
-        use_up(StateStore(self.state, machine), binding, run_id="R1", user="alice@desk", now=now)
+        mark_used(StateStore(self.state, machine), binding, run_id="R1", user="alice@desk", now=now)
 
     def kind(self, serial: str = SERIAL, machine: str = "m1") -> str:
         with self.assertRaises(HostError) as caught:

@@ -12,7 +12,7 @@ from unittest import mock
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.unchanged_batch import MAX_ROWS, Turn, Unplanned
+from remote_runtime.protocol.unchanged_batch import MAX_ROWS, UnchangedEvent, Unplanned
 
 
 class ChannelTest(unittest.TestCase):
@@ -130,8 +130,8 @@ class ChannelTest(unittest.TestCase):
             channel.close()
         self.assertEqual(len(joined), 2)
 
-    def turn(self, seq: int, index: int, noop: bool = False) -> Turn:
-        return Turn(seq, seq, 1.0, 10, index, Unplanned("posix", None, None, noop, ""))
+    def turn(self, seq: int, index: int, noop: bool = False) -> UnchangedEvent:
+        return UnchangedEvent(seq, seq, 1.0, 10, index, Unplanned("posix", None, None, noop, ""))
 
     def test_unchanged_resources_leave_by_themselves(self) -> None:
         """A turn does not wait for what comes behind it."""

@@ -4,7 +4,7 @@ import unittest
 from typing import Any, Dict
 
 from remote_runtime.protocol.expansion import implied_members, whole_events
-from remote_runtime.protocol.unchanged_batch import Turn, UnchangedBatch
+from remote_runtime.protocol.unchanged_batch import UnchangedBatch, UnchangedEvent
 from remote_runtime.reporting.event_reporter import unplanned_of
 from remote_runtime.reporting.events import EventMaker, Outcome, encode_id
 from remote_runtime.reporting.masking import Mask
@@ -36,7 +36,7 @@ def expanded(made: Outcome, *, whole: Dict[str, Any], maker: EventMaker, text: s
     assert said is not None
     number = int(whole["event_id"].translate(DIGITS), 32)
     batch = UnchangedBatch()
-    batch.add(Turn(1, number, 1795390122.775418, 500, made.item.index, said))
+    batch.add(UnchangedEvent(1, number, 1795390122.775418, 500, made.item.index, said))
     message = {**json.loads(json.dumps(batch.take())), "at": 1795390122775418}
     (event,) = whole_events(message, [implied_members(made.item, maker, text)])
     return event

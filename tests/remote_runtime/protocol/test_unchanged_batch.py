@@ -5,8 +5,8 @@ from typing import Any
 from remote_runtime.protocol.unchanged_batch import (
     LONGEST,
     MAX_ROWS,
-    Turn,
     UnchangedBatch,
+    UnchangedEvent,
     Unplanned,
 )
 from remote_runtime.protocol.wire import MAX_FROM_TARGET, encode
@@ -18,7 +18,7 @@ class UnchangedBatchTest(unittest.TestCase):
     def batch(self, *turns: Any) -> UnchangedBatch:
         found = UnchangedBatch()
         for seq, (index, said) in enumerate(turns, 5):
-            found.add(Turn(seq, 32 + seq, 7.25, seq, index, said))
+            found.add(UnchangedEvent(seq, 32 + seq, 7.25, seq, index, said))
         return found
 
     def test_rows(self) -> None:
@@ -55,9 +55,9 @@ class UnchangedBatchTest(unittest.TestCase):
             (SAID._replace(noop=True), False),
             (SAID._replace(prediction="certain"), False),
         ):
-            self.assertEqual(batch.fits(Turn(6, 38, 7.25, 1, 1, said)), fits)
+            self.assertEqual(batch.fits(UnchangedEvent(6, 38, 7.25, 1, 1, said)), fits)
         batch.take()
-        self.assertTrue(batch.fits(Turn(6, 38, 7.25, 1, 1, SAID._replace(noop=True))))
+        self.assertTrue(batch.fits(UnchangedEvent(6, 38, 7.25, 1, 1, SAID._replace(noop=True))))
 
     def test_the_longest_texts_fit_a_frame(self) -> None:
         """As many rows as a message may have fit a frame, whatever they say."""

@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional, cast
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.unchanged_batch import LONGEST, Turn, Unplanned
+from remote_runtime.protocol.unchanged_batch import LONGEST, UnchangedEvent, Unplanned
 from remote_runtime.reporting.event_reporter import EventReporter, unplanned_of
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
@@ -16,7 +16,7 @@ class FakeChannel(object):
 
     def __init__(self) -> None:
         self.sent: List[Dict[str, Any]] = []
-        self.turns: List[Turn] = []
+        self.turns: List[UnchangedEvent] = []
         self.gathers = False
 
     def settled(self) -> None:
@@ -28,7 +28,7 @@ class FakeChannel(object):
     def send_text(self, text: str) -> None:
         self.sent.append(json.loads(text))
 
-    def send_unchanged(self, turn: Turn) -> None:
+    def send_unchanged(self, turn: UnchangedEvent) -> None:
         self.turns.append(turn)
 
 

@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.content import Bytes
-from remote_runtime.downloads.content import Fetched
+from remote_runtime.downloads.content import DownloadedContent
 from remote_runtime.effects import (
     ASSUMED,
     AccountEffect,
@@ -86,7 +86,7 @@ class TestOperations(unittest.TestCase):
 
     def test_a_content_that_only_the_push_knows(self):
         """A download without a checksum is compared without its content."""
-        unknown = A_FILE._replace(content=Fetched(""))
+        unknown = A_FILE._replace(content=DownloadedContent(""))
         self.assertEqual(compared([unknown]), compared([A_FILE._replace(content=None)]))
         self.assertEqual(told(unknown), [("path", "/a", "file")])
 

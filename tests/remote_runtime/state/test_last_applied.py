@@ -4,7 +4,7 @@ import sys
 import unittest
 from typing import Any, Dict, List, Tuple
 
-from remote_runtime.plans.observed_state import traces_of
+from remote_runtime.plans.observed_state import provenance_of
 from remote_runtime.registry import Registry
 from tests.remote_runtime.controller import ROOT as ROOT_DIRECTORY
 from tests.remote_runtime.controller import within
@@ -333,6 +333,6 @@ class StateOfTypesTest(LedgerTest):
     def test_traces(self) -> None:
         """Of a path its owner and the time are told; of none nothing."""
         ctx = context()
-        self.assertEqual(traces_of(ctx, self.path("nothing")), {})
-        found = traces_of(ctx, self.write("a", b"x"))
+        self.assertEqual(provenance_of(ctx, self.path("nothing")), {})
+        found = provenance_of(ctx, self.write("a", b"x"))
         self.assertEqual((found["owner"], sorted(found)), (OWNER, ["changed", "owner"]))

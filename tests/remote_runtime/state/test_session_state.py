@@ -5,7 +5,7 @@ import unittest
 from typing import Any, Dict, List, Tuple
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.execution.engine import Turn
+from remote_runtime.execution.engine import ResourceResult
 from remote_runtime.state.session_state import parse
 from tests.remote_runtime.fakes import OWNER, DirectoryTest, Script, ScriptRegistry, item, run_items
 
@@ -32,9 +32,9 @@ class EarlierTest(unittest.TestCase):
     def test_gates_and_subscriptions(self) -> None:
         """A resource requires, and is fired by, what an earlier command did."""
         turns = {
-            "t#good": Turn(True, True),
-            "t#bad": Turn(False),
-            "t#preview": Turn(True, True, noop=True),
+            "t#good": ResourceResult(True, True),
+            "t#bad": ResourceResult(False),
+            "t#preview": ResourceResult(True, True, noop=True),
         }
         cases: List[Tuple[Dict[str, Any], bool, str]] = [
             ({"require": ("t#good",)}, False, "changed"),

@@ -131,9 +131,9 @@ def require_readable(context: "Context", place: Place, path: str) -> None:
     user, group = place.identity()
     if user is None:
         return
-    from remote_runtime.overlay.permissions import Rights
+    from remote_runtime.overlay.permissions import Permissions
 
-    rights = Rights(context.files, context.accounts.identity(user, group))
+    rights = Permissions(context.files, context.accounts.identity(user, group))
     if not (rights.reach(path) and rights.read(path)):
         raise ResourceError(
             "the user %s, who owns %s, cannot read %s"

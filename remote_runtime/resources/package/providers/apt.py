@@ -27,6 +27,7 @@ from remote_runtime.resources.package.provider import (
 )
 
 if TYPE_CHECKING:
+    from remote_runtime.resources.package.apt.private_copy import ScratchCache
     from remote_runtime.resources.package.apt.readiness import Readiness
     from remote_runtime.resources.package.dpkg.contents import Contents
     from remote_runtime.resources.package.dpkg.host_rules import HostRules
@@ -66,7 +67,7 @@ class Provider(PackageProvider):
         self._architecture = ""
         self.readiness: Optional["Readiness"] = None
         self._unmanageable: Optional[str] = None
-        self._workbench: Optional["Workbench"] = None
+        self._workbench: Optional["ScratchCache"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
         self._shown: Tuple[Sequence[str], str] = ((), "")  # of which versions, and what
         self._options: Sequence[str] = ()
@@ -432,7 +433,7 @@ class Provider(PackageProvider):
         """The options that keep apt from writing to the host's caches."""
         return self._bench().options(self.lists.cache_is_stale())
 
-    def _bench(self) -> "Workbench":
+    def _bench(self) -> "ScratchCache":
         if self._workbench is None:
             from remote_runtime.resources.package.apt.private_copy import ScratchCache
 

@@ -36,6 +36,7 @@ from remote_runtime.resources.package.rpm import database as rpm_database
 
 if TYPE_CHECKING:
     from remote_runtime.resources.package.dnf.lists import Lists
+    from remote_runtime.resources.package.dnf.transaction import NewPackage
     from remote_runtime.resources.package.dpkg.contents import Contents
     from remote_runtime.resources.package.transaction import Manager
     from remote_runtime.system.process.commands import Result
@@ -336,7 +337,9 @@ class Provider(PackageProvider):
         theirs = UnknownEffect(doubt, affected_packages.of_rpms(self.context, names))
         return [theirs, *super().effects(operation, foreseen)]
 
-    def _contents(self, operation: Operation, coming: "Sequence[Coming]") -> "Dict[str, Contents]":
+    def _contents(
+        self, operation: Operation, coming: "Sequence[NewPackage]"
+    ) -> "Dict[str, Contents]":
         """What the packages hold that come, without those of which nothing can be learnt."""
         from remote_runtime.resources.package.dnf.transaction import INDEX, indexed
         from remote_runtime.resources.package.rpm import probe as rpm_probe

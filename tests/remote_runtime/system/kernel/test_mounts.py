@@ -6,7 +6,7 @@ from unittest import mock
 from remote_runtime.system.files import Files
 from remote_runtime.system.kernel import mounts
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import Mounted, MountTable
+from remote_runtime.system.kernel.mounts import MountEntry, MountTable
 from tests.remote_runtime.fakes import DirectoryTest
 
 INFO = """\
@@ -51,7 +51,7 @@ class MountTableTest(DirectoryTest):
     def entry(self, device: str, kind: str = "auto", options: str = "defaults") -> Entry:
         return Entry(device, "/x", kind, options, "0", "0")
 
-    def at(self, point: str) -> Mounted:
+    def at(self, point: str) -> MountEntry:
         found = self.table.at(point)
         assert found is not None
         return found

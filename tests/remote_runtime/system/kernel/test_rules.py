@@ -31,7 +31,7 @@ class FollowersTest(unittest.TestCase):
     def test_forwarding(self) -> None:
         """One switch of IPv4 is that of all interfaces, and turns redirects the other way."""
         for key in ("net/ipv4/ip_forward", "net/ipv4/conf/all/forwarding"):
-            found = rules.followers(key, "1", INTERFACES)
+            found = rules.dependent_parameters(key, "1", INTERFACES)
             self.assertNotIn(key, found)
             found[key] = "1"
             self.assertEqual(
@@ -48,11 +48,11 @@ class FollowersTest(unittest.TestCase):
     def test_interfaces(self) -> None:
         """What interfaces take over is known or not; of one interface nothing follows."""
         self.assertEqual(
-            rules.followers("net/ipv6/conf/all/disable_ipv6", "1", INTERFACES),
+            rules.dependent_parameters("net/ipv6/conf/all/disable_ipv6", "1", INTERFACES),
             {"net/ipv6/conf/default/disable_ipv6": "1", "net/ipv6/conf/eth0/disable_ipv6": "1"},
         )
         self.assertEqual(
-            rules.followers("net/ipv4/conf/default/rp_filter", "1", INTERFACES),
+            rules.dependent_parameters("net/ipv4/conf/default/rp_filter", "1", INTERFACES),
             {"net/ipv4/conf/eth0/rp_filter": None},
         )
         for key in (
@@ -61,11 +61,13 @@ class FollowersTest(unittest.TestCase):
             "net/ipv6/conf/all/accept_ra",
             "vm/swappiness",
         ):
-            self.assertEqual(rules.followers(key, "1", INTERFACES), {}, key)
+            self.assertEqual(rules.dependent_parameters(key, "1", INTERFACES), {}, key)
 
     def test_either(self) -> None:
         """Of two that exclude each other the other one gets 0."""
-        self.assertEqual(rules.followers("vm/dirty_bytes", "9", ()), {"vm/dirty_ratio": "0"})
+        self.assertEqual(
+            rules.dependent_parameters("vm/dirty_bytes", "9", ()), {"vm/dirty_ratio": "0"}
+        )
 
     def test_family(self) -> None:
         """Where the interfaces are listed."""

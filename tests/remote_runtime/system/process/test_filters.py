@@ -1,17 +1,17 @@
 import os
 
-from remote_runtime.system.process.filters import Filtered
+from remote_runtime.system.process.filters import FilteredFile
 from tests.remote_runtime.fakes import DirectoryTest
 
 
 class FiltersTest(DirectoryTest):
-    def filtered(self, *argv: str, data: bytes = b"0123456789" * 1000) -> Filtered:
+    def filtered(self, *argv: str, data: bytes = b"0123456789" * 1000) -> FilteredFile:
         with open(self.path("in"), "wb") as file:
             file.write(data)
         source = os.fdopen(os.open(self.path("in"), os.O_RDONLY), "rb")
         self.addCleanup(source.close)
         source.read(5)
-        found = Filtered(argv, source)
+        found = FilteredFile(argv, source)
         self.addCleanup(found.close)
         return found
 
