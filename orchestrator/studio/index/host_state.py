@@ -33,7 +33,8 @@ class PastResult(NamedTuple):
 class HostState(NamedTuple):
     """``outcome`` is that of the run ``last``, "" for none; it is the same since the run ``since``.
 
-    ``flips`` counts the changes between success and failure in recent runs.
+    ``flips`` counts the changes between success and failure in recent runs. ``flaps_since`` is the
+    run of the first change since which it flaps, None if it does not flap.
     """
 
     outcome: str = ""
@@ -41,6 +42,7 @@ class HostState(NamedTuple):
     since: int | None = None
     reached: bool = False
     flips: int = 0
+    flaps_since: int | None = None
     rank: int = NO_RUN
 
 
@@ -67,15 +69,35 @@ def state_of(results: Iterable[PastResult]) -> HostState:
             break
         since = one
     reached = any(one.outcome != outcome.UNREACHABLE for one in told)
-    flips = _flips(counted[:RECENT])
+    flips = len(_flips(counted[:RECENT]))
     return HostState(
-        last.outcome, last.run, since.run, reached, flips=flips, rank=_rank(good, reached, flips)
+        last.outcome,
+        last.run,
+        since.run,
+        reached,
+        flips=flips,
+        flaps_since=_flaps_since(counted),
+        rank=_rank(good, reached, flips),
     )
 
 
-def _flips(results: Sequence[PastResult]) -> int:
-    found = [is_good(one.outcome) for one in results]
-    return sum(one != other for one, other in itertools.pairwise(found))
+def _flips(results: Sequence[PastResult]) -> list[int]:
+    """The runs that changed between success and failure, the newest first."""
+    return [
+        one.run
+        for one, before in itertools.pairwise(results)
+        if is_good(one.outcome) != is_good(before.outcome)
+    ]
+
+
+def _flaps_since(results: Sequence[PastResult]) -> int | None:
+    since = None
+    for at in range(len(results)):
+        flips = _flips(results[at : at + RECENT])
+        if len(flips) < FLAPS:
+            break
+        since = flips[-1]
+    return since
 
 
 def _rank(good: bool, reached: bool, flips: int) -> int:

@@ -1,6 +1,6 @@
 """The tables of the index (controller)."""
 
-FORMAT = 1
+FORMAT = 2
 """Another number than that of the file: the file is deleted and built again."""
 
 TABLES = """
@@ -38,6 +38,7 @@ CREATE TABLE hosts (
     since INTEGER,                -- the first run in a row with that outcome
     reached INTEGER NOT NULL DEFAULT 0,
     flips INTEGER NOT NULL DEFAULT 0,
+    flaps_since INTEGER,          -- the run since which it flaps; NULL if it does not
     rank INTEGER NOT NULL DEFAULT 3,  -- see host_state
     listed INTEGER NOT NULL DEFAULT 0, -- the inventory has it
     plan INTEGER                  -- its last one

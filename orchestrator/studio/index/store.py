@@ -36,7 +36,8 @@ WHERE host = ? ORDER BY host_runs.run DESC LIMIT ?
 _HOST_RUN = f"INSERT INTO host_runs VALUES ({', '.join('?' * 15)})"
 _STALE = "INSERT OR IGNORE INTO stale SELECT host FROM host_runs WHERE run = ?"
 _UPDATE = """
-UPDATE hosts SET outcome = ?, last = ?, since = ?, reached = ?, flips = ?, rank = ?, plan = (
+UPDATE hosts SET outcome = ?, last = ?, since = ?, reached = ?, flips = ?, flaps_since = ?,
+    rank = ?, plan = (
     SELECT plan FROM host_runs WHERE host_runs.host = hosts.host AND plan IS NOT NULL
     ORDER BY run DESC LIMIT 1
 ) WHERE host = ?

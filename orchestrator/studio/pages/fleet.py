@@ -22,14 +22,15 @@ from orchestrator.studio.pages.words import MARKS, fate_words
 
 COLUMNS = 30  # runs
 MOST_TROUBLED = 500  # hosts whose reasons are grouped
-STATES = ("any", "trouble", "never", "flapping", "none", "fine")
-_RANKS = {
-    "trouble": TROUBLE,
-    "never": NEVER_REACHED,
-    "flapping": FLAPPING,
-    "none": NO_RUN,
-    "fine": FINE,
+_CONDITIONS = {
+    "any": "1",
+    "trouble": f"rank = {TROUBLE}",
+    "never": f"rank = {NEVER_REACHED}",
+    "flapping": "flaps_since IS NOT NULL",  # in trouble, too, after a failure
+    "none": f"rank = {NO_RUN}",
+    "fine": f"rank = {FINE}",
 }
+STATES = tuple(_CONDITIONS)
 WORDS = {
     TROUBLE: "in trouble",
     NEVER_REACHED: "never reached",
@@ -38,7 +39,7 @@ WORDS = {
     FINE: "fine",
 }
 _TROUBLED = """
-SELECT hosts.name, hosts.outcome, hosts.since, host_runs.message, hosts.last,
+SELECT hosts.name, hosts.outcome, hosts.since, hosts.flaps_since, host_runs.message, hosts.last,
     host_runs.unverified,
     (SELECT words FROM changes JOIN texts USING (text)
      WHERE changes.host = hosts.host AND changes.run = hosts.last AND changes.status = 'failed'
@@ -53,15 +54,9 @@ def fleet_page(studio: Studio, parameters: Parameters) -> Page:
     runs = _runs(studio, parameters)
     condition, values, problem = host_filter(studio, parameters)
     state = parameters.choice("state", STATES)
-    counts = {
-        row["rank"]: row["number"]
-        for row in studio.reader.rows(
-            f"SELECT rank, count(*) AS number FROM hosts WHERE {condition} GROUP BY rank", values
-        )
-    }
-    total = counts.get(_RANKS[state], 0) if state in _RANKS else sum(counts.values())
-    at = pager(total, parameters)
-    narrowed = f"{condition} AND rank = {_RANKS[state]}" if state in _RANKS else condition
+    counts = _counts(studio, condition, values)
+    at = pager(counts[state], parameters)
+    narrowed = f"{condition} AND {_CONDITIONS[state]}"
     hosts = studio.reader.rows(
         f"SELECT * FROM hosts WHERE {narrowed} ORDER BY rank, sort LIMIT ? OFFSET ?",
         [*values, at.size, at.offset],
@@ -73,8 +68,10 @@ def fleet_page(studio: Studio, parameters: Parameters) -> Page:
             "runs": runs,
             "hosts": hosts,
             "cells": _cells(studio, hosts, runs),
-            "since": runs_by_number(studio, [host["since"] for host in hosts]),
-            "counts": {_NAMES[rank]: (WORDS[rank], number) for rank, number in counts.items()},
+            "since": runs_by_number(
+                studio, [host["flaps_since"] or host["since"] for host in hosts]
+            ),
+            "counts": counts,
             "troubled": _troubled(studio, condition, values),
             "charts": charts(studio, run_filter(parameters)),
             "frame": (LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM),
@@ -90,7 +87,13 @@ def fleet_page(studio: Studio, parameters: Parameters) -> Page:
     )
 
 
-_NAMES = {rank: name for name, rank in _RANKS.items()}
+def _counts(studio: Studio, condition: str, values: list[Any]) -> dict[str, int]:
+    """The hosts by the name of their state; a flapping one may be in trouble, too."""
+    numbers = ", ".join(
+        f"count(CASE WHEN {each} THEN 1 END) AS {name}" for name, each in _CONDITIONS.items()
+    )
+    row = studio.reader.row(f"SELECT {numbers} FROM hosts WHERE {condition}", values)
+    return {name: row[name] if row else 0 for name in STATES}
 
 
 def host_filter(studio: Studio, parameters: Parameters) -> tuple[str, list[Any], str]:
@@ -156,16 +159,19 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         name = row["name"]
-        key = (row["outcome"], row["since"], normalized(_reason(row).replace(name, HOST), name))
+        reason = normalized(_reason(row).replace(name, HOST), name)
+        flaps = row["flaps_since"]
+        key = (row["outcome"], flaps is not None, flaps or row["since"], reason)
         groups.setdefault(key, []).append(row)
-    since = runs_by_number(studio, [row["since"] for row in rows])
+    since = runs_by_number(studio, [row["flaps_since"] or row["since"] for row in rows])
     return [
         {
             "outcome": same[0]["outcome"],
             "where": hosts_text([one["name"] for one in same], 200),
             "total": len(same),
             "host": same[0]["name"],
-            "since": since.get(same[0]["since"]),
+            "flapping": same[0]["flaps_since"] is not None,
+            "since": since.get(same[0]["flaps_since"] or same[0]["since"]),
             "reason": _reason(same[0]),
         }
         for same in sorted(groups.values(), key=lambda same: -len(same))

@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from orchestrator.report.grid import RANK
-from orchestrator.studio.index.host_state import FLAPS
+from orchestrator.studio.index.host_state import is_good
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
@@ -56,7 +56,8 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
     word = parameters.text("resource").lower()
     resources = [one for one in resources_of(studio, host) if word in one.name.lower()]
     since = studio.reader.row(
-        "SELECT id, start, who, version FROM runs WHERE run = ?", (host["since"],)
+        "SELECT id, start, who, version FROM runs WHERE run = ?",
+        (host["flaps_since"] or host["since"],),
     )
     return Page(
         "host.html",
@@ -65,7 +66,7 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
             "host": host,
             "rank": WORDS[host["rank"]],
             "since": since,
-            "flapping": host["flips"] >= FLAPS,
+            "is_good": is_good(host["outcome"]),
             "groups": known.groups if known else (),
             "address": known.address if known else "",
             "reason": next((one["message"] for one in runs if one["run"] == host["last"]), ""),
