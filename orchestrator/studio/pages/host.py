@@ -11,7 +11,7 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
 from orchestrator.studio.pages.page import Page, Parameters
-from orchestrator.studio.pages.studio import Studio, moment
+from orchestrator.studio.pages.studio import Studio, moment, runs_by_number
 from orchestrator.studio.pages.words import MARKS
 
 MOST_RUNS = 60
@@ -28,7 +28,18 @@ SELECT resource, max(changes.run) AS run, status, words, drift, changes.noop, ru
 FROM changes JOIN texts USING (text) JOIN runs ON runs.run = changes.run
 WHERE host = ? AND {condition} GROUP BY resource
 """
-
+_FAILURES = """
+SELECT resource, run, status FROM changes
+WHERE host = ? AND NOT noop AND status IN ('failed', 'skipped')
+"""
+_PUSHES = """
+SELECT run, plan FROM host_runs JOIN runs USING (run)
+WHERE host = ? AND is_push AND outcome IN ('ok', 'changed', 'failed') ORDER BY run DESC
+"""
+_PLANNED = """
+SELECT plan, resource FROM plan_resources WHERE plan IN (SELECT value FROM json_each(?))
+AND resource IN (SELECT value FROM json_each(?))
+"""
 
 _ORDER = {status: rank for rank, status in enumerate(RANK)}
 
@@ -36,7 +47,7 @@ _ORDER = {status: rank for rank, status in enumerate(RANK)}
 class ResourceState(NamedTuple):
     """A resource on a host: its ``status`` in the last push, or in the last run without one. Rows
     of changes, or None: its result in that run, the last push that changed it, and the drift that
-    a later run found.
+    a later run found. ``failed_since`` is the run since which it fails, None if it does not.
     """
 
     name: str
@@ -44,6 +55,7 @@ class ResourceState(NamedTuple):
     result: Row | None
     changed: Row | None
     drift: Row | None
+    failed_since: Row | None
 
 
 def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
@@ -104,6 +116,7 @@ def resources_of(studio: Studio, host: Row) -> list[ResourceState]:
     results = _last(studio, host, f"changes.run = {int(plan['run'])}")
     changed = _last(studio, host, "NOT changes.noop AND status = 'changed'")
     drifts = _last(studio, host, f"changes.run > {int(plan['run'])} AND command = 'drift'")
+    failed = _failed_since(studio, host, results)
     found = []
     for number in numbers:
         result, drift = results.get(number), drifts.get(number)
@@ -114,6 +127,7 @@ def resources_of(studio: Studio, host: Row) -> list[ResourceState]:
                 result,
                 changed=changed.get(number),
                 drift=drift if drift and drift["drift"] else None,
+                failed_since=failed.get(number),
             )
         )
     return sorted(found, key=lambda one: (_ORDER[one.status], one.drift is None))
@@ -122,3 +136,31 @@ def resources_of(studio: Studio, host: Row) -> list[ResourceState]:
 def _last(studio: Studio, host: Row, condition: str) -> dict[int, Any]:
     rows = studio.reader.rows(_LAST.format(condition=condition), (host["host"],))
     return {row["resource"]: row for row in rows}
+
+
+def _failed_since(studio: Studio, host: Row, results: dict[int, Row]) -> dict[int, Row]:
+    """The first of the pushes in a row in which each resource that fails now has failed. A push
+    that skipped it, or did not have it in its plan, says nothing.
+    """
+    failing = [number for number, row in results.items() if row["status"] == "failed"]
+    if not failing:
+        return {}
+    told = {
+        (row["resource"], row["run"]): row["status"]
+        for row in studio.reader.rows(_FAILURES, (host["host"],))
+    }
+    pushes = studio.reader.rows(_PUSHES, (host["host"],))
+    plans = json.dumps(list({row["plan"] for row in pushes}))
+    rows = studio.reader.rows(_PLANNED, (plans, json.dumps(failing)))
+    planned = {(row["plan"], row["resource"]) for row in rows}
+    since: dict[int, int] = {}
+    for number in failing:
+        since[number] = results[number]["run"]
+        for push in pushes:
+            status = told.get((number, push["run"]))
+            if status == "failed":
+                since[number] = min(since[number], push["run"])
+            elif status is None and (push["plan"], number) in planned:
+                break
+    runs = runs_by_number(studio, since.values())
+    return {number: runs[run] for number, run in since.items() if run in runs}

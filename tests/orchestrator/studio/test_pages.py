@@ -103,7 +103,8 @@ def test_a_host_shows_each_resource_and_who_changed_it(site: Site) -> None:
     assert "file#/etc/app.conf · unchanged not in the stored runs" in text
     text = words(browser, "/hosts/web2")
     assert "F failed since 2026-09-21 14:13 , bob@runner, beef0123+" in text
-    assert "file#/etc/motd F failed 2026-09-21 14:13" in text
+    failed = "file#/etc/motd F failed since 2026-09-21 14:13 , bob@runner, beef0123+ No space left"
+    assert f"{failed} on device 2026-09-21 14:13 alice@desk, 8c1f0de2 content" in text
     assert "No facts are stored" in text
     assert "file#/etc/app.conf" not in words(browser, "/hosts/web2?resource=motd")
     assert "Neither a run nor the inventory contains the host 'web9'" in words(
@@ -281,6 +282,6 @@ def test_drift_stands_beside_the_last_push(site: Site) -> None:
     write_run("20260922T133640Z-ddddddd", fill, "web2", noop=True, command="drift")
     site.parts.keeper.refresh()
     text = words(site.log_in(), "/hosts/web2")
-    assert "file#/etc/motd F failed drifted 2026-09-21" in text
+    assert "beef0123+ drifted No space left on device 2026-09-21" in text
     assert "changed on the host" in text
     assert "web2 F failed since" in text
