@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts
-from orchestrator.report.wording import listed
+from orchestrator.report.differences import (
+    FIRST,
+    OUTCOME,
+    SECOND,
+    Difference,
+    Differences,
+    group_hosts,
+)
+from orchestrator.report.wording import listed, shown_status
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import Page, Parameters, pager
@@ -66,10 +73,17 @@ def _slice(studio: Studio, run: Row, hosts: list[Row]) -> HostSlice:
     return HostSlice(studio.saved(run["id"]), [place_of(row, row["name"]) for row in rows])
 
 
+def in_words(row: Difference) -> Difference:
+    """A difference as people read it, its statuses in words."""
+    if row.what not in (FIRST, SECOND, OUTCOME):
+        return row
+    return row._replace(before=shown_status(row.before), after=shown_status(row.after))
+
+
 def _group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
     return {
         "where": listed(hosts, MOST_WHERE),
         "total": len(hosts),
         "host": hosts[0],
-        "rows": [{**row._asdict(), "only": row.what in (FIRST, SECOND)} for row in rows],
+        "rows": [in_words(row) for row in rows],
     }

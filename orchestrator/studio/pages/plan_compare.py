@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts
 from orchestrator.report.wording import listed
+from orchestrator.studio.pages.compare import in_words
 from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.plan import plan_of, visible_plans
 from orchestrator.studio.pages.studio import Studio
@@ -51,7 +52,7 @@ def _group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
         "total": len(hosts),
         "host": hosts[0],
         "rows": [
-            {**row._asdict(), "what": _WORDS.get(row.what, row.what)} for row in rows[:MAX_ROWS]
+            in_words(row)._replace(what=_WORDS.get(row.what, row.what)) for row in rows[:MAX_ROWS]
         ],
         "left": len(rows[MAX_ROWS:]),
     }

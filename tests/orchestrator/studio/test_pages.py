@@ -149,6 +149,7 @@ def test_two_runs_are_compared_by_host(site: Site) -> None:
     text = words(site.log_in(), f"/compare?a={FIRST}&b={SECOND}")
     assert "1 host without a difference." in text
     assert "file#/etc/motd outcome changed failed" in text
+    assert "file#/etc/motd outcome changed unchanged" in text
     assert "3 hosts without a difference." in words(site.browser, f"/compare?a={SECOND}&b={THIRD}")
     assert "There is no run" in words(site.browser, f"/compare?a={FIRST}&b=x", 404)
 

@@ -26,7 +26,7 @@ def test_what_one_plan_does_and_the_other_does_not(state: Path, root: Path) -> N
     text = words(studio_of(state, root).log_in(), "/compare/plans?a=a.plan&b=b.plan")
     assert "Would change 9 resources 8 resources" in text
     assert "1 host without a difference" in text
-    assert "web1 Resource What First Second file#/etc/motd outcome changed stable" in text
+    assert "web1 Resource What First Second file#/etc/motd outcome changed unchanged" in text
     assert "web3 Resource What First Second the host only in the first plan" in text
     assert "db1 Resource What First Second the host only in the second plan" in text
 
