@@ -6,6 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from orchestrator.report.equal_texts import HOST, normalized
+from orchestrator.report.host_names import fold
 from orchestrator.studio.index.host_state import (
     FINE,
     FLAPPING,
@@ -15,13 +16,14 @@ from orchestrator.studio.index.host_state import (
 )
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
-from orchestrator.studio.pages.page import Page, Parameters, pager
+from orchestrator.studio.pages.page import LONGEST, Page, Parameters, pager
 from orchestrator.studio.pages.run_filter import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
 from orchestrator.studio.pages.words import MARKS, fate_words
 
 COLUMNS = 30  # runs
 MOST_TROUBLED = 500  # hosts whose reasons are grouped
+MOST_LINKED = 20  # groups of these hosts with a link: a pattern looks at every host
 _CONDITIONS = {
     "any": "1",
     "trouble": f"rank = {TROUBLE}",
@@ -104,10 +106,13 @@ def host_filter(studio: Studio, parameters: Parameters) -> tuple[str, list[Any],
     pattern, group = parameters.text("hosts"), parameters.text("group")
     if not pattern and not group:
         return condition, [], ""
-    known = [row["name"] for row in studio.reader.rows("SELECT name FROM hosts")]
-    found = studio.hosts.select(pattern, group, known)
+    found = studio.hosts.select(pattern, group, _known(studio))
     names = json.dumps(sorted(found.names or ()))
     return f"{condition} AND name IN (SELECT value FROM json_each(?))", [names], found.problem
+
+
+def _known(studio: Studio) -> list[str]:
+    return [row["name"] for row in studio.reader.rows("SELECT name FROM hosts")]
 
 
 def _runs(studio: Studio, parameters: Parameters) -> list[Row]:
@@ -164,18 +169,30 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
         key = (row["outcome"], flaps is not None, flaps or row["since"], reason)
         groups.setdefault(key, []).append(row)
     since = runs_by_number(studio, [row["flaps_since"] or row["since"] for row in rows])
+    known = _known(studio)
     return [
         {
             "outcome": same[0]["outcome"],
             "where": hosts_text([one["name"] for one in same], 200),
+            "pattern": _pattern(studio, [one["name"] for one in same], known)
+            if at < MOST_LINKED
+            else "",
             "total": len(same),
             "host": same[0]["name"],
             "flapping": same[0]["flaps_since"] is not None,
             "since": since.get(same[0]["flaps_since"] or same[0]["since"]),
             "reason": _reason(same[0]),
         }
-        for same in sorted(groups.values(), key=lambda same: -len(same))
+        for at, same in enumerate(sorted(groups.values(), key=lambda same: -len(same)))
     ]
+
+
+def _pattern(studio: Studio, names: list[str], known: list[str]) -> str:
+    """A filter that selects these hosts and no others; "" if there is no short one."""
+    pattern = ",".join(fold(names))
+    if len(pattern) > LONGEST:
+        return ""
+    return pattern if studio.hosts.select(pattern, "", known).names == frozenset(names) else ""
 
 
 def _reason(row: Row) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inventory import Host, Inventory, load
+from inventory.selection import Selector
 from orchestrator.fleet.store.fact_cache import FactCache, HostRecord
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, InputError
@@ -111,10 +112,13 @@ class FleetHosts:
         if set(pattern + group) & _REFUSED:
             return Selection(frozenset(), "patterns with @ or ~ are not supported here")
         found = self.inventory
-        if found is None or (not group and not _SIGNS & set(pattern) and not self._names(pattern)):
+        is_pattern = bool(_SIGNS & set(pattern))
+        if not is_pattern and (found is None or (not group and not self._names(pattern))):
             glob = pattern if set("*?") & set(pattern) else f"*{pattern}*"
             return Selection(frozenset(fnmatch.filter(known, glob)))
         try:
+            if found is None:
+                return Selection(frozenset(Selector(dict.fromkeys(known, ()), ()).select(pattern)))
             words = ":".join(filter(None, (pattern, group and f"&{group}")))
             return Selection(frozenset(host.name for host in found.select(words)))
         except CcmError as error:
