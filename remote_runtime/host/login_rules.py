@@ -1,7 +1,8 @@
 """The host's rules for new accounts, as shadow's tools read them (target)."""
 
 import re
-from typing import TYPE_CHECKING, Container, Dict, Optional
+from functools import lru_cache
+from typing import TYPE_CHECKING, Container, Dict, Mapping, Optional
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import FileReader
@@ -46,16 +47,11 @@ class LoginRules(object):
             self._read.update(self._settings(_USERADD, "="))
         return self._read.get(key, "")
 
-    def _settings(self, path: str, sign: str) -> Dict[str, str]:
+    def _settings(self, path: str, sign: str) -> Mapping[str, str]:
         """The settings of a file; ``sign`` or blanks end a key."""
         if self._files.stat(path) is None:
             return {}
-        found = {}
-        for line in self._files.read(path).decode("utf-8", "replace").splitlines():
-            key, _, value = re.sub("[%s\t]" % sign, " ", line.strip(), count=1).partition(" ")
-            if key and not key.startswith("#"):
-                found[key] = value.strip().strip('"')
-        return found
+        return _parsed(self._files.read(path), sign)
 
     @property
     def home_mode(self) -> int:
@@ -88,6 +84,17 @@ class LoginRules(object):
     def gets_home(self, user: "User") -> bool:
         """Whether a user that exists is one that has a home directory, as far as nobody says so."""
         return user.home != NOWHERE and self.is_in_range("UID", user.uid)
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: bytes, sign: str) -> Mapping[str, str]:
+    """The settings of a text, which each user of the run asks for."""
+    found = {}
+    for line in text.decode("utf-8", "replace").splitlines():
+        key, _, value = re.sub("[%s\t]" % sign, " ", line.strip(), count=1).partition(" ")
+        if key and not key.startswith("#"):
+            found[key] = value.strip().strip('"')
+    return found
 
 
 def _number(text: str) -> Optional[int]:
