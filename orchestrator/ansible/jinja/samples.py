@@ -8,7 +8,13 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import STATEMENTS, is_template, outputs, path_of
+from orchestrator.ansible.jinja.trees import (
+    STATEMENTS,
+    is_template,
+    outputs,
+    path_of,
+    sole_expressions,
+)
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible
 
@@ -49,6 +55,10 @@ _TEXTS = frozenset(
         "md5",
     ]
 )
+_TEXT_METHODS = frozenset(
+    ["lower", "upper", "capitalize", "title", "strip", "lstrip", "rstrip", "replace", "join",
+     "format", "zfill", "ljust", "rjust", "center", "removeprefix", "removesuffix"]
+)  # fmt: skip
 _BOOLS = frozenset(["bool"])
 _NUMBERS = frozenset(["int", "float", "length", "count", "sum", "abs", "round", "wordcount"])
 _LISTS = frozenset(
@@ -134,9 +144,27 @@ def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
     return _of_part(node, scope, depth)
 
 
+def loses_newline(text: str, scope: Scope) -> bool:
+    """Whether Ansible may write a text without its last newline: after one value that is no text.
+
+    NotConvertible where the text is no template.
+    """
+    if text.startswith("#jinja2:"):  # a line with options for Jinja
+        text = text.partition("\n")[2]
+    if not text.endswith("\n") or text.endswith("\n\n"):
+        return False
+    found = [sample_of(one, scope) for one in sole_expressions(text[:-1])]
+    return any(one.open or one.all_kinds() - {"text"} for one in found)
+
+
 def _of_part(node: nodes.Node, scope: Scope, depth: int) -> Sample:
+    if isinstance(node, nodes.Mod):  # a format, or a remainder
+        first = sample_of(node.left, scope, depth + 1)
+        return Sample(kinds={"text"}) if first.all_kinds() == {"text"} else Sample(kinds={"number"})
     if isinstance(node, (nodes.BinExpr, nodes.Neg, nodes.Pos)):
         return Sample(kinds={"number"})
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+        return Sample(kinds={"text"}) if node.node.attr in _TEXT_METHODS else OPEN
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
         return Sample(kinds={"text"}) if node.node.name == STATEMENTS else OPEN
     if isinstance(node, nodes.Getitem):
@@ -200,7 +228,9 @@ def _of_result(element: Any, name: str, keys: list[Any], scope: Scope) -> Sample
 _KIND_OF_MEMBER = {
     "files": "list", "stdout_lines": "list", "matched": "number", "rc": "number",
     "status": "number", "changed": "bool", "exists": "bool", "isdir": "bool", "isreg": "bool",
-    "islnk": "bool",
+    "islnk": "bool", "failed": "bool", "size": "number", "uid": "number", "gid": "number",
+    "nlink": "number", "inode": "number", "mtime": "number", "ctime": "number",
+    "atime": "number",
 }  # fmt: skip
 
 

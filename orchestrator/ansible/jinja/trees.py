@@ -90,6 +90,36 @@ def only_expression(text: str) -> nodes.Expr | None:
     return None
 
 
+def sole_expressions(text: str) -> list[nodes.Expr]:
+    """The expressions of which each can be all that a text renders to."""
+    return _sole(parse_template(text).body)[1]
+
+
+def _sole(body: Sequence[nodes.Node]) -> tuple[bool, list[nodes.Expr]]:
+    """Whether these parts can render to nothing, and the expressions that can stand alone."""
+    found = [_sole_of(one) for one in body]
+    blockers = sum(not empty for empty, _ in found)
+    alone = [one for empty, some in found if blockers == (0 if empty else 1) for one in some]
+    return blockers == 0, alone
+
+
+def _sole_of(node: nodes.Node) -> tuple[bool, list[nodes.Expr]]:
+    if isinstance(node, nodes.Output):
+        return _sole(node.nodes)
+    if isinstance(node, nodes.TemplateData):
+        return not node.data, []
+    if isinstance(node, nodes.Expr):
+        return False, [node]
+    if isinstance(node, (nodes.If, nodes.For)):
+        others = node.elif_ if isinstance(node, nodes.If) else []
+        bodies = [node.body, *(one.body for one in others), node.else_]
+        found = [_sole(one) for one in bodies]
+        return any(empty for empty, _ in found), [one for _, some in found for one in some]
+    if isinstance(node, (nodes.With, nodes.Scope)):
+        return _sole(node.body)
+    return isinstance(node, (nodes.Assign, nodes.ExprStmt, nodes.Macro)), []
+
+
 def _blank(node: nodes.Expr) -> bool:
     return isinstance(node, nodes.TemplateData) and not node.data.strip()
 

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import sample_of
+from orchestrator.ansible.jinja.samples import loses_newline, sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.trees import (
@@ -25,6 +25,7 @@ from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import Vaulted
 
+LOST_NEWLINE = "Ansible 2.19 and later write no newline after a value that is no text"
 _SYMBOLS = {"r": 4, "w": 2, "x": 1}
 _SPECIAL = {("u", "s"): 0o4000, ("g", "s"): 0o2000, ("o", "t"): 0o1000}
 _BETWEEN = re.compile(r",(?![^{]*\}\})")
@@ -281,17 +282,14 @@ class Arguments:
         return texts.text(str(value), self.scope)
 
     def check_text(self, name: str) -> None:
-        """NotConvertible for a value that may be no text; marked where a newline follows it."""
+        """NotConvertible for a value that may be no text; marked where Ansible drops a newline."""
         value = str(self.raw(name))
         if not is_template(value):
             return
         if self.sample(name).all_kinds() - {"text"}:
             raise NotConvertible("content that may be no text, which Ansible writes as JSON")
-        node = only_expression(value.rstrip("\n")) if value.endswith("\n") else None
-        if node is not None and sample_of(node, self.scope).all_kinds() - {"text"}:
-            self.checks.append(
-                "Ansible 2.19 and later write no newline after a value that is no text"
-            )
+        if loses_newline(value, self.scope):
+            self.checks.append(LOST_NEWLINE)
 
     def mode(self, *names: str, directory: bool = False) -> str | None:
         """A mode in octal, None where none is set. X is x for a directory."""

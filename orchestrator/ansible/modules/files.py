@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import resolve
+from orchestrator.ansible.jinja.samples import loses_newline, resolve
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import rewrite
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.values import OPEN
-from orchestrator.ansible.modules.arguments import Arguments, expression_of
+from orchestrator.ansible.modules.arguments import LOST_NEWLINE, Arguments, expression_of
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, clean_path, is_vaulted, maps
 from orchestrator.ansible.output.entries import Entry
@@ -489,6 +489,8 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     if is_vaulted(original):
         raise NotConvertible(f"{source} is encrypted with ansible-vault")
     written = _take_template(context, source, original, written)
+    if loses_newline(read_text(original), _template_scope(context)):
+        context.check(LOST_NEWLINE)
     return f"template({literal(written)}{_keywords(context, original)})"
 
 
@@ -519,8 +521,6 @@ _NO_TASK = Task("", "", {}, {}, "", 0, 0)
 
 
 def _known_relative(context: Context, raw: Any) -> bool:
-    from orchestrator.ansible.jinja.samples import resolve
-
     sample = resolve(raw, context.scope)
     base = context.files.base / "templates"
     return bool(sample.values) and all((base / str(one)).is_file() for one in sample.values)

@@ -36,7 +36,7 @@ def test_a_template_before_and_after_a_fact(tmp_path: Path) -> None:
         tmp_path,
         task % 1 + "- set_fact: {a: '{{ a + 1 }}'}\n" + task % 2,
         defaults__main="a: 1\n",
-        templates__t_DOT_j2="{{ a }}\n",
+        templates__t_DOT_j2="a: {{ a }}\n",
     )
     assert [one.outcome for one in result.records] == ["converted"] * 3
     assert "template('role/templates/t.j2')" in text
