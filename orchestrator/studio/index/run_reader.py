@@ -29,10 +29,11 @@ from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER, grouping_key
 from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.run_collector import Entry
-from orchestrator.report.wording import brief_change, headline, run_subject
+from orchestrator.report.wording import brief_change, headline, is_hash, run_subject
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line
 
+HASH_LENGTH = 12  # characters of the hash of a content
 MOST_TEXT = 1 << 20  # bytes of the texts of a run; a host's page has all of them
 MOST_WORDS = 300  # characters of what a resource reports
 MOST_BRIEF = 6  # changes in it
@@ -48,7 +49,8 @@ Plan = tuple[tuple[str, ...], tuple[tuple[str, str, str], ...]]
 
 
 class Change(NamedTuple):
-    """A result other than "unchanged" of a resource on a host."""
+    """A result other than "unchanged" of a resource on a host. ``content`` is the beginning of the
+    hash of a file's new content, "absent" for a removal, "" if the content did not change."""
 
     host: str
     resource: str
@@ -56,6 +58,7 @@ class Change(NamedTuple):
     words: str
     drift: str
     noop: bool
+    content: str = ""
 
 
 class HostRow(NamedTuple):
@@ -316,6 +319,7 @@ def _failed_checks(kept: SavedRun) -> dict[str, int] | None:
 def _changes(grid: Grid) -> Iterator[Change]:
     found: dict[tuple[str, str], Change] = {}
     words: dict[int, str] = {}
+    contents: dict[int, str] = {}
     for name in grid.hosts:
         for resource, cell in grid.cells[name].items():
             entry = cell.entry
@@ -323,6 +327,7 @@ def _changes(grid: Grid) -> Iterator[Change]:
                 continue
             if id(entry) not in words:
                 words[id(entry)] = _words(entry)
+                contents[id(entry)] = _content(entry)
             host = host_in(name)
             found[host, resource] = Change(
                 host,
@@ -331,8 +336,19 @@ def _changes(grid: Grid) -> Iterator[Change]:
                 words=words[id(entry)],
                 drift=entry.drift,
                 noop=entry.noop,
+                content=contents[id(entry)],
             )
     yield from found.values()
+
+
+def _content(entry: Entry) -> str:
+    """What ``Change.content`` is."""
+    for change in entry.changes:
+        if change.what == "ensure" and change.after == "absent":
+            return "absent"
+        if change.what == "content" and is_hash(change.after):
+            return change.after.removeprefix("sha256:")[:HASH_LENGTH]
+    return ""
 
 
 def _words(entry: Entry) -> str:

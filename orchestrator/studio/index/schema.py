@@ -1,6 +1,6 @@
 """The tables of the index (controller)."""
 
-FORMAT = 2
+FORMAT = 3
 """Another number than that of the file: the file is deleted and built again."""
 
 TABLES = """
@@ -93,6 +93,7 @@ CREATE TABLE changes (            -- results other than "unchanged"
     text INTEGER NOT NULL,
     drift TEXT NOT NULL,
     noop INTEGER NOT NULL,
+    content TEXT NOT NULL,        -- the beginning of the hash of the new content, or absent
     PRIMARY KEY (host, resource, run)
 ) WITHOUT ROWID;
 CREATE INDEX changes_by_resource ON changes (resource, host, run);

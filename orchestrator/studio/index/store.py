@@ -184,12 +184,11 @@ class IndexStore:
             if one.words not in texts:
                 texts[one.words] = self._text(one.words)
             text, resource = texts[one.words], self._resource(one.resource)
-            rows.append(
-                (self._host(one.host), resource, run, one.status, text, one.drift, one.noop)
-            )
+            row = (self._host(one.host), resource, run, one.status, text, one.drift, one.noop)
+            rows.append((*row, one.content))
             key = (text, resource, one.status)
             counts[key] = counts.get(key, 0) + 1
-        self._database.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self._database.executemany("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self._database.executemany(
             "INSERT INTO run_texts VALUES (?, ?, ?, ?, ?)",
             [(run, *key, number) for key, number in counts.items()],

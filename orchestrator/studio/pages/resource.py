@@ -13,9 +13,14 @@ from orchestrator.studio.pages.words import MARKS
 
 MOST_FORMER = 1_000  # hosts
 MOST_RUNS = 50
+MOST_CONTENTS = 50
 _LAST = """
 SELECT host, max(run) AS run, status, text FROM changes
 WHERE resource = ? AND NOT noop GROUP BY host
+"""
+_CONTENTS = """
+SELECT host, max(run) AS run, content FROM changes
+WHERE resource = ? AND NOT noop AND status = 'changed' AND content != '' GROUP BY host
 """
 _HAVING = """
 SELECT host, name FROM hosts WHERE plan IN (SELECT plan FROM plan_resources WHERE resource = ?)
@@ -31,7 +36,7 @@ ORDER BY run_texts.run DESC LIMIT ?
 
 
 def resource_page(studio: Studio, parameters: Parameters) -> Page:
-    """The hosts that have a resource, grouped by their last change, and its runs."""
+    """The hosts that have a resource, grouped by content and by last result, and its runs."""
     name = parameters.text("name")
     found = studio.reader.row("SELECT resource FROM resources WHERE name = ?", (name,))
     if found is None:
@@ -46,12 +51,42 @@ def resource_page(studio: Studio, parameters: Parameters) -> Page:
         {
             "name": name,
             "hosts": len(having),
+            "contents": _contents(studio, number, having),
+            "most_contents": MOST_CONTENTS,
             "states": _states(studio, having, last),
             "former": hosts_text(names_of(studio, former[:MOST_FORMER])),
             "runs": studio.reader.rows(_RUNS, (number, MOST_RUNS)),
             "marks": MARKS,
         },
     )
+
+
+def _contents(studio: Studio, resource: int, hosts: dict[int, str]) -> list[dict[str, Any]]:
+    """Hosts with the same content of a file, most hosts first, and the runs that wrote it; those
+    on which no stored run did come last. Nothing without a change of a content."""
+    groups: dict[str, list[Row]] = {}
+    for row in studio.reader.rows(_CONTENTS, (resource,)):
+        if row["host"] in hosts:
+            groups.setdefault(row["content"], []).append(row)
+    if not groups:
+        return []
+    ends = {content: [row["run"] for row in rows] for content, rows in groups.items()}
+    runs = runs_by_number(studio, {end for one in ends.values() for end in (min(one), max(one))})
+    found = [
+        {
+            "content": content,
+            "where": hosts_text([hosts[row["host"]] for row in rows]),
+            "total": len(rows),
+            "first": runs.get(min(ends[content])),
+            "latest": runs.get(max(ends[content])),
+        }
+        for content, rows in groups.items()
+    ]
+    written = {row["host"] for rows in groups.values() for row in rows}
+    if others := [name for host, name in hosts.items() if host not in written]:
+        where, ends_of = hosts_text(others), {"first": None, "latest": None}
+        found.append({"content": "", "where": where, "total": len(others), **ends_of})
+    return sorted(found, key=lambda one: (one["content"] == "", -one["total"]))
 
 
 class _State(NamedTuple):
