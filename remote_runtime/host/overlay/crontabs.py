@@ -25,10 +25,13 @@ class Crontabs(CrontabReader, crontab_ports.Crontabs):
 
     def set_text(self, user: str, text: str) -> None:
         """See the base class."""
-        self._commands.require("crontab")
+        self._require_program()
         entry = self._accounts.user(user)
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)
         content = Bytes(text.encode("utf-8", "surrogateescape"))
         path = "%s/%s" % (spool(), user)
         content.doubt = Uncertainty(ASSUMED, "crontab may write a header of its own to %s" % path)
         self._record.add(PathEffect(path, "file", 0o600, uid=uid, gid=gid, content=content))
+
+    def _require_program(self) -> None:
+        self._commands.require("crontab")
