@@ -357,7 +357,10 @@ class Files(FileReader, file_ports.Files):
 
     def _remove_tree(self, path: str) -> None:
         # What would stay keeps the rest: what fails leaves all as it was.
-        self._door.obstacles(path).removing(tree=True)
+        try:
+            self._door.obstacles(path).removing(tree=True)
+        except OSError as error:  # whose directory it is has changed it meanwhile
+            raise failure("remove", path, error) from error
         self._door.remove_tree(path, at_once=True)
         self._note(path)
 

@@ -11,7 +11,7 @@ import distributed.client, distributed.scheduler, distributed.shuffle
 from distributed import Worker
 from distributed.protocol import core, serialize
 from distributed.protocol.serialize import Serialize, Serialized, ToPickle, to_serialize
-from orchestrator.cluster import dask_api, data_only
+from orchestrator.cluster import dask_api, pickle_guard
 from remote_runtime.errors import CcmError
 
 class Code:
@@ -164,7 +164,7 @@ async def main():
             except ValueError as error:
                 print(type(error).__name__, comm.closed())
 
-data_only.MAX_BYTES = 1_000_000
+pickle_guard.MAX_BYTES = 1_000_000
 dask_api.refuse_pickles()
 asyncio.run(main())
 """
