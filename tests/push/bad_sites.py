@@ -78,7 +78,7 @@ SITES = {
     "a reference that is a template": (
         "ccm:\n  resources:\n    - exec:\n        - a: {}\n"
         '        - b: {require: ["exec#{{ Data.x }}"]}\n',
-        ["site.yaml:5:25", "never rendered", "alias"],
+        ["site.yaml:5:25", "not rendered", "alias"],
     ),
     "a duration without its unit": (
         "ccm:\n  resources:\n    - exec:\n        - a: {timeout: 5}\n",

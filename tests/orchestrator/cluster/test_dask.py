@@ -201,7 +201,7 @@ def test_workers_gather_the_facts_of_other_hosts(scene: Scene) -> None:
     """Facts of hosts that are not selected come by the workers of their sites, before the first
     change, and are kept; a host that no worker can ask refuses the hosts that read its facts."""
     scene.write_inventory({"h2": {"site": "rome"}, "h3": {"site": "paris"}})
-    scene.preset("orchestrator.cluster.dask_engine", PATIENCE=3.0)
+    scene.preset("orchestrator.cluster.dask_engine", JOIN_TIMEOUT=3.0)
     with cluster_of(scene, 1) as cluster:
         cluster.hire("--site", "paris")
         words = ("-l", "h0,h1")
@@ -321,7 +321,7 @@ def test_hosts_of_a_site_go_to_its_workers_only(scene: Scene) -> None:
     scene.write_inventory({"h0": {"site": "paris"}, "h1": {"site": "rome"}})
     with cluster_of(scene, 0) as cluster:
         cluster.hire("--site", "paris")
-        scene.preset("orchestrator.cluster.dask_engine", PATIENCE=3.0)
+        scene.preset("orchestrator.cluster.dask_engine", JOIN_TIMEOUT=3.0)
         done = scene.ccm.run(*scene.words(cluster, SITE))
         document = json.loads(done.stdout)
         found = ends(document)
