@@ -68,6 +68,17 @@ def enter(browser: Chrome, field: str, text: str) -> None:
     wait_until(browser, written)
 
 
+def leave(browser: Chrome, field: str) -> None:
+    """Move the focus on from a field. The page may change meanwhile."""
+
+    def left(browser: Chrome) -> bool:
+        """Press the key once more where the field was exchanged."""
+        browser.find_element(By.ID, field).send_keys(Keys.TAB)
+        return True
+
+    wait_until(browser, left)
+
+
 def choose(browser: Chrome, field: str, text: str) -> None:
     """Choose a value of a list. The page may change meanwhile."""
 
@@ -118,10 +129,10 @@ def test_a_manifest_is_made_by_clicking(browser: Chrome, served: Served, root: P
     enter(browser, "p-owner", "root")
     enter(browser, "p-group", "root")
     enter(browser, "p-mode", "9")
-    browser.find_element(By.ID, "p-mode").send_keys(Keys.TAB)
+    leave(browser, "p-mode")
     _wait(browser, lambda browser: "mode '9' is not allowed" in text_of(browser, ".form"))
     enter(browser, "p-mode", "0644")
-    browser.find_element(By.ID, "p-mode").send_keys(Keys.TAB)
+    leave(browser, "p-mode")
     wait_for(browser, 'mode: "0644"')
     add(browser, "service", "nginx")
     choose(browser, "p-ensure", "running")
