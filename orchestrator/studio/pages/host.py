@@ -11,6 +11,7 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
 from orchestrator.studio.pages.page import Page, Parameters
+from orchestrator.studio.pages.pending import pending_refreshes
 from orchestrator.studio.pages.studio import Studio, moment, runs_by_number
 from orchestrator.studio.pages.words import MARKS
 
@@ -88,6 +89,7 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
             "facts_left": len(facts[MOST_FACTS:]),
             "facts_at": moment(record.time) if record else "",
             "resources": resources,
+            "pending": pending_refreshes(studio, host),
             "marks": MARKS,
         },
         live="*",

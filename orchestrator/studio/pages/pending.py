@@ -1,0 +1,88 @@
+"""The refreshes that are pending on a host after its last push (controller)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orchestrator.fleet import events as happening
+from orchestrator.report.unfinished_resources import UnfinishedResources
+from orchestrator.studio.index.host_slice import HostSlice
+from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.page import MissingPageError
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
+from remote_runtime.errors import InputError
+
+_LAST_PUSH = """
+SELECT host_runs.*, runs.id FROM host_runs JOIN runs USING (run)
+WHERE host = ? AND is_push AND outcome IN ('ok', 'changed', 'failed', 'interrupted')
+ORDER BY run DESC LIMIT 1
+"""
+
+
+class PendingRefresh(NamedTuple):
+    """A resource that the next push refreshes, the ID of the run since which, and its row, None if
+    it is not stored."""
+
+    resource: str
+    since: str
+    run: Row | None
+
+
+def pending_refreshes(studio: Studio, host: Row) -> list[PendingRefresh]:
+    """What the last push of a host left to be refreshed: resources that were skipped, failed or did
+    not run after a change that they subscribe to. Nothing if the run cannot be read."""
+    row = studio.reader.row(_LAST_PUSH, (host["host"],))
+    if row is None:
+        return []
+    try:
+        found = _pending(studio, row, host["name"])
+    except (MissingPageError, InputError):
+        return []
+    return [
+        PendingRefresh(
+            resource,
+            since,
+            studio.reader.row(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", (since,)),
+        )
+        for resource, since in found.items()
+    ]
+
+
+def _pending(studio: Studio, row: Row, name: str) -> dict[str, str]:
+    source = HostSlice(studio.saved(row["id"]), [place_of(row, name)])
+    turns, found = UnfinishedResources(), dict[str, str]()
+    for planned in _planned(studio, row, source.about["hosts"]):
+        turns.handle(planned)
+    for event in source.replay():
+        turns.handle(event)
+        if isinstance(event, happening.ResourceEvent):
+            told = event.event
+            resource = f"{told['type']}#{told['name']}"
+            found.pop(resource, None)
+            if told.get("due_since") and told["status"] in ("failed", "skipped"):
+                found[resource] = str(told["due_since"])
+    for resources in turns.due.values():
+        found.update((resource, row["id"]) for resource in resources)
+    return found
+
+
+def _planned(studio: Studio, row: Row, hosts: list[str]) -> Iterator[happening.HostPlanned]:
+    """The plan of the host in this run, from the index."""
+    plan = studio.reader.row("SELECT resources, edges FROM plans WHERE plan = ?", (row["plan"],))
+    if plan is None:
+        return
+    rows = studio.reader.rows(
+        "SELECT resource, name FROM resources WHERE resource IN (SELECT value FROM json_each(?))",
+        (plan["resources"],),
+    )
+    names = {one["resource"]: one["name"] for one in rows}
+    subscribed: dict[str, list[str]] = {}
+    for resource, other, kind in json.loads(plan["edges"]):
+        if kind == "subscribe" and resource in names and other in names:
+            subscribed.setdefault(names[resource], []).append(names[other])
+    resources = tuple(names[one] for one in json.loads(plan["resources"]) if one in names)
+    links = tuple((name, tuple(others)) for name, others in subscribed.items())
+    for host in hosts:
+        yield happening.HostPlanned(host, resources, links)
