@@ -12,7 +12,7 @@ without OpenSSL, and the payload::
     4 bytes   CRC-32 of all parts, by which damage is seen before anything is imported
     head      marshalled: [(module, is a package, code), ...] of those that every run imports, and
               {module: part} of the others, a part being (begin, end, is compressed, BLAKE2b)
-    parts     each [(module, is a package, code), ...], modules that are imported together
+    parts     each [(module, is a package, code), ...], modules that are needed together
 
 The hash is that of the payload up to the parts, and so stands for them: the bytes that were hashed
 are the bytes that are imported, and what is not imported need not be hashed.
@@ -50,59 +50,39 @@ Part = Tuple[int, int, bool, bytes]
 
 
 class Modules(object):
-    """Imports modules from a payload; a part of it is unpacked when one of it is imported first."""
+    """Finds and loads modules of a payload; a part of it is unpacked when one of it is needed."""
 
     def __init__(self, parts: Dict[str, Part], data: Any) -> None:
         self._parts = parts
         self._data = data
+        self._codes: Dict[str, Tuple[bool, Any]] = {}
+
+    def keep(self, modules: Coded) -> None:
+        """Make modules importable."""
+        for name, package, code in modules:
+            self._codes[name] = package, code
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The spec of a module of the payload, which is imported by then, or None."""
-        part = self._parts.get(name)
-        if part is None:
-            return None
-        begin, end, compressed, expected = part
-        data = self._data[begin:end]
-        if digest(data) != expected:
-            raise ImportError("%s is not what this runtime was started with" % name)
-        self.add(marshal.loads(zlib.decompress(data) if compressed else data))
-        return sys.modules[name].__spec__
-
-    def add(self, modules: Coded) -> None:
-        """Import modules at once, each of which stands behind those that it imports.
-
-        The import system does the same, in several times the time.
-        """
+        """The spec of a module of the payload, or None."""
+        if name not in self._codes:
+            part = self._parts.get(name)
+            if part is None:
+                return None
+            begin, end, compressed, expected = part
+            data = self._data[begin:end]
+            if digest(data) != expected:
+                raise ImportError("%s is not what this runtime was started with" % name)
+            self.keep(marshal.loads(zlib.decompress(data) if compressed else data))
         spec_class: Any = type(sys.__spec__)  # importlib.machinery would have to be imported
-        for name, package, _ in modules:
-            module: Any = type(sys)(name)
-            spec = spec_class(name, self, origin="<ccm>/" + name, is_package=package)
-            module.__spec__ = spec
-            module.__loader__ = self
-            module.__package__ = spec.parent
-            if package:
-                module.__path__ = spec.submodule_search_locations
-            sys.modules[name] = module
-        try:
-            for name, _, code in modules:
-                module = sys.modules[name]
-                exec(code, module.__dict__)
-                parent, _, child = name.rpartition(".")
-                if parent:
-                    if parent not in sys.modules:
-                        __import__(parent)  # a package of its own part
-                    setattr(sys.modules[parent], child, module)
-        except BaseException:
-            for name, _, _ in modules:
-                sys.modules.pop(name, None)
-            raise
+        package = self._codes[name][0]
+        return spec_class(name, self, origin="<ccm>/" + name, is_package=package)
 
     def create_module(self, spec: Any) -> Any:
-        """The module is there."""
-        return sys.modules[spec.name]
+        """A module as any other."""
 
     def exec_module(self, module: Any) -> None:
-        """Its code has run."""
+        """Run its code."""
+        exec(self._codes[module.__name__][1], module.__dict__)
 
 
 def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
@@ -135,12 +115,12 @@ def load(nonce: str, zip_sha: str, code_sha: str) -> None:
 
 
 def start(payload: Any) -> None:
-    """Import what every run imports, and make the other modules importable."""
+    """Make the modules of the runtime importable."""
     gc.disable()  # as it is already where the command of a controller has started this
     at_once, parts = marshal.loads(payload[8:])
     modules = Modules(parts, memoryview(payload)[end_of_head(payload) :])
     sys.meta_path.insert(0, modules)
-    modules.add(at_once)
+    modules.keep(at_once)
     gc.set_threshold(20000)  # a run makes a few thousand objects, of which most stay as long as it
     gc.enable()
 
@@ -174,7 +154,7 @@ def interpreter_tag() -> str:
 def compiled(archive: bytes, code_of: Any = None, dumps: Any = marshal.dumps) -> bytes:
     """The payload of a zip for this interpreter; ``code_of`` stands for ``compile``.
 
-    The comment of the zip names modules that are imported together, each behind what it imports:
+    The comment of the zip names modules that are needed together, each behind what it imports:
     in its first line those that every run imports. Those that stand in none are compressed.
     """
     import io

@@ -72,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:])
     finally:
-        # No collection at the end of the process: saves 70 ms of 450 ms CPU time.
+        # No collection at the end of the process: saves 7 to 12 % of the CPU time of a short push.
         gc.freeze()
 
 

@@ -2,7 +2,7 @@
 
 Equal sources give equal bytes: members are sorted, with a fixed time and mode. The zip contains
 only Python modules, those of ccm without comments and docstrings. Its comment names the modules
-that are imported together.
+that are needed together.
 
 The image also has a payload of compiled modules, for targets with the controller's version of
 Python. They need no zip and compile nothing (see ``remote_runtime.bootstrap``).

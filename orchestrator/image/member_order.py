@@ -1,6 +1,6 @@
-"""Which modules of the runtime are imported together, each behind what it imports (controller).
+"""Which modules of the runtime are needed together, each behind what it imports (controller).
 
-A target imports these in one go, which saves it the work of the import system for each.
+A target unpacks and verifies these in one go.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROOTS = (
 
 
 def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
-    """The groups of modules that are imported together, in this order: modules of every run, of the
+    """The groups of modules that are needed together, in this order: modules of every run, of the
     first command, of a run that may change something, of the ports of a state type, of each type
     and provider, and single ones.
 
