@@ -106,7 +106,7 @@ def push(case: Case, run: dict[str, Any], controller: Controller) -> Outcome:
     return Outcome(code, [json.loads(line) for line in lines], output)
 
 
-def compare(run: dict[str, Any], outcome: Outcome) -> None:
+def check_outcome(run: dict[str, Any], outcome: Outcome) -> None:
     """Assert that an outcome is what the case says of this run."""
     expected = run["rc"]
     if expected == "ok":

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.case import Case, Controller, compare, push
+from tests.conformance.case import Case, Controller, check_outcome, push
 from tests.orchestrator.transport.sshd import Sshd
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +45,7 @@ def check_case(path: Path, directory: Path, controller: Controller) -> None:
         for command in case.document.get("setup", []):
             case.shell(command)
         for run in case.document["runs"]:
-            compare(run, push(case, run, controller))
+            check_outcome(run, push(case, run, controller))
             for command in run.get("checks", []):
                 case.shell(command)
     finally:

@@ -21,7 +21,7 @@ def form(text: str) -> str:
     return canonical(textwrap.dedent(text), "site.yaml")
 
 
-def expect(text: str, expected: str) -> None:
+def expect_form(text: str, expected: str) -> None:
     """The form of a text, which is its own form."""
     found = form(text)
     assert found == textwrap.dedent(expected)
@@ -47,7 +47,7 @@ def check_meaning(before: str, after: str) -> None:
 
 def test_indentation_and_spaces() -> None:
     """Two columns for each level, lists below their key too, and one space."""
-    expect(
+    expect_form(
         """\
 
 
@@ -84,7 +84,7 @@ def test_order_of_properties() -> None:
     """First what names the resource, then the type's own as on its page, then what all types
     have. A blank line begins a new group, a comment moves with its key.
     """
-    expect(
+    expect_form(
         """\
         ccm:
           defaults:
@@ -137,12 +137,12 @@ def test_order_of_properties() -> None:
 def test_an_anchor_keeps_the_order() -> None:
     """An alias may not come before its anchor."""
     text = "- file:\n    - /a:\n        mode: &mode '0644'\n        content: *mode\n"
-    expect(text, text.replace("'", '"'))
+    expect_form(text, text.replace("'", '"'))
 
 
 def test_texts_keep_their_lines() -> None:
     """Of block texts, quoted texts and brackets on several lines only the indentation changes."""
-    expect(
+    expect_form(
         """\
         a:
             b: |2-  # why
@@ -202,12 +202,12 @@ def test_texts_keep_their_lines() -> None:
 )
 def test_values(before: str, after: str) -> None:
     """Quotes stay where they mean something; single ones become double where nothing is escaped."""
-    expect(f"x: &x k\ny: {before}", f"x: &x k\ny: {after}\n")
+    expect_form(f"x: &x k\ny: {before}", f"x: &x k\ny: {after}\n")
 
 
 def test_comments_stay_with_what_they_are_about() -> None:
     """A check of data stays above its key; one that was none does not become one."""
-    expect(
+    expect_form(
         """\
         data:
             # @secret
@@ -241,9 +241,9 @@ def test_comments_stay_with_what_they_are_about() -> None:
 
 def test_ends_of_lines_and_of_the_file() -> None:
     """Windows' line ends and a byte order mark go; a text at the end gets no line end by it."""
-    expect("\ufeffa: 1\r\n\r\n\r\nb: 2", "a: 1\n\nb: 2\n")
-    expect("a: |\n    x", "a: |-\n  x\n")
-    expect("a: |+\n  x\n\n", "a: |+\n  x\n\n")
+    expect_form("\ufeffa: 1\r\n\r\n\r\nb: 2", "a: 1\n\nb: 2\n")
+    expect_form("a: |\n    x", "a: |-\n  x\n")
+    expect_form("a: |+\n  x\n\n", "a: |+\n  x\n\n")
     assert canonical("", "f") == ""
     assert canonical("# only\n\n", "f") == "# only\n"
 
@@ -266,7 +266,7 @@ def test_what_is_refused(text: str, why: str) -> None:
 
 def test_tags_of_other_readers_stay() -> None:
     """A value that is encrypted keeps its tag and its lines."""
-    expect(
+    expect_form(
         "a:   !vault |\n      $ANSIBLE_VAULT;1.1;AES256\n      6162\nb: !age  x\n",
         "a: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6162\nb: !age x\n",
     )
