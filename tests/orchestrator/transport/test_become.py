@@ -158,10 +158,11 @@ def test_a_second_prompt_without_a_refusal(sudo: Sudo, tmp_path: Path) -> None:
 
 
 def test_noise_is_no_question(sudo: Sudo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines that end, and a slow start behind them, are waited for. Fails if opened() raises."""
+    """Lines that end, and a slow start behind them, are waited for; sudo is asked once."""
     monkeypatch.setattr(handshake, "PROMPT_TIMEOUT", 0.1)
     sudo.install(lecture="echo 'Why not:' >&2; printf 'loading ... ' >&2; sleep 0.5")
     opened(tmp_path, "s3cret").close()
+    assert len(sudo.log.read_text().splitlines()) == 1
 
 
 def test_without_a_password_sudo_must_not_ask(sudo: Sudo, tmp_path: Path) -> None:

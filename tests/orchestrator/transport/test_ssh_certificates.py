@@ -63,7 +63,10 @@ def trusting(start_sshd: StartSshd, authority: Authority) -> Sshd:
 
 
 def expect_login(connector: Connector, host: Host) -> None:
-    connector.open(host, Phases()).close()
+    """Log in to a host with a key, and start the runtime."""
+    link = connector.open(host, Phases())
+    link.close()
+    assert link.host_key.startswith("SHA256:")
 
 
 def failure(connector: Connector, host: Host) -> UnreachableError:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.orchestrator.planning.planned import FakeHost, planner, refused
+from tests.orchestrator.planning.planned import FakeHost, plan, planner, refused
 
 HEAD = "ccm:\n  ask: {java: {command: x}}\n  resources:\n"
 
@@ -94,11 +94,12 @@ def test_comments_of_other_languages(tmp_path: Path, engine: str, text: str) -> 
     ],
 )
 def test_comments_of_each_language(tmp_path: Path, engine: str, text: str) -> None:
-    """They read nothing. Fails if planner() raises."""
+    """They read nothing."""
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "a.conf").write_text(text)
     scaffold = f"scaffold: [{{/srv/x: {{source: tree, engine: {engine}}}}}]"
-    planner(tmp_path, resource(tmp_path, scaffold))
+    made = plan(tmp_path, resource(tmp_path, scaffold))
+    assert [item.name for item in made.items] == ["/srv/x"]
 
 
 def test_resources_that_a_template_writes(tmp_path: Path) -> None:
@@ -109,13 +110,13 @@ def test_resources_that_a_template_writes(tmp_path: Path) -> None:
 
 
 def test_what_is_no_code_is_left_alone(tmp_path: Path) -> None:
-    """Plain text, comments and literal texts of a template may say what they like. Fails if
-    planner() raises."""
+    """Plain text, comments and literal texts of a template may say what they like."""
     (tmp_path / "a.j2").write_text(
         "Asked.questions are answered\n"
         "{# {{ Asked.old }} #}{{ 'Asked.old' }}{{ Asked.java.stdout }}"
     )
-    planner(tmp_path, resource(tmp_path, "exec: [{x: {command: \"{{ template('a.j2') }}\"}}]"))
+    text = resource(tmp_path, "exec: [{x: {command: \"{{ template('a.j2') }}\"}}]")
+    assert planner(tmp_path, text).examine(FakeHost()).problems == ()
 
 
 ASKED = """\
@@ -148,7 +149,8 @@ def test_a_value_that_no_answer_has(tmp_path: Path, read: str, told: str) -> Non
 )
 def test_values_that_answers_have(tmp_path: Path, read: str) -> None:
     """Methods, whole answers and texts are left alone."""
-    assert planner(tmp_path, ASKED.replace("READ", read))
+    found = planner(tmp_path, ASKED.replace("READ", read)).examine(FakeHost())
+    assert found.problems == ()
 
 
 def test_a_question_that_cannot_be_rendered(tmp_path: Path) -> None:

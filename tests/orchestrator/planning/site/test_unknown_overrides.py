@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.orchestrator.planning.planned import planner, refused
+from tests.orchestrator.planning.planned import FakeHost, planner, refused
 
 RESOURCES = """
 ccm:
@@ -73,19 +73,29 @@ def test_a_circle_is_found_without_a_host(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "options"),
+    ("head", "options", "kinds"),
     [
-        (CIRCLE, {"data": ["b=1"]}),
-        (CIRCLE, {"hiera": ["over.yaml"]}),
-        (CIRCLE + "overrides: {default: {b: 1}}\n", {}),
-        ('data: {a: "{{ Data.b if Facts.x else 1 }}", b: "{{ Data.a }}"}\n', {}),
-        ('data: {a: "{{ Data.b if Host.name else 1 }}", b: "{{ Data.a }}"}\n', {}),
+        (CIRCLE, {"data": ["b=1"]}, []),
+        (CIRCLE, {"hiera": ["over.yaml"]}, []),
+        (CIRCLE + "overrides: {default: {b: 1}}\n", {}, []),
+        ('data: {a: "{{ Data.b if Facts.x else 1 }}", b: "{{ Data.a }}"}\n', {}, []),
+        (
+            'data: {a: "{{ Data.b if Host.name else 1 }}", b: "{{ Data.a }}"}\n',
+            {},
+            ["data.circle"],
+        ),
     ],
 )
 def test_a_circle_that_a_host_may_not_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: str, options: dict[str, list[str]]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    head: str,
+    options: dict[str, list[str]],
+    kinds: list[str],
 ) -> None:
-    """It is left to the plans of hosts. Fails if planner() raises."""
+    """It is left to the plans of hosts, of which each is told its own."""
     (tmp_path / "over.yaml").write_text("data: {b: 1}")
     monkeypatch.chdir(tmp_path)
-    planner(tmp_path, head + RESOURCES, **options)
+    resources = RESOURCES.replace("Data.port", "Data.a")
+    found = planner(tmp_path, head + resources, **options).examine(FakeHost())
+    assert [problem.kind for problem in found.problems] == kinds
