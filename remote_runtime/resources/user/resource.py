@@ -33,9 +33,9 @@ class Resource(AccountStateType):
         wrong: List[Tuple[str, str]] = []
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
-            wrong.append(("name", "the user root cannot be removed"))
+            wrong.append(("name", "the user root cannot be removed without force"))
         if name == "root" and given("uid") not in (None, 0) and not given("force"):
-            wrong.append(("uid", "the uid of root is 0"))
+            wrong.append(("uid", "the uid of root is 0; force changes it"))
         for key in ("home", "shell"):
             if {".", ".."} & set(str(given(key) or "").split("/")):
                 wrong.append((key, "the path has a part . or .."))
