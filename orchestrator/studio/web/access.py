@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -36,6 +37,13 @@ class Origin(NamedTuple):
     url: str
     secure: bool
     cookie: str
+
+
+class RoleError(HTTPException):
+    """The role of a user does not include what a request asks for."""
+
+    def __init__(self) -> None:
+        super().__init__(403)
 
 
 class TrustedProxy(NamedTuple):
@@ -115,6 +123,23 @@ class Access:
             return found
         self.sessions.end(cookie)
         return None
+
+    def require_role(self, request: Request, session: Session, role: str) -> None:
+        """RoleError for a session without the role."""
+        if not session.may(role):
+            self.note("refused", request, session, 403)
+            raise RoleError
+
+    def note(self, action: str, request: Request, session: Session, status: int) -> None:
+        """Write a request and its status to the audit log."""
+        self._audit.write(
+            action,
+            user=session.user,
+            address=address_of(request),
+            path=request.url.path,
+            query=request.url.query,
+            status=status,
+        )
 
     def _is_valid(self, session: Session, request: Request) -> bool:
         """Whether the entry of the user is as at the login, and the proxy names this user."""

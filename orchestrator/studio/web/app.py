@@ -32,7 +32,7 @@ from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
 from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.pages.visible import VisibleParts
-from orchestrator.studio.web.access import Access, address_of, has_token
+from orchestrator.studio.web.access import Access, RoleError, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog
 from orchestrator.studio.web.design import DesignRoutes
@@ -124,14 +124,7 @@ class StudioApp:
                 return RedirectResponse("/login", 303)
             asked = Parameters(dict(request.query_params))
             response = await asyncio.to_thread(self._made, maker, request, asked, session)
-            self._audit.write(
-                "page",
-                user=session.user,
-                address=address_of(request),
-                path=str(request.url.path),
-                query=request.url.query,
-                status=response.status_code,
-            )
+            self._access.note("page", request, session, response.status_code)
             return response
 
         return handler
@@ -209,7 +202,10 @@ class StudioApp:
 
     async def _problem(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        page = _message(_TITLES.get(status, "Error"), _TEXTS.get(status, "It failed."), status)
+        text = _TEXTS.get(status, "It failed.")
+        if isinstance(error, RoleError):
+            text = "Your role does not allow this. ccm studio user add --role sets another one."
+        page = _message(_TITLES.get(status, "Error"), text, status)
         return self._rendered(page, request, Parameters({}), self._access.session(request))
 
     async def _defect(self, request: Request, error: Exception) -> Response:

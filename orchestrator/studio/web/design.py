@@ -96,12 +96,10 @@ class DesignRoutes:
         session = self._access.session(request)
         if session is None:
             return RedirectResponse("/login", 303)
-        if not session.may(ROLE):
-            self._tell(request, session, "refused", 403)
-            raise HTTPException(403)
+        self._access.require_role(request, session, ROLE)
         asked = Parameters(dict(request.query_params))
         response = await asyncio.to_thread(self._page, request, asked, session)
-        self._tell(request, session, "page", response.status_code)
+        self._access.note("page", request, session, response.status_code)
         return response
 
     def _page(self, request: Request, asked: Parameters, session: Session) -> Response:
@@ -126,9 +124,8 @@ class DesignRoutes:
         if session is None or not is_same((sent.get("csrf") or [""])[0], session.csrf):
             raise HTTPException(403)
         action = (sent.get("action") or [""])[0]
-        if not session.may(ROLE) or (action == "preview" and not session.may(ROLE_OF_PREVIEWS)):
-            self._tell(request, session, "refused", 403)
-            raise HTTPException(403)
+        role = ROLE_OF_PREVIEWS if action == "preview" else ROLE
+        self._access.require_role(request, session, role)
         if self._designer.desk is None:
             raise HTTPException(404)
         name = request.query_params.get("file", "")
@@ -166,16 +163,6 @@ class DesignRoutes:
                 problem = desk.hide(draft, problem_text(error, desk.files.root))
             draft.refused = Refused(problem)
             return Done(back, action, problem)
-
-    def _tell(self, request: Request, session: Session, what: str, status: int) -> None:
-        self._audit.write(
-            what,
-            user=session.user,
-            address=browser_address(request),
-            path=str(request.url.path),
-            query=request.url.query,
-            status=status,
-        )
 
 
 async def _fields(request: Request) -> dict[str, list[str]]:

@@ -66,17 +66,10 @@ class PlanRoutes:
         session = self._access.session(request)
         if session is None:
             return RedirectResponse("/login", 303)
-        self._require_role(request, session)
+        self._access.require_role(request, session, ROLE)
         asked = Parameters(dict(request.query_params))
         page = await asyncio.to_thread(self._page, session, asked.text("name"))
-        self._audit.write(
-            "page",
-            user=session.user,
-            address=address_of(request),
-            path=ADDRESS,
-            query=request.url.query,
-            status=page.status,
-        )
+        self._access.note("page", request, session, page.status)
         return self._render(page, request, asked, session)
 
     def _plan(self, session: Session, name: str) -> OpenPlan:
@@ -95,7 +88,7 @@ class PlanRoutes:
         sent = await form_of(request)
         if session is None or not is_same(sent.get("csrf", ""), session.csrf):
             raise HTTPException(403)
-        self._require_role(request, session)
+        self._access.require_role(request, session, ROLE)
         done = await asyncio.to_thread(self._push, Parameters(sent), request, session)
         if isinstance(done, Page):
             return self._render(done, request, Parameters({}), session)
@@ -157,10 +150,3 @@ class PlanRoutes:
             )
 
         return tell
-
-    def _require_role(self, request: Request, session: Session) -> None:
-        if session.may(ROLE):
-            return
-        path = request.url.path
-        self._audit.write("refused", user=session.user, address=address_of(request), path=path)
-        raise HTTPException(403)

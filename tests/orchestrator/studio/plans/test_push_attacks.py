@@ -148,7 +148,9 @@ def test_other_roles_push_nothing(pushing: PushSite, name: str) -> None:
     """They see the plan, neither the link nor the form, and their own form is refused."""
     browser, peter = pushing.log_in(name), pushing.log_in()
     assert "/plan/push" not in browser.get(f"/plan?name={NAME}").text
-    assert browser.get(f"/plan/push?name={NAME}").status_code == 403
+    refused = browser.get(f"/plan/push?name={NAME}")
+    assert refused.status_code == 403
+    assert "Your role does not allow this." in refused.text
     form = {**fields(peter), "hosts": "2", "csrf": fields_of_page(browser)}
     assert browser.post("/plan/push", data=form).status_code == 403
     assert pushing.pushed(wait=0.2) == ""
