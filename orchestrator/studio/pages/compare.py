@@ -55,7 +55,7 @@ def compare_page(studio: Studio, parameters: Parameters) -> Page:
         {
             "runs": (first, second),
             "outcomes": [(run["noop"], json.loads(run["outcomes"])) for run in (first, second)],
-            "groups": [_group(same, rows) for same, rows in groups],
+            "groups": [group_values(same, rows) for same, rows in groups],
             "equal": len(found.hosts) - different,
             "pager": at,
             "choices": choices,
@@ -73,17 +73,19 @@ def _slice(studio: Studio, run: Row, hosts: list[Row]) -> HostSlice:
     return HostSlice(studio.saved(run["id"]), [place_of(row, row["name"]) for row in rows])
 
 
-def in_words(row: Difference) -> Difference:
+def _in_words(row: Difference) -> Difference:
     """A difference as people read it, its statuses in words."""
     if row.what not in (FIRST, SECOND, OUTCOME):
         return row
     return row._replace(before=shown_status(row.before), after=shown_status(row.after))
 
 
-def _group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
+def group_values(hosts: list[str], rows: list[Difference], left: int = 0) -> dict[str, Any]:
+    """Hosts with the same differences, for the macro ``differences``; ``left`` more are omitted."""
     return {
         "where": listed(hosts, MOST_WHERE),
         "total": len(hosts),
         "host": hosts[0],
-        "rows": [in_words(row) for row in rows],
+        "rows": [_in_words(row) for row in rows],
+        "left": left,
     }

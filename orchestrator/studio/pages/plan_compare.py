@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.report.differences import FIRST, SECOND, Difference, Differences, group_hosts
-from orchestrator.report.wording import listed
-from orchestrator.studio.pages.compare import in_words
+from orchestrator.studio.pages.compare import group_values
 from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.plan import plan_of, visible_plans
 from orchestrator.studio.pages.studio import Studio
 from orchestrator.studio.plans.plan_shelf import OpenPlan, PlanShelf, PlanSummary
 
 GROUPS = 40  # on a page
-MAX_WHERE = 300  # characters of hosts
 MAX_ROWS = 500  # differences of a group
 _WORDS = {FIRST: "only in the first plan", SECOND: "only in the second plan"}
 
@@ -47,12 +45,6 @@ def _compared(first: OpenPlan, second: OpenPlan, *, parameters: Parameters) -> d
 
 
 def _group(hosts: list[str], rows: list[Difference]) -> dict[str, Any]:
-    return {
-        "where": listed(hosts, MAX_WHERE),
-        "total": len(hosts),
-        "host": hosts[0],
-        "rows": [
-            in_words(row)._replace(what=_WORDS.get(row.what, row.what)) for row in rows[:MAX_ROWS]
-        ],
-        "left": len(rows[MAX_ROWS:]),
-    }
+    values = group_values(hosts, rows[:MAX_ROWS], left=len(rows[MAX_ROWS:]))
+    named = [row._replace(what=_WORDS.get(row.what, row.what)) for row in values["rows"]]
+    return {**values, "rows": named}
