@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import MASKED, Mask
-
-if TYPE_CHECKING:
-    pass
 
 LONGEST = 200
 
