@@ -12,7 +12,7 @@ from orchestrator.studio.pages.fleet import WORDS
 from orchestrator.studio.pages.hosts import flat
 from orchestrator.studio.pages.page import Page, Parameters
 from orchestrator.studio.pages.pending import pending_refreshes
-from orchestrator.studio.pages.studio import Studio, moment, runs_by_number
+from orchestrator.studio.pages.studio import Studio, moment, resource_names, runs_by_number
 from orchestrator.studio.pages.words import MARKS
 
 MOST_RUNS = 60
@@ -107,14 +107,7 @@ def resources_of(studio: Studio, host: Row) -> list[ResourceState]:
     if plan is None:
         return []
     numbers: list[int] = list(dict.fromkeys(json.loads(plan["resources"])))
-    names: dict[int, str] = {
-        row["resource"]: row["name"]
-        for row in studio.reader.rows(
-            "SELECT resource, name FROM resources"
-            " WHERE resource IN (SELECT value FROM json_each(?))",
-            (plan["resources"],),
-        )
-    }
+    names = resource_names(studio, plan["resources"])
     results = _last(studio, host, f"changes.run = {int(plan['run'])}")
     changed = _last(studio, host, "NOT changes.noop AND status = 'changed'")
     drifts = _last(studio, host, f"changes.run > {int(plan['run'])} AND command = 'drift'")

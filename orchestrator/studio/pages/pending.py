@@ -11,7 +11,7 @@ from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.page import MissingPageError
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
 from remote_runtime.errors import InputError
 
 _LAST_PUSH = """
@@ -22,8 +22,8 @@ ORDER BY run DESC LIMIT 1
 
 
 class PendingRefresh(NamedTuple):
-    """A resource that the next push refreshes, the ID of the run since which, and its row, None if
-    it is not stored."""
+    """A resource that the next push refreshes, the ID of the ``run`` that left it pending, and the
+    row of that run, None if it is not stored."""
 
     resource: str
     since: str
@@ -31,8 +31,8 @@ class PendingRefresh(NamedTuple):
 
 
 def pending_refreshes(studio: Studio, host: Row) -> list[PendingRefresh]:
-    """What the last push of a host left to be refreshed: resources that were skipped, failed or did
-    not run after a change that they subscribe to. Nothing if the run cannot be read."""
+    """The resources that were skipped, failed or did not run in the last push of a host, after a
+    change that they subscribe to. Nothing if the run cannot be read."""
     row = studio.reader.row(_LAST_PUSH, (host["host"],))
     if row is None:
         return []
@@ -73,11 +73,7 @@ def _planned(studio: Studio, row: Row, hosts: list[str]) -> Iterator[happening.H
     plan = studio.reader.row("SELECT resources, edges FROM plans WHERE plan = ?", (row["plan"],))
     if plan is None:
         return
-    rows = studio.reader.rows(
-        "SELECT resource, name FROM resources WHERE resource IN (SELECT value FROM json_each(?))",
-        (plan["resources"],),
-    )
-    names = {one["resource"]: one["name"] for one in rows}
+    names = resource_names(studio, plan["resources"])
     subscribed: dict[str, list[str]] = {}
     for resource, other, kind in json.loads(plan["edges"]):
         if kind == "subscribe" and resource in names and other in names:

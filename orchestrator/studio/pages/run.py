@@ -15,7 +15,7 @@ from orchestrator.studio.index.run_reader import MOST_TROUBLED, at_work
 from orchestrator.studio.pages.fleet import host_filter
 from orchestrator.studio.pages.graph import DependencyGraph, Edge
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, pager
-from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
+from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
 from orchestrator.studio.pages.words import MARKS
 
 ROWS = 40  # hosts whose resources are read for one page
@@ -118,14 +118,7 @@ def _graph(studio: Studio, run: Row, hosts: list[Row]) -> DependencyGraph | None
         )
     }
     numbers: list[int] = json.loads(found["resources"])
-    names = {
-        row["resource"]: row["name"]
-        for row in studio.reader.rows(
-            "SELECT resource, name FROM resources"
-            " WHERE resource IN (SELECT value FROM json_each(?))",
-            (found["resources"],),
-        )
-    }
+    names = resource_names(studio, found["resources"])
     edges = [Edge(names[one], names[other], kind) for one, other, kind in json.loads(found["edges"])
              if one in names and other in names]  # fmt: skip
     ordered = [(names[n], statuses.get(n, "stable")) for n in dict.fromkeys(numbers) if n in names]

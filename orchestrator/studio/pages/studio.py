@@ -95,6 +95,15 @@ def names_of(studio: Studio, hosts: list[int]) -> list[str]:
     return [row["name"] for row in rows]
 
 
+def resource_names(studio: Studio, resources: str) -> dict[int, str]:
+    """The names of resources by their numbers, of a JSON list of these."""
+    rows = studio.reader.rows(
+        "SELECT resource, name FROM resources WHERE resource IN (SELECT value FROM json_each(?))",
+        (resources,),
+    )
+    return {row["resource"]: row["name"] for row in rows}
+
+
 def runs_by_number(studio: Studio, runs: Iterable[int | None]) -> dict[int, Row]:
     """Who started runs, and when."""
     rows = studio.reader.rows(
