@@ -158,7 +158,11 @@ class Access:
         name = (self._proxy.user_of(request) if self._proxy else None) or ""
         if not name or self._users is None:
             return None
-        user, address = self._users.user(name), address_of(request)
+        address = address_of(request)
+        try:
+            user = self._users.users().get(name)
+        except UsageError as error:
+            return self._unusable(error, name[:LONGEST_NAME], address)
         if user is None:
             self._audit.write("login failed", user=name[:LONGEST_NAME], address=address)
             text = "The proxy has logged you in, but the file of users does not have your name."
@@ -187,11 +191,7 @@ class Access:
         try:
             found = await self._check(fields)
         except UsageError as error:
-            self._audit.write("login failed", user=name, address=address, problem=error.message)
-            text = (
-                "Nobody can log in now: the file of users cannot be used. The audit log says why."
-            )
-            return self.login_page(problem=text, name=name)._replace(status=503)
+            return self._unusable(error, name, address)
         if found is None:
             self._failures.add(address)
             self._audit.write("login failed", user=name, address=address)
@@ -200,6 +200,12 @@ class Access:
             )
             return self.login_page(problem=text, name=name)
         return self._welcome(found, address)
+
+    def _unusable(self, error: UsageError, name: str, address: str) -> Page:
+        """The page to log in on while the file of users cannot be used."""
+        self._audit.write("login failed", user=name, address=address, problem=error.message)
+        text = "Nobody can log in now: the file of users cannot be used. The audit log says why."
+        return self.login_page(problem=text, name=name)._replace(status=503)
 
     def _welcome(self, found: _Person, address: str) -> Response:
         """Begin a session."""

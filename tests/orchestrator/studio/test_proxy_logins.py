@@ -74,6 +74,14 @@ def test_nobody_else_is_logged_in(site: Site, user: str | None, address: str) ->
     assert browser.get("/").headers["location"] == "/login"
 
 
+def test_an_unusable_file_of_users(site: Site, users: Path) -> None:
+    """The page says that the file is the reason, not the user."""
+    users.chmod(0o644)
+    found = through(site, "bob").get("/login")
+    assert found.status_code == 503
+    assert "the file of users cannot be used" in found.text
+
+
 def test_two_headers_name_nobody(site: Site) -> None:
     """A browser that sends the header itself, past a proxy that adds its own, is not believed."""
     browser = through(site, None)
