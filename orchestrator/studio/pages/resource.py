@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
+from itertools import chain
 from typing import Any, NamedTuple
 
 from orchestrator.report.equal_texts import HOST, normalized_value
@@ -61,41 +63,30 @@ def resource_page(studio: Studio, parameters: Parameters) -> Page:
     )
 
 
-def _contents(studio: Studio, resource: int, hosts: dict[int, str]) -> list[dict[str, Any]]:
-    """Hosts with the same content of a file, most hosts first, and the runs that wrote it; those
-    on which no stored run did come last. Nothing without a change of a content."""
-    groups: dict[str, list[Row]] = {}
-    for row in studio.reader.rows(_CONTENTS, (resource,)):
-        if row["host"] in hosts:
-            groups.setdefault(row["content"], []).append(row)
-    if not groups:
-        return []
-    ends = {content: [row["run"] for row in rows] for content, rows in groups.items()}
-    runs = runs_by_number(studio, {end for one in ends.values() for end in (min(one), max(one))})
-    found = [
-        {
-            "content": content,
-            "where": hosts_text([hosts[row["host"]] for row in rows]),
-            "total": len(rows),
-            "first": runs.get(min(ends[content])),
-            "latest": runs.get(max(ends[content])),
-        }
-        for content, rows in groups.items()
-    ]
-    written = {row["host"] for rows in groups.values() for row in rows}
-    if others := [name for host, name in hosts.items() if host not in written]:
-        where, ends_of = hosts_text(others), {"first": None, "latest": None}
-        found.append({"content": "", "where": where, "total": len(others), **ends_of})
-    return sorted(found, key=lambda one: (one["content"] == "", -one["total"]))
-
-
-class _State(NamedTuple):
-    """Hosts with the same last result; the numbers of their runs."""
+class _Group(NamedTuple):
+    """Hosts with the same content or result, and the numbers of the runs that led to it."""
 
     hosts: list[str]
     runs: list[int]
-    status: str
-    words: str
+
+
+def _contents(studio: Studio, resource: int, hosts: dict[int, str]) -> list[dict[str, Any]]:
+    """Hosts with the same content of a file, most hosts first, and the runs that wrote it; those
+    on which no stored run wrote it come last. Nothing if no stored run wrote the file."""
+    groups: dict[str, _Group] = {}
+    for row in studio.reader.rows(_CONTENTS, (resource,)):
+        if row["host"] in hosts:
+            group = groups.setdefault(row["content"], _Group([], []))
+            group.hosts.append(hosts[row["host"]])
+            group.runs.append(row["run"])
+    if not groups:
+        return []
+    written = {name for group in groups.values() for name in group.hosts}
+    if others := [name for name in hosts.values() if name not in written]:
+        groups[""] = _Group(others, [])
+    shown = zip(groups, _shown(studio, groups.values()), strict=True)
+    found = [{"content": content, **values} for content, values in shown]
+    return sorted(found, key=lambda one: (one["content"] == "", -one["total"]))
 
 
 def _states(studio: Studio, hosts: dict[int, str], last: dict[int, Row]) -> list[dict[str, Any]]:
@@ -105,29 +96,37 @@ def _states(studio: Studio, hosts: dict[int, str], last: dict[int, Row]) -> list
         row = last.get(host)
         equal.setdefault((row["status"], row["text"]) if row else ("", 0), []).append(host)
     texts = _texts(studio, [text for _, text in equal])
-    states: dict[tuple[str, str], _State] = {}
+    groups: dict[tuple[str, str], _Group] = {}
+    examples: dict[tuple[str, str], str] = {}
     for (status, text), same in equal.items():
         words = texts.get(text, "")
         name = hosts[same[0]]
         # Its name is replaced here: to look for it as a word takes longer than all of the rest.
         key = (status, normalized_value(name, words.replace(name, HOST)))
-        state = states.setdefault(key, _State([], [], status, words))
-        state.hosts.extend(hosts[host] for host in same)
-        state.runs.extend(last[host]["run"] for host in same if host in last)
-    ends = [end for one in states.values() if one.runs for end in (min(one.runs), max(one.runs))]
-    runs = runs_by_number(studio, ends)
+        group = groups.setdefault(key, _Group([], []))
+        examples.setdefault(key, words)
+        group.hosts.extend(hosts[host] for host in same)
+        group.runs.extend(last[host]["run"] for host in same if host in last)
+    shown = zip(groups, _shown(studio, groups.values()), strict=True)
     found = [
+        {"status": key[0] or "stable", "words": examples[key], **values} for key, values in shown
+    ]
+    return sorted(found, key=lambda one: (one["first"] is None, -one["total"]))
+
+
+def _shown(studio: Studio, groups: Collection[_Group]) -> list[dict[str, Any]]:
+    """The hosts of each group, their number, and its first and latest run, None without one."""
+    spans = [(min(one.runs), max(one.runs)) if one.runs else (0, 0) for one in groups]
+    runs = runs_by_number(studio, chain.from_iterable(spans))
+    return [
         {
             "where": hosts_text(one.hosts),
             "total": len(one.hosts),
-            "status": one.status or "stable",
-            "words": one.words,
-            "first": runs.get(min(one.runs)) if one.runs else None,
-            "latest": runs.get(max(one.runs)) if one.runs else None,
+            "first": runs.get(first),
+            "latest": runs.get(latest),
         }
-        for one in states.values()
+        for one, (first, latest) in zip(groups, spans, strict=True)
     ]
-    return sorted(found, key=lambda one: (one["first"] is None, -one["total"]))
 
 
 def _texts(studio: Studio, numbers: list[int]) -> dict[int, str]:
