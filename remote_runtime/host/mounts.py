@@ -183,6 +183,7 @@ def _require_root() -> None:
 
 
 def changed(what: str) -> ResourceError:
+    """The error for a mount or table that another process changed during the run."""
     return ResourceError(
         "%s was changed by another process at the same time" % what,
         kind=_KIND + ".changed",
@@ -191,6 +192,7 @@ def changed(what: str) -> ResourceError:
 
 
 def busy_error(point: str, users: Sequence[str]) -> ResourceError:
+    """The error for a mount point that these users keep busy."""
     return ResourceError(
         "%s is busy: it is used by %s" % (point, ", ".join(users)),
         kind=_KIND + ".busy",

@@ -131,6 +131,7 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.lexists(found.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
+        """See the base class."""
         found = self._walked(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("attributes", found.path, True, found.since)
@@ -161,6 +162,7 @@ class OverlayFiles(ReadOnly, Files):
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
     def real(self, path: str) -> str:
+        """See the base class."""
         found = self._find(path, True)
         if not found.laid:
             return self._host.real(path)
@@ -172,6 +174,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.directory(path)
 
     def is_directory(self, path: str) -> bool:
+        """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
             raise self._untold(path, found.node)
@@ -180,12 +183,14 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isdir(found.path)
 
     def exists(self, path: str) -> bool:
+        """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None:
             return found.node.kind not in ("absent", "symlink")
         return found.there and os.path.exists(found.path)
 
     def is_created(self, path: str) -> bool:
+        """See the base class."""
         there = self.exists(path)
         if not there:
             self._clouds.heed("creates", path, False)
@@ -195,6 +200,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._is_there(self._find(path, follow=False))
 
     def link(self, path: str) -> str:
+        """See the base class."""
         found = self._find(path, follow=False)
         if found.node is not None:
             return found.node.target
@@ -210,6 +216,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.mount_points() | set(self._layer.mount_points("/"))
 
     def require_known(self, directory: str) -> None:
+        """See the base class."""
         try:
             self.status(os.path.join(directory, _PROBE))
         except Unknowable as error:
@@ -218,6 +225,7 @@ class OverlayFiles(ReadOnly, Files):
             pass  # such as a link, which is not followed; a directory is read next, and tells
 
     def is_program(self, path: str) -> bool:
+        """Whether a path is a file that can be executed, planned or on the host."""
         found = self._find(path, follow=True)
         if found.node is not None:
             if found.node.kind not in ("file", "something"):
@@ -233,6 +241,7 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
+        """See the base class."""
         found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
@@ -248,6 +257,7 @@ class OverlayFiles(ReadOnly, Files):
         return node.content
 
     def reader(self, path: str, follow: bool = False) -> Reader:
+        """See the base class."""
         found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
@@ -268,6 +278,7 @@ class OverlayFiles(ReadOnly, Files):
         return self.reader(path, follow)()
 
     def entries(self, path: str) -> List[str]:
+        """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "directory":
             self._require_readable(path, found.node, "list")
@@ -281,6 +292,7 @@ class OverlayFiles(ReadOnly, Files):
         return sorted(names)
 
     def listing(self, path: str) -> List[Tuple[str, Status]]:
+        """See the base class."""
         found = self._find(path, follow=True)
         if not (self._clouds or found.laid or self._layer.is_touched(found.path)):
             return self._host.listing(path)
@@ -288,6 +300,7 @@ class OverlayFiles(ReadOnly, Files):
         return [(name, status) for name, status in each if status is not None]
 
     def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
+        """See the base class."""
         from remote_runtime.system import preconditions
 
         found = self._find(path, follow)

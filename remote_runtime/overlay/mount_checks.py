@@ -30,30 +30,35 @@ class MountPreconditions(Preconditions):
         self._points = points
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
+        """See the base class."""
         if self._mount is None:
             self._host.writing(size, uid, gid, mode)
         else:
             self._enter_mount("write", size, self._mount)
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
+        """See the base class."""
         if self._mount is None:
             self._host.making(uid, gid, mode)
         else:
             self._enter_mount("create the directory", 0, self._mount)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
+        """See the base class."""
         if self._mount is None:
             self._host.changing(uid, gid, mode)
         elif self._mount.read_only:
             raise self._refused("set the attributes of", errno.EROFS)
 
     def changing_link(self, uid: int, gid: int) -> None:
+        """See the base class."""
         if self._mount is None:
             self._host.changing_link(uid, gid)
         elif self._mount.read_only:
             raise self._refused("set the owner of", errno.EROFS)
 
     def removing(self, tree: bool = False) -> None:
+        """See the base class."""
         for point in self._points:
             raise refusal("remove", point, errno.EBUSY)
         if self._mount is None:
@@ -62,6 +67,7 @@ class MountPreconditions(Preconditions):
             raise self._refused("remove", errno.EROFS)
 
     def spare(self) -> FreeSpace:
+        """See the base class."""
         if self._mount is None:
             return self._host.spare()
         used, files = self._taken

@@ -35,6 +35,7 @@ class Resource(TaskStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """See the base class."""
         if properties.get("ensure") == "absent":
             return [(name, False)]
         kept = [] if properties.get("cleanup") else [name]
@@ -42,6 +43,7 @@ class Resource(TaskStateType):
         return [(path, True) for path in kept + made]
 
     def read(self, host: "HostReader") -> CurrentState:
+        """See the base class."""
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -62,6 +64,7 @@ class Resource(TaskStateType):
         return bool(creates) and host.files.is_created(creates)
 
     def require(self, host: "HostReader", found: CurrentState) -> None:
+        """See the base class."""
         if self.ensure == "absent" or self._is_created(host):
             return
         host.accounts.number("user", self.settings.owner)
@@ -70,6 +73,7 @@ class Resource(TaskStateType):
             host.files.require_parent(self.name)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
+        """See the base class."""
         self._require_created(host)
         if self.ensure == "absent":
             return [] if found is None else [self._removing("Would have removed", "ensure")]

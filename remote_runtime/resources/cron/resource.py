@@ -27,6 +27,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """See the base class."""
         wrong = list(schedules.problems(properties))
         if properties.get("ensure") == "absent":
             return []
@@ -51,6 +52,7 @@ class Resource(StateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """See the base class."""
         file = jobs.file_name(name)
         found = schedules.warnings(properties)
         if file == name or properties.get("crontab"):
@@ -60,6 +62,7 @@ class Resource(StateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """See the base class."""
         if properties.get("crontab"):
             return []
         path = "%s/%s" % (DIRECTORY, jobs.file_name(name))
@@ -67,6 +70,7 @@ class Resource(StateType):
 
     @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
+        """See the base class."""
         files: Dict[str, int] = {}
         found = []
         for at, (name, properties) in enumerate(resources):
@@ -132,6 +136,7 @@ class Resource(StateType):
         return found
 
     def desired(self) -> Mapping[str, Any]:
+        """See the base class."""
         job = jobs.job_of(self.properties)
         wanted = self._shown(job)
         if not self._own:
@@ -142,6 +147,7 @@ class Resource(StateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """See the base class."""
         if host.accounts.user(self._user) is None:
             raise ResourceError(
                 "user %r does not exist" % self._user,
@@ -178,6 +184,7 @@ class Resource(StateType):
         )
 
     def remove(self, host: Host) -> None:
+        """See the base class."""
         if self._own:
             text = crontabs_of(host).text(self._user) or ""
             crontabs_of(host).set_text(self._user, jobs.without_job(text, self.name, self._comment))

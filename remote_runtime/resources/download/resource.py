@@ -37,6 +37,7 @@ class Resource(PathStateType):
         return rules.warnings(properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """See the base class."""
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -89,6 +90,7 @@ class Resource(PathStateType):
         return {key: found.get(key) for key in ["type", *keys]}
 
     def desired(self) -> Mapping[str, Any]:
+        """See the base class."""
         wanted: Dict[str, Any] = {"type": "file"}
         for key in ("owner", "group"):
             if self._text(key):
@@ -102,6 +104,7 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """See the base class."""
         node = None if diff.new else host.files.lstat(self.name)
         kept = node if node is not None and node.kind == "file" else None
         uid, gid, mode = self._attributes(host, kept)

@@ -29,6 +29,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """See the base class."""
         wrong: List[Tuple[str, str]] = []
         suffix = _SUFFIX.search(name)
         if suffix:
@@ -77,6 +78,7 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """See the base class."""
         timer = self._file(host, self._timer_path)
         service = self._own_service(host, timer is not None)
         if service is None or not texts.is_marked(service.data, self.name):
@@ -150,6 +152,7 @@ class Resource(StateType):
         return ResourceError("%s is masked" % name, kind="service.masked", hint=hint % name)
 
     def desired(self) -> Mapping[str, Any]:
+        """See the base class."""
         timer = texts.timer_text(self.name, self.properties)
         service = texts.service_text(self.name, self.properties)
         return {
@@ -162,6 +165,7 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """See the base class."""
         user = str(self.properties.get("user") or "root")
         if host.accounts.user(user) is None:
             raise ResourceError(
@@ -192,6 +196,7 @@ class Resource(StateType):
             host.units.disable(self._unit)
 
     def remove(self, host: Host) -> None:
+        """See the base class."""
         status = host.units.status(self._unit)
         has_timer = host.files.lstat(self._timer_path) is not None
         service = self._own_service(host, has_timer)

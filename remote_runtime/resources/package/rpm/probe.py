@@ -36,6 +36,7 @@ class Rpms(Packages):
         self._fetch(directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
+        """See the base class."""
         from remote_runtime.resources.package.dnf.isolated_run import isolated
 
         run = self._context.commands.run
