@@ -27,7 +27,7 @@ from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.support.plain_text import one_line, visible
 
-MAX_GROUPS = 5_000  # that are told apart; the counters have all
+MAX_GROUPS = 5_000  # listed one by one; the counters include the rest
 MAX_LINES = 14  # of the list
 NOTHING_KNOWN = "nothing known"
 MAX_WHAT = 300  # characters

@@ -25,7 +25,7 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
 
     A path is only told where it goes with an account, and what is unknown only of packages and of
     what says nothing of its effects: of all others the changes and the prediction of the event say
-    it. At most ``MAX_EFFECTS``; how many more there are is told as unknown.
+    it. At most ``MAX_EFFECTS``; one entry of kind ``unknown`` counts the rest.
     """
     effects = list(effects)
     packages = any(isinstance(one, PackageEffect) for one in effects)

@@ -26,7 +26,7 @@ class _Dns(Kind):
     settings = {"server": TEXT, "timeout": NUMBER}
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """A record is asked of a server, which is named by its address."""
+        """A query for a record needs a server, which is given by its address."""
         found = []
         record, _ = split(subject)
         if record and not rule.get("server"):

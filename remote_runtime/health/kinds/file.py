@@ -63,7 +63,7 @@ class _File(Kind):
         return found
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The attributes of the path itself; what is in it is read when it is compared."""
+        """The attributes of the path itself; its content is read only when a rule compares it."""
         try:
             status = os.lstat(subject)
         except (FileNotFoundError, NotADirectoryError):

@@ -38,7 +38,7 @@ class _Mount(Kind):
         return [("mountpoint", "a mount point must be an absolute path", "")]
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """The entry of what is mounted on top; its usage is asked when it is compared."""
+        """The entry of the topmost mount; its usage is read only when a rule compares it."""
         with open(_TABLE, encoding="utf-8", errors="surrogateescape") as table:
             entry = find(table.read(), subject)
         if entry is None:

@@ -30,7 +30,7 @@ class _WrittenFile(NamedTuple):
 class FileWriter(Ahead):
     """Writes the files of one run: a temporary file beside the destination, finished, then renamed.
 
-    ``_labels``: the label of each file is asked for with a command, which may fail.
+    ``_labels``: a command, which may fail, looks up the SELinux label of each file.
     """
 
     def __init__(self, context: Context) -> None:
@@ -116,7 +116,7 @@ class FileWriter(Ahead):
             for temporary in others:
                 temporary.sync()
         except ResourceError:
-            self.drop()  # whose it is finds that at its turn
+            self.drop()  # the resource of the file writes it again and reports the error
         return None
 
     def _write_all(self, coming: Iterable[Coming], latest: Temporary) -> None:
@@ -133,7 +133,7 @@ class FileWriter(Ahead):
                     latest = self._write(file, content, labels=False, latest=latest, new=new)
                     self._written[file.path] = _WrittenFile(latest, file)
                 except ResourceError:
-                    break  # which is told at its turn
+                    break  # the resource of the file reports the error when it runs
             self._turns.add(item.id)
         if self._written:
             self._context.ahead = self

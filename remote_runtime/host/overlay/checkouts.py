@@ -1,4 +1,4 @@
-"""Checkouts of git repositories in a preview (target): git is asked, and nothing is fetched."""
+"""Checkouts of git repositories in a preview (target): git reads the remote, fetching nothing."""
 
 import os
 from typing import TYPE_CHECKING, List, NoReturn, Optional, Tuple

@@ -45,7 +45,7 @@ def tasks(
 
 
 def removing(path: str) -> Task:
-    """The removal of what is no directory, or nobody can tell what it is."""
+    """The removal of a path that is not a directory, or whose kind is not known."""
 
     def remove(host: "Host") -> None:
         host.files.unlink(path)

@@ -367,7 +367,7 @@ class Resource(TaskStateType):
                         return []
                     new = NewContent(self.name, content, self._wanted_mode(node))
                 except ResourceError:
-                    return []  # told at the resource's turn
+                    return []  # the resource reports the error when it runs
                 return [BlobNeed(content.sha256, False, new)]
         return []
 

@@ -388,7 +388,7 @@ class Resource(ResourceType):
                 try:
                     wish = other.wish()
                 except (ResourceError, Unknowable):
-                    break  # which is told at its turn
+                    break  # the resource of that package reports the error when it runs
             if wish is None:
                 continue
             if self.provider.kind(wish.operation) != self.provider.kind(own):
