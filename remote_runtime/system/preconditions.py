@@ -6,9 +6,10 @@ A preview calls these checks; they raise the errors of the attempt.
 import errno
 import os
 import stat
-from typing import Callable, FrozenSet, Hashable, NamedTuple, Optional, Tuple
+from contextlib import contextmanager
+from typing import Callable, FrozenSet, Hashable, Iterator, NamedTuple, Optional, Tuple
 
-from remote_runtime.errors import UnsettledError
+from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.system import inode_flags
 from remote_runtime.system.errno_messages import failure, many_names, refusal
 from remote_runtime.system.mount_escapes import unescape
@@ -69,6 +70,20 @@ class FreeSpace(NamedTuple):
         return small and (self.files is None or files <= self.files)
 
 
+class UncheckedError(ResourceError):
+    """A check could not be made, in most cases because another process changed the path."""
+
+
+@contextmanager
+def _checking(doing: str, path: str) -> Iterator[None]:
+    """Turn an ``OSError`` of the checks in the block into an ``UncheckedError``."""
+    try:
+        yield
+    except OSError as error:
+        told = failure(doing, path, error)
+        raise UncheckedError(told.message, told.kind, told.hint) from error
+
+
 class Preconditions(object):
     """Each method raises the ``ResourceError`` that the attempt would end in, or returns."""
 
@@ -84,48 +99,52 @@ class Preconditions(object):
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
         """To put a file there, of so many bytes; -1 for the user or group that a new one gets."""
-        self._enter("write", size)
-        self._owned("write", (uid, gid, mode), None)
-        if self._spot.there:
-            self._replaced("replace")
+        with _checking("write", self._spot.path):
+            self._enter("write", size)
+            self._owned("write", (uid, gid, mode), None)
+            if self._spot.there:
+                self._replaced("replace")
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
         """To make a directory there; the directories on the way get the permissions of ``mode``."""
-        self._enter(_MAKING, 0)
-        if self._spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
-            raise self._failure(_MAKING, errno.EACCES)  # nothing is made in the first of them
-        self._owned(_MAKING, (uid, gid, mode), None)
+        with _checking(_MAKING, self._spot.path):
+            self._enter(_MAKING, 0)
+            if self._spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
+                raise self._failure(_MAKING, errno.EACCES)  # nothing is made in the first of them
+            self._owned(_MAKING, (uid, gid, mode), None)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         """To give what is there an owner, a group and a mode."""
         doing = "set the attributes of"
-        there, now = self._spot.there, self._spot.intended
-        if now is None and there:
-            now = _intended(there)
-        owner = now is not None and os.geteuid() in (0, now.uid)
-        if now is not None and not now.ours & os.R_OK:
-            if not owner:
-                raise self._failure(doing, errno.EACCES)
-            self._require_changeable(doing)  # it is made readable first
-        if self._spot.shared and now is not None and now.kind == "file":
-            names = self._spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
-            if names() > 1:
-                raise many_names(doing, self._spot.real, names())
-        self._require_changeable(doing)
-        if now is not None:
-            if not owner:
-                raise self._failure(doing, errno.EPERM)
-            self._owned(doing, (uid, gid, mode), (now.uid, now.gid))
+        with _checking(doing, self._spot.path):
+            there, now = self._spot.there, self._spot.intended
+            if now is None and there:
+                now = _intended(there)
+            owner = now is not None and os.geteuid() in (0, now.uid)
+            if now is not None and not now.ours & os.R_OK:
+                if not owner:
+                    raise self._failure(doing, errno.EACCES)
+                self._require_changeable(doing)  # it is made readable first
+            if self._spot.shared and now is not None and now.kind == "file":
+                names = self._spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
+                if names() > 1:
+                    raise many_names(doing, self._spot.real, names())
+            self._require_changeable(doing)
+            if now is not None:
+                if not owner:
+                    raise self._failure(doing, errno.EPERM)
+                self._owned(doing, (uid, gid, mode), (now.uid, now.gid))
 
     def changing_link(self, uid: int, gid: int) -> None:
         """To give a symlink itself an owner and a group."""
         doing = "set the owner of"
-        self._writable(doing, self._spot.directory)
-        if self._spot.there and os.geteuid() != 0:
-            found = os.lstat(self._spot.there)
-            if found.st_uid != os.geteuid():
-                raise self._failure(doing, errno.EPERM)
-            self._owned(doing, (uid, gid, 0), (found.st_uid, found.st_gid))
+        with _checking(doing, self._spot.path):
+            self._writable(doing, self._spot.directory)
+            if self._spot.there and os.geteuid() != 0:
+                found = os.lstat(self._spot.there)
+                if found.st_uid != os.geteuid():
+                    raise self._failure(doing, errno.EPERM)
+                self._owned(doing, (uid, gid, 0), (found.st_uid, found.st_gid))
 
     def _require_changeable(self, doing: str) -> None:
         there = self._spot.there
@@ -135,29 +154,31 @@ class Preconditions(object):
 
     def removing(self, tree: bool = False) -> None:
         """To remove what is there; ``tree``: with all that is in it."""
-        there = self._spot.there
-        if there:
-            self._writable("remove", self._spot.directory)
-            self._permitted("remove")
+        with _checking("remove", self._spot.path):
+            there = self._spot.there
+            if there:
+                self._writable("remove", self._spot.directory)
+                self._permitted("remove")
+                if tree:
+                    mounted_in(there)
+                self._replaced("remove")
+            elif self._spot.writable is False:
+                raise self._failure("remove", errno.EACCES)
             if tree:
-                mounted_in(there)
-            self._replaced("remove")
-        elif self._spot.writable is False:
-            raise self._failure("remove", errno.EACCES)
-        if tree:
-            self._emptied(there)
+                self._emptied(there)
 
     def spare(self) -> FreeSpace:
         """What can be written there yet, with what is planned counted as written."""
-        system = os.statvfs(self._spot.directory)
-        free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
-        inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
-        size, files = self._spot.planned
-        return FreeSpace(
-            os.stat(self._spot.directory).st_dev,
-            free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
-            inodes - files if system.f_files else None,
-        )
+        with _checking("inspect", self._spot.path):
+            system = os.statvfs(self._spot.directory)
+            free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
+            inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
+            size, files = self._spot.planned
+            return FreeSpace(
+                os.stat(self._spot.directory).st_dev,
+                free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
+                inodes - files if system.f_files else None,
+            )
 
     def _enter(self, doing: str, size: int) -> None:
         """A new name in the directory needs the right to make one, and space."""
@@ -259,7 +280,8 @@ def at(
         names=names,
     )
     if gid is None:
-        found = os.stat(spot.directory)
+        with _checking("inspect", path):
+            found = os.stat(spot.directory)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
     spot = spot._replace(intended=intended, real=real)

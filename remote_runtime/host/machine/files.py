@@ -102,12 +102,14 @@ class FileReader(file_ports.FileReader):
 
     def is_removable(self, path: str) -> bool:
         """See the base class."""
+        from remote_runtime.system.preconditions import UncheckedError
+
         try:
             self._door.obstacles(path).removing()
+        except UncheckedError:
+            return True  # the removal reports what is wrong, if anything still is
         except ResourceError:
             return False
-        except OSError:  # whose directory it is has taken it away meanwhile: the removal will see
-            return True
         return True
 
     def require_movable(self, old: str, new: str) -> None:
@@ -357,10 +359,7 @@ class Files(FileReader, file_ports.Files):
 
     def _remove_tree(self, path: str) -> None:
         # What would stay keeps the rest: what fails leaves all as it was.
-        try:
-            self._door.obstacles(path).removing(tree=True)
-        except OSError as error:  # whose directory it is has changed it meanwhile
-            raise failure("remove", path, error) from error
+        self._door.obstacles(path).removing(tree=True)
         self._door.remove_tree(path, at_once=True)
         self._note(path)
 

@@ -8,7 +8,13 @@ from unittest import mock
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.files import Files
-from remote_runtime.system.preconditions import Preconditions, at, flags, mount_points
+from remote_runtime.system.preconditions import (
+    Preconditions,
+    UncheckedError,
+    at,
+    flags,
+    mount_points,
+)
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
 from .flags import flag
@@ -100,6 +106,24 @@ class ObstaclesTest(DirectoryTest):
             with self.taken_away("d/e", moment):
                 self.assertEqual(self.refused(self.of("d").removing, True), "")
             os.rmdir(self.path("d"))
+
+    def test_a_directory_that_goes_during_the_check(self) -> None:
+        """The loss of the directory is an error of the resource, and no statement on the path."""
+        os.mkdir(self.path("d"))
+        self.write("d/f", b"x")
+        found = self.of("d/f")
+        shutil.rmtree(self.path("d"))
+        for call in (
+            lambda: found.writing(1),
+            found.making,
+            lambda: found.changing(0, 0),
+            lambda: found.changing_link(0, 0),
+            found.removing,
+            found.spare,
+        ):
+            with self.assertRaises(UncheckedError) as caught:
+                call()
+            self.assertEqual(caught.exception.kind, "resource.file.enoent")
 
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags(self) -> None:
