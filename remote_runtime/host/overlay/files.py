@@ -47,16 +47,8 @@ class Files(FileReader, file_ports.Files):
         part: bool,
     ) -> None:
         self._door.obstacles(path).writing(len(data), uid, gid, mode)
-        own_uid, own_gid = self.own(path)
-        effect = PathEffect(
-            path,
-            "file",
-            mode=mode,
-            uid=own_uid if uid < 0 else uid,
-            gid=own_gid if gid < 0 else gid,
-            content=Bytes(data),
-            part=part,
-        )
+        uid, gid = self.owned(path, uid, gid)
+        effect = PathEffect(path, "file", mode, uid=uid, gid=gid, content=Bytes(data), part=part)
         if validate:
             from remote_runtime.host.validation import preview
 
@@ -143,16 +135,8 @@ class Files(FileReader, file_ports.Files):
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
         self._door.obstacles(path).making(uid, gid, mode)
-        own_uid, own_gid = self.own(path)
-        self._record.add(
-            PathEffect(
-                path,
-                "directory",
-                mode=mode,
-                uid=own_uid if uid < 0 else uid,
-                gid=own_gid if gid < 0 else gid,
-            )
-        )
+        uid, gid = self.owned(path, uid, gid)
+        self._record.add(PathEffect(path, "directory", mode, uid=uid, gid=gid))
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
         self._door.obstacles(path).making(uid, gid, mode)

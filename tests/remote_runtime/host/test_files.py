@@ -45,6 +45,19 @@ class FilesTest(DirectoryTest):
         kinds = [one.kind for one in host.record.effects if isinstance(one, PathEffect)]
         self.assertEqual(kinds, ["file", "absent"])
 
+    def test_what_belongs_to_a_planned_account(self) -> None:
+        """A preview records the number of that account, and not that of the run."""
+        planned: Any = {"uid": -1001, "gid": -1002}
+        ctx = context(noop=True)
+        with ctx.turn(item("file", "/x"), True):
+            host = Overlay(ctx.world_with(()), "file#x", context=ctx)
+            with mock.patch("os.geteuid", return_value=0):
+                host.files.put(self.path("put"), Text("x"), mode=0o600, **planned)
+                host.files.write(self.path("written"), b"x", mode=0o600, **planned)
+                host.files.mkdir(self.path("made"), 0o700, **planned)
+        owners = [(one.uid, one.gid) for one in host.record.effects if isinstance(one, PathEffect)]
+        self.assertEqual(owners, [(-1001, -1002)] * 3)
+
     def test_a_copy_keeps_mode_and_times_and_no_right_to_act_as_another(self) -> None:
         """The overlay foresees content and mode of it."""
         path, copy = self.write("a", b"x", 0o4755), self.path(".a.~1~")
