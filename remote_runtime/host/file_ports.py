@@ -15,6 +15,7 @@ from typing import (
 )
 
 from remote_runtime.changes import Missing
+from remote_runtime.content import Bytes
 from remote_runtime.errors import ResourceError
 from remote_runtime.system.paths import Status
 
@@ -149,7 +150,7 @@ class Files(FileReader):
         ``part``: the resource manages a part of the content only.
         """
         self.require_file_place(path)
-        self._write(path, data, mode=mode, uid=uid, gid=gid, validate=validate, part=part)
+        self._write(NewFile(path, Bytes(data), mode, uid, gid), validate, part)
 
     def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
         """Give a regular file these bytes, in one rename; it keeps owner, mode, extended attributes
@@ -165,8 +166,8 @@ class Files(FileReader):
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind != "file":
             _refuse(path, node, "use the path of a regular file")
-        mode, uid, gid = node.mode, node.uid, node.gid
-        self._write(real, data, mode=mode, uid=uid, gid=gid, validate=validate, part=True)
+        new = NewFile(real, Bytes(data), node.mode, node.uid, node.gid)
+        self._write(new, validate, part=True)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
         """Create a directory. Refused where anything is at the path."""
@@ -301,17 +302,7 @@ class Files(FileReader):
 
     # -- what an implementation does, once the rules above are met ------------------------------
 
-    def _write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        validate: str,
-        part: bool,
-    ) -> None:
+    def _write(self, file: NewFile, validate: str, part: bool) -> None:
         """Put a file in place; see ``write``."""
         raise NotImplementedError
 

@@ -15,7 +15,7 @@ from typing import (
     Tuple,
 )
 
-from remote_runtime.content import Bytes, Content
+from remote_runtime.content import Content
 from remote_runtime.effects import DATABASES
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import file_ports
@@ -160,20 +160,11 @@ class Files(FileReader, file_ports.Files):
         if not _DATABASES.isdisjoint(paths):
             self._context.accounts.forget()
 
-    def _write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        validate: str,
-        part: bool,
-    ) -> None:
-        if _may_be_dropped(mode):
-            self._door.obstacles(path).writing(len(data), uid, gid, mode)
-        self._put(NewFile(path, Bytes(data), mode=mode, uid=uid, gid=gid), validate, None)
+    def _write(self, file: NewFile, validate: str, part: bool) -> None:
+        if _may_be_dropped(file.mode):
+            size = file.content.size
+            self._door.obstacles(file.path).writing(size, file.uid, file.gid, file.mode)
+        self._put(file, validate, None)
 
     def put(
         self,

@@ -11,7 +11,7 @@ from remote_runtime.content import Bytes, Content
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import UnsettledError
 from remote_runtime.host import file_ports
-from remote_runtime.host.file_ports import NewAttributes
+from remote_runtime.host.file_ports import NewAttributes, NewFile
 from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
@@ -35,25 +35,19 @@ class Files(FileReader, file_ports.Files):
     def _door(self) -> Door:
         return self._record.world.files
 
-    def _write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        validate: str,
-        part: bool,
-    ) -> None:
-        self._door.obstacles(path).writing(len(data), uid, gid, mode)
-        uid, gid = self.owned(path, uid, gid)
-        effect = PathEffect(path, "file", mode, uid=uid, gid=gid, content=Bytes(data), part=part)
-        if validate:
+    def _write(self, file: NewFile, validate: str, part: bool) -> None:
+        path, content, mode = file.path, file.content, file.mode
+        self._door.obstacles(path).writing(content.size, file.uid, file.gid, mode)
+        uid, gid = self.owned(path, file.uid, file.gid)
+        effect = PathEffect(path, "file", mode, uid=uid, gid=gid, content=content, part=part)
+        self._validate(validate, effect)
+        self._record.add(effect)
+
+    def _validate(self, command: str, effect: PathEffect) -> None:
+        if command:
             from remote_runtime.host.validation import preview
 
-            preview(self._record.world, validate, effect)
-        self._record.add(effect)
+            preview(self._record.world, command, effect)
 
     def put(
         self,
@@ -79,10 +73,8 @@ class Files(FileReader, file_ports.Files):
             self._door.obstacles(path).writing(size, uid, gid, mode)
             if size and os.geteuid() != 0 and not mode & 0o400:
                 raise UnsettledError("cannot tell whether %s contains it: permission denied" % path)
-            if validate and content is not None:
-                from remote_runtime.host.validation import preview
-
-                preview(self._record.world, validate, effect)
+            if content is not None:
+                self._validate(validate, effect)
         if before is not None:
             self._staged = size  # which is written by then
             before()
