@@ -1,5 +1,6 @@
 """What would keep something from being done, found without trying."""
 
+import errno
 import os
 import shutil
 import unittest
@@ -124,6 +125,14 @@ class ObstaclesTest(DirectoryTest):
             with self.assertRaises(UncheckedError) as caught:
                 call()
             self.assertEqual(caught.exception.kind, "resource.file.enoent")
+
+    def test_a_link_that_goes_while_it_is_read(self) -> None:
+        """Its loss is an error of the resource as well."""
+        os.symlink("d", self.path("link"))
+        gone = mock.patch.object(os, "readlink", side_effect=FileNotFoundError(errno.ENOENT, ""))
+        with gone, self.assertRaises(UncheckedError) as caught:
+            self.of("link/f")
+        self.assertEqual(caught.exception.kind, "resource.file.enoent")
 
     @unittest.skipUnless(ROOT, "only root may set flags")
     def test_flags(self) -> None:
