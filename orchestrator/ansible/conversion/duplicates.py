@@ -9,7 +9,7 @@ from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.modules.host_settings import CRON_MARK, OTHER_FILE
+from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed
 from orchestrator.ansible.modules.services import RELOAD
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
 from orchestrator.ansible.problems import NotConvertible
@@ -101,7 +101,7 @@ def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
         return
     for one in entries:
         file, one.name = one.name, one.properties.pop("comment").removeprefix(CRON_MARK)
-        _note(builder, one, OTHER_FILE.format(re.sub("[^A-Za-z0-9_-]", "-", one.name), file))
+        _note(builder, one, renamed(one.name, file))
 
 
 def _note(builder: Conversion, entry: Entry, text: str) -> None:

@@ -21,9 +21,6 @@ _MOUNTS = {
 CRON_MARK = "#Ansible: "
 """The comment that Ansible writes above a job."""
 
-OTHER_FILE = "the file in /etc/cron.d is named {}, in the original {}; remove that one where it is"
-"""The mark of a job whose file has another name."""
-
 _DIRECTORY = "/etc/cron.d"
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _TIMES = (("minute",), ("hour",), ("day", "dom"), ("month",), ("weekday", "dow"))
@@ -84,8 +81,17 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
     if file is not None and "{{" not in file and (context.looped or not _PLAIN.fullmatch(file)):
         title = name if context.looped else file
         del properties["comment"]
-        context.check(OTHER_FILE.format(re.sub("[^A-Za-z0-9_-]", "-", title), file))
+        context.check(renamed(title, file))
     return Entry("cron", title, properties)
+
+
+def renamed(job: str, file: str) -> str:
+    """The mark of a job whose file ccm names after the job, and Ansible otherwise."""
+    own = re.sub("[^A-Za-z0-9_-]", "-", job)
+    return (
+        f"the file in /etc/cron.d is named {own}, in the original {file}; remove that one where "
+        "it is"
+    )
 
 
 def _times(given: Arguments) -> dict[str, Any]:
