@@ -11,13 +11,12 @@ from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed
 from orchestrator.ansible.modules.services import RELOAD
-from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, both, chosen, either
+from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, any_of, chosen
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
 
 _ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
 """A name that differs between the elements of a loop."""
-_NOT = "not ("
 _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(start|reload)")
 
 
@@ -46,9 +45,9 @@ def resolve_duplicates(builder: Conversion) -> None:
 
 
 def _drop_reloads(builder: Conversion) -> None:
-    """Leave it to a later ``service`` to let systemd read changed files of units, as it does.
+    """Remove reloads of systemd before a ``service``, which reloads changed units itself.
 
-    A command that restarts a service does not; then the reload stays.
+    A command that starts a service does not, so the reloads stay where there is one.
     """
     entries = builder.manifest.entries()
     commands = [str(one.properties.get("command")) for one in entries if one.type == "exec"]
@@ -143,10 +142,13 @@ def notified(builder: Conversion, entry: Entry) -> list[str]:
 
 def _merge(builder: Conversion, entries: list[Entry]) -> None:
     kept = [entries[0]]
+    own: dict[int, list[str]] = {}  # the conditions of the tasks of those that stand apart
     for entry in entries[1:]:
         earlier = [one for one in kept if _same(one, entry)]
-        if earlier and _stands_apart(builder, earlier, entry):
-            entry.conditions = [*entry.conditions, _none_of(earlier)]
+        before = [own.get(id(one), one.conditions) for one in earlier]
+        if _stands_apart(builder, earlier, entry, before):
+            own[id(entry)] = entry.conditions
+            entry.conditions = [*entry.conditions, f"not ({any_of(before)})"]
             kept.append(entry)
         elif earlier:
             _join(builder, earlier[0], entry)
@@ -169,11 +171,14 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
         _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
 
 
-def _stands_apart(builder: Conversion, earlier: list[Entry], entry: Entry) -> bool:
-    """Whether a resource must stay where it is: under another condition, after others."""
-    if not entry.conditions or any(not one.conditions for one in earlier):
-        return False
-    if any(_own(one) == entry.conditions for one in earlier):
+def _stands_apart(
+    builder: Conversion, earlier: list[Entry], entry: Entry, before: list[list[str]]
+) -> bool:
+    """Whether a resource must stay where it is: under another condition, after others.
+
+    ``before`` has the conditions of the tasks of the earlier ones.
+    """
+    if not earlier or not all([entry.conditions, *before]) or entry.conditions in before:
         return False
     if entry.foreach or entry.control or not _are_literal([*earlier, entry]):
         return False
@@ -182,16 +187,6 @@ def _stands_apart(builder: Conversion, earlier: list[Entry], entry: Entry) -> bo
         next(i for i, one in enumerate(everything) if one is each) for each in (earlier[0], entry)
     )
     return any(one.type != entry.type for one in everything[first:last])
-
-
-def _none_of(entries: list[Entry]) -> str:
-    """The condition that none of these resources is there, for what follows them."""
-    return f"{_NOT}{either(list(dict.fromkeys(both(_own(one)) for one in entries)))})"
-
-
-def _own(entry: Entry) -> list[str]:
-    """The conditions of the task."""
-    return [one for one in entry.conditions if not one.startswith(_NOT)] or entry.conditions
 
 
 def _same(one: Entry, other: Entry) -> bool:
@@ -212,8 +207,7 @@ def _replace(builder: Conversion, entry: Entry, new: list[Any]) -> None:
 def _join(builder: Conversion, one: Entry, other: Entry) -> None:
     """The same properties: one resource where either condition holds."""
     if one.conditions and other.conditions:
-        first, second = both(one.conditions), both(other.conditions)
-        one.conditions = [first] if first == second else [either([first, second])]
+        one.conditions = [any_of([one.conditions, other.conditions])]
     else:
         one.conditions = []
     one.tags = list(dict.fromkeys([*one.tags, *other.tags])) if one.tags and other.tags else []

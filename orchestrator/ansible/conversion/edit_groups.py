@@ -8,7 +8,7 @@ from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.trees import parse_expression
 from orchestrator.ansible.jinja.unparse import literal, operand
-from orchestrator.ansible.output.entries import CHECK, Entry, both, either
+from orchestrator.ansible.output.entries import CHECK, Entry, any_of, both
 from orchestrator.ansible.problems import NotConvertible
 
 _SHARED = ("create", "validate", "force")
@@ -70,8 +70,7 @@ def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
         edits = "{{ " + " + ".join(_part(one) for one in entries) + " }}"
     first.properties = {"edits": edits, **shared}
     always = any(not one.conditions for one in entries)
-    tests = [] if always else list(dict.fromkeys(both(one.conditions) for one in entries))
-    first.conditions = [either(tests)] if tests else []
+    first.conditions = [] if always else [any_of(one.conditions for one in entries)]
     for one in entries[1:]:
         first.comments += one.comments
         first.checks += [text for text in one.checks if text not in first.checks]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,9 +129,12 @@ def chosen(text: str, conditions: list[str]) -> str:
     return f"[{text}] if {f'({condition})' if ' if ' in condition else condition} else []"
 
 
-def either(conditions: list[str]) -> str:
-    """Conditions of which one must hold."""
-    return " or ".join(f"({one})" if " if " in one or " and " in one else one for one in conditions)
+def any_of(alternatives: Iterable[list[str]]) -> str:
+    """Lists of conditions of which one must hold, all of it, as one expression."""
+    tests = list(dict.fromkeys(both(one) for one in alternatives))
+    if len(tests) == 1:
+        return tests[0]
+    return " or ".join(f"({one})" if " if " in one or " and " in one else one for one in tests)
 
 
 def needs_parentheses(condition: str) -> bool:

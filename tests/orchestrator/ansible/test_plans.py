@@ -114,6 +114,24 @@ def test_the_same_resource_under_another_condition(tmp_path: Path) -> None:
     assert _planned(tmp_path) == 0
 
 
+def test_a_negation_of_the_task_counts_for_what_follows(tmp_path: Path) -> None:
+    """The later resource is there unless the earlier one is, by all conditions of its task."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - service: {name: a, state: started}
+          when: [one, not (two or three)]
+        - apt: {name: b}
+          when: four
+        - service: {name: a, state: started}
+          when: four
+        """,
+        defaults__main="one: true\ntwo: true\nthree: false\nfour: true\n",
+    )
+    assert "not (Data.one and (not (Data.two or Data.three)))" in text
+    assert _planned(tmp_path) == 0
+
+
 def test_a_directory_keeps_its_mode(tmp_path: Path) -> None:
     """Ansible leaves the mode of directories that are there; ccm sets one, which is marked."""
     tasks = "- copy: {src: conf/, dest: /etc/a, owner: root, group: root, mode: '0600'}\n"
