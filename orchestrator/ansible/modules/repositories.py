@@ -13,6 +13,8 @@ from orchestrator.ansible.problems import NotConvertible
 
 _WORD = re.compile(r"(?:\{\{.*?\}\}|[^\s{]|\{(?!\{))+")
 _OPTION = re.compile(r"\[((?:\{\{.*?\}\}|[^\]])*)\]\s*")
+_MODES = ("0644", "644", 0o644)
+"""How a task writes the mode that the file of a repository has."""
 _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
 
 
@@ -20,7 +22,7 @@ _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
 def apt_repository(context: Context, given: Arguments) -> list[Entry]:
     """A line of sources.list."""
     context.as_root()
-    given.refuse("mode", unless=("0644", 0o644, "644"))
+    given.refuse("mode", unless=_MODES)
     given.refuse("validate_certs", unless=(True,))
     given.ignore("update_cache", "update_cache_retries", "update_cache_retry_max_delay",
                  "install_python_apt")  # fmt: skip
@@ -119,7 +121,7 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
     name = slug(given.required("name"))
     state = state_of(given)
     given.ignore("install_python_debian")
-    if given.others("mode", unless=("0644", "644", 0o644, 644)):
+    if given.others("mode", unless=_MODES):
         context.check("the file has the mode 0644, unlike in the original")
     if state == "absent":
         for word in ("uris", "suites", "components", "types", "architectures", "signed_by",
@@ -163,9 +165,7 @@ def yum_repository(context: Context, given: Arguments) -> list[Entry]:
     if file is not None and file.removesuffix(".repo") != name:
         context.check(f"ccm writes {name}.repo, the original {file}.repo")
     given.refuse("reposdir", unless=("/etc/yum.repos.d",))
-    if given.others("mode", unless=("0644", "644", 0o644, 644)) or given.others(
-        "owner", "group", unless=("root",)
-    ):
+    if given.others("mode", unless=_MODES) or given.others("owner", "group", unless=("root",)):
         context.check("the file belongs to root and has the mode 0644, unlike in the original")
     state = state_of(given)
     if state == "absent":

@@ -112,6 +112,11 @@ MARKED = {
         "mode: '0600'}",
         "the file belongs to root and has the mode 0644, unlike in the original",
     ),
+    "decimal mode of a repository": (
+        "yum_repository: {name: a, description: A, baseurl: 'https://e.example', gpgcheck: true, "
+        "mode: 644}",
+        "the file belongs to root and has the mode 0644, unlike in the original",
+    ),
     "key of a variable": ("apt_key: {url: '{{ x.url }}'}", "/etc/apt/trusted.gpg.d/key.asc"),
     "mount": (
         "mount: {path: /srv, src: /dev/sdb1, fstype: ext4, state: mounted}",
