@@ -13,6 +13,14 @@ class NotConvertible(Exception):  # noqa: N818 - an outcome of a conversion, whi
         self.reason = reason
 
 
+class TemplateArgument(NotConvertible):
+    """An argument that is a template, where the conversion needs its value."""
+
+    def __init__(self, argument: str, value: str) -> None:
+        super().__init__(f"{argument} is a template: {value}")
+        self.argument = argument
+
+
 def bad_input(message: str, hint: str) -> InputError:
     """The error for a file of the project that cannot be read."""
     return InputError([Problem(message, hint=hint)])

@@ -29,7 +29,7 @@ from orchestrator.ansible.output.entries import (
     Record,
     chosen,
 )
-from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 
 _MOST_OMITTED = 4
@@ -173,9 +173,9 @@ class Builder(Conversion):
         """The resources of one task with conditions and loops, not yet in the manifest."""
         try:
             return self._converted(task, record, extra)
-        except NotConvertible as error:
-            known = error.reason.startswith("state is a template")
-            variants = by_state(task, self.scope, self.files) if known else []
+        except TemplateArgument as error:
+            is_state = error.argument == "state"
+            variants = by_state(task, self.scope, self.files) if is_state else []
             if not variants:
                 raise
             return [one for each in variants for one in self._converted(each, record, extra)]

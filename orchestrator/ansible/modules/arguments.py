@@ -22,7 +22,7 @@ from orchestrator.ansible.jinja.trees import (
 )
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.jinja.values import Sample
-from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.yaml_reader import Vaulted
 
 LOST_NEWLINE = "Ansible 2.19 and later write no newline after a value that is no text"
@@ -181,7 +181,7 @@ class Arguments:
             if found is None and not exact:
                 found = self._set_once(names[0], value)
             if found is None:
-                raise NotConvertible(f"{names[0]} is a template: {value}")
+                raise TemplateArgument(names[0], value)
             return str(found)
         return str(value)
 
@@ -243,12 +243,15 @@ class Arguments:
         value = self.raw(*names)
         if value is None:
             return default
+        given = value
         if is_template(value):
             once = self._single(value)
             value = self._set_once(names[0], value) if once is None else once
         found = texts.as_bool(value)
         if found is None:
-            raise NotConvertible(f"{names[0]} is a template")
+            if is_template(given):
+                raise TemplateArgument(names[0], given)
+            raise NotConvertible(f"{names[0]} is neither true nor false: {given}")
         return found
 
     def value(self, *names: str) -> Any:

@@ -182,6 +182,16 @@ def test_computed_states(tmp_path: Path) -> None:
     assert _planned(tmp_path) == 0
 
 
+def test_a_computed_state_that_is_a_boolean(tmp_path: Path) -> None:
+    """It is as that of a file: a resource for each."""
+    state = "{{ (n > 1) | ternary(true, false) }}"
+    task = f"- seboolean: {{name: a, persistent: true, state: '{state}'}}\n"
+    _, text = convert_tasks(tmp_path, task, defaults__main="n: 1\n")
+    assert "setsebool -P a on" in text
+    assert "setsebool -P a off" in text
+    assert _planned(tmp_path) == 0
+
+
 def test_a_file_that_is_copied_into_a_directory(tmp_path: Path) -> None:
     """Ansible makes the directory where it is missing; one of the role is not made again."""
     tasks = """
