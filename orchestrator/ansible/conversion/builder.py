@@ -335,8 +335,6 @@ class Builder(Conversion):
         if loop is not None:
             as_list = partial(self.as_list, task.name or task.module)
             loop_over(entries, loop, omits=omits, conditions=conditions, as_list=as_list)
-            for entry in entries:
-                entry.foreach = as_list(entry.foreach)
         more = [*given.checks, *conditions.checks, *scope.uses.doubts[doubts:]]
         context.checks[:] = dict.fromkeys([*context.checks, *more])
         self._finish(task, record, context=context, entries=entries, conditions=conditions)

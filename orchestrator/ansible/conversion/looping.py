@@ -30,7 +30,7 @@ def loop_over(
 ) -> None:
     """Give resources the ``foreach`` of their loop.
 
-    ``as_list`` makes an expression with braces one without.
+    ``as_list`` makes an expression that ``foreach`` accepts of one with braces.
     Conditions on the element choose from the list, as names are rendered before ``control``.
     """
     text = loop.foreach
@@ -60,6 +60,8 @@ def loop_over(
             loop_edits(entry, as_list(text))
         else:
             raise NotConvertible(f"a loop that manages {entry.type}#{entry.name} several times")
+    for entry in entries:
+        entry.foreach = as_list(entry.foreach)
 
 
 def _reads_index(text: str) -> bool:

@@ -71,9 +71,8 @@ def _apply_in_loop(
     )
     if conditions.on_change or conditions.never:
         raise NotConvertible("a file of tasks in a loop, under such a condition")
-    as_list = partial(builder.as_list, entry.name)
+    as_list = partial(builder.as_list, task.name or name)
     loop_over([entry], loop, omits={}, conditions=conditions, as_list=as_list)
-    entry.foreach = builder.as_list(task.name or name, entry.foreach)
     entry.conditions += conditions.expressions
     entry.control.update(conditions.control)
     entry.tags += [str(one) for one in listed(task.keywords.get("tags")) if one != "always"]
