@@ -121,11 +121,12 @@ def _plain(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 
 
 def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
-    if len(value) <= _MOST_WRITTEN_OUT and not _coincide(value, scope):
+    coincide = _coincide(value, scope)
+    if len(value) <= _MOST_WRITTEN_OUT and not coincide:
         loop.elements = value
         return
     loop.foreach = expression_of(value, scope)
-    if _coincide(value, scope):
+    if coincide:
         loop.foreach = f"{_grouped(loop.foreach)} | unique | list"
     loop.sample = Sample(list(value))
 

@@ -60,9 +60,9 @@ TABLES = {
 }
 """Facts whose values differ: where ccm has it, and ccm's values with Ansible's."""
 
-_FIRST = (
-    "(Facts.network.addresses | selectattr('ipv4') | selectattr('default') | "
-    "map(attribute='interface') | first)"
+_INTERFACE_OUT = (
+    "Facts.network.addresses | selectattr('ipv4') | selectattr('default') | "
+    "map(attribute='interface') | first"
 )
 
 SIMPLE: dict[tuple[str, ...], str] = {
@@ -81,7 +81,7 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("processor_vcpus",): "Facts.cpu.info | length",
     ("processor_nproc",): "Facts.cpu.info | length",
     ("default_ipv4", "address"): "Facts.network.default_ipv4",
-    ("default_ipv4", "interface"): _FIRST[1:-1],
+    ("default_ipv4", "interface"): _INTERFACE_OUT,
     ("default_ipv6", "address"): "Facts.network.default_ipv6",
     ("all_ipv4_addresses",): (
         "Facts.network.addresses | selectattr('ipv4') | map(attribute='address') | list"
@@ -102,7 +102,8 @@ SIMPLE: dict[tuple[str, ...], str] = {
     ("userspace_architecture",): f"{INFO}.kernelArch",
     ("uptime_seconds",): f"{INFO}.uptime",
     ("default_ipv4", "macaddress"): (
-        f"(Facts.network.interfaces | selectattr('name', 'equalto', {_FIRST}) | first).hardwareAddr"
+        f"(Facts.network.interfaces | selectattr('name', 'equalto', ({_INTERFACE_OUT})) | first)"
+        ".hardwareAddr"
     ),
     ("python", "version", "major"): "3",
 }

@@ -533,8 +533,8 @@ class _Translator:
 
     def _call(self, node: nodes.Call) -> Any:
         name = node.node.name if isinstance(node.node, nodes.Name) else ""
-        if name == STATEMENTS:
-            return self._statements(str(node.args[0].value))  # type: ignore[attr-defined]  # a Const
+        if name == STATEMENTS and isinstance(node.args[0], nodes.Const):
+            return self._statements(str(node.args[0].value))
         if name in ("lookup", "query", "q"):
             return look_up(node, self.of, self.scope)
         if name and name not in self.scope.locals and name not in _GLOBALS:

@@ -112,6 +112,7 @@ def _inside(base: Path, path: Path) -> bool:
 
 
 def is_vaulted(path: Path) -> bool:
+    """Whether a file is encrypted with ansible-vault; False for one that cannot be read."""
     try:
         with path.open("rb") as stream:
             return stream.read(15) == b"$ANSIBLE_VAULT;"
