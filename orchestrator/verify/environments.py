@@ -118,7 +118,8 @@ def _spelled(version: str) -> str:
     public = re.sub(r"(?<=[0-9])c(?=[0-9])", "rc", public)
     public = re.sub(r"-([0-9]+)$", r"post\1", public)
     public = re.sub(r"[-_.]?(a|b|rc|post|rev|dev)[-_.]?", r"\1", public).replace("rev", "post")
-    release, rest = re.match(r"([0-9!.]*)(.*)", public, re.S).groups()  # type: ignore[union-attr]  # of any text
+    rest = public.lstrip("0123456789!.")
+    release = public.removesuffix(rest)
     return re.sub(r"(\.0+)+$", "", release) + rest + plus + re.sub("[-_]", ".", local)
 
 

@@ -118,9 +118,9 @@ def _started() -> subprocess.Popen[bytes] | None:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    for pipe in (process.stdin, process.stdout):
+    for pipe in filter(None, (process.stdin, process.stdout)):
         with contextlib.suppress(OSError):  # of what it no longer reads
-            pipe.close()  # type: ignore[union-attr]  # both are pipes
+            pipe.close()
     process.wait()
 
 
