@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 MOST_TEXT = 2 << 20  # characters of a rendered manifest
 _LONGEST_START = 10.0  # seconds that a browser waits for the run to begin
-_LONGEST_INDEXING = 3.0  # seconds that it waits then for the page of the run
-_PAUSE = 0.05  # seconds
 
 
 class KnownHosts(Protocol):
@@ -132,18 +129,18 @@ class Preview:
 class Previews:
     """Runs previews, one at a time, and stores them in the directory ``runs``.
 
-    ``is_indexed`` says whether a run has a page by now.
+    ``wait_for`` returns once a run has a page.
     """
 
     def __init__(
         self,
         sources: Sequence[str],
         runs: Path,
-        is_indexed: Callable[[str], bool] = lambda run_id: True,
+        wait_for: Callable[[str], None] = lambda run_id: None,
     ) -> None:
         self._sources = list(sources)
         self._runs = runs
-        self._is_indexed = is_indexed
+        self._wait_for = wait_for
         self._busy = threading.Lock()
         self._known: dict[tuple[str, str], Preview] = {}
 
@@ -156,8 +153,8 @@ class Previews:
     ) -> Preview:
         """Preview a draft on the hosts of a pattern. Returns once the run has a page, or failed.
 
-        UsageError while another preview runs, and for a pattern that reads a file. InputError for
-        one without a host that the user may see.
+        UsageError while another preview runs, for a pattern that reads a file, and for one without
+        a host that the user may see.
         """
         if set(pattern) & set("@~") or not pattern.strip():
             raise UsageError(
@@ -187,9 +184,8 @@ class Previews:
         )
         work.start()
         began.wait(_LONGEST_START)
-        end = time.monotonic() + _LONGEST_INDEXING
-        while preview.run and not self._is_indexed(preview.run) and time.monotonic() < end:
-            time.sleep(_PAUSE)
+        if preview.run:
+            self._wait_for(preview.run)
         return preview
 
     def _run(

@@ -23,7 +23,9 @@ UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs a
 UPDATE_SHARE = 20  # times what an update took, until the next one
 WHOLE_LOOK = 30.0  # seconds between two looks at all runs
 VERIFY_SILENCE = 600.0  # seconds without a result of a verify, after which none is awaited
+LONGEST_WAIT = 3.0  # seconds that a browser waits for the page of a run
 SHARE = 4  # a run is read again after this many times what reading it took
+_TICK = 0.05  # seconds
 _RUNNING = " running"  # behind the stamp of a run
 _LONGEST = 300  # characters of a problem
 
@@ -81,6 +83,12 @@ class IndexKeeper:
     def version_of(self, run_id: str) -> int:
         """Grows with each change of a run."""
         return self._versions.get(run_id, 0)
+
+    def wait_for(self, run_id: str) -> None:
+        """Return once a run is in the index, or after ``LONGEST_WAIT``."""
+        end = time.monotonic() + LONGEST_WAIT
+        while run_id not in self._versions and time.monotonic() < end:
+            time.sleep(_TICK)
 
     def start(self) -> None:
         """Keep the index up to date in the background."""

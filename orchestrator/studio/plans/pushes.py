@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -27,8 +26,6 @@ MAX_AT_ONCE = 4
 LONGEST = 1_000  # characters of a problem
 _LONGEST_LINE = 64 << 10  # of what the process says
 _LONGEST_START = 20.0  # seconds that a browser waits for the run to begin
-_LONGEST_INDEXING = 3.0  # seconds that it waits then for the page of the run
-_PAUSE = 0.05  # seconds
 _PASSWORDS = {
     name + suffix for name in (SSH_PASSWORD, BECOME_PASSWORD) for suffix in ("", COMMAND_SUFFIX)
 }
@@ -79,19 +76,21 @@ Tell = Callable[[str, PlanPush], None]
 
 
 class Pushes:
-    """The pushes of this studio. ``command`` starts the process of one."""
+    """The pushes of this studio. ``command`` starts the process of one, and ``wait_for`` returns
+    once a run has a page.
+    """
 
     def __init__(
         self,
         shelf: PlanShelf,
         command: Sequence[str],
         runs: Path,
-        is_indexed: Callable[[str], bool] = lambda run_id: True,
+        wait_for: Callable[[str], None] = lambda run_id: None,
     ) -> None:
         self._shelf = shelf
         self._command = list(command)
         self._runs = runs
-        self._is_indexed = is_indexed
+        self._wait_for = wait_for
         self._lock = threading.Lock()
         self._latest: dict[str, PlanPush] = {}
 
@@ -143,9 +142,8 @@ class Pushes:
             target=self._run, args=(push, order, tell), name="studio-push", daemon=True
         ).start()
         push.began.wait(_LONGEST_START)
-        end = time.monotonic() + _LONGEST_INDEXING
-        while push.run and not self._is_indexed(push.run) and time.monotonic() < end:
-            time.sleep(_PAUSE)
+        if push.run:
+            self._wait_for(push.run)
         return push
 
     def _run(self, push: PlanPush, order: PushOrder, tell: Tell) -> None:

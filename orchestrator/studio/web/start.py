@@ -164,9 +164,9 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     private = [*options.private, *map(str, filter(None, (options.auth, *(options.tls or ()))))]
     desk = Desk(options.project, options.data_dir, private) if options.project else None
     runs = options.state / "runs"
-    previews = Previews(options.inventory, runs, lambda run_id: keeper.version_of(run_id) > 0)
+    previews = Previews(options.inventory, runs, keeper.wait_for)
     designer = Designer(desk, hosts, previews)
-    plans = _plans(options, runs, lambda run_id: keeper.version_of(run_id) > 0)
+    plans = _plans(options, runs, keeper)
     pages = StudioApp(studio, access, audit=audit, api=api, designer=designer, plans=plans)
 
     def limit(scope: Scope) -> BodyLimit:
@@ -178,14 +178,14 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
     return StudioParts(app, keeper, access=access, pages=pages, inbox=inbox, webhook=webhook)
 
 
-def _plans(options: StudioOptions, runs: Path, is_indexed: Callable[[str], bool]) -> PlanDesk:
+def _plans(options: StudioOptions, runs: Path, keeper: IndexKeeper) -> PlanDesk:
     """The plans of the project, and their pushes if these are allowed."""
     if options.project is None:
         return PlanDesk()
     shelf = PlanShelf(options.project, options.policy)
     if not options.push_command:
         return PlanDesk(shelf)
-    return PlanDesk(shelf, Pushes(shelf, options.push_command, runs, is_indexed))
+    return PlanDesk(shelf, Pushes(shelf, options.push_command, runs, keeper.wait_for))
 
 
 def _webhook(target: WebhookTarget, reader: IndexReader, audit: AuditLog) -> Webhook:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from orchestrator.report.grid import Grid
 from orchestrator.studio.index import host_state
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.host_state import PastResult, state_of
-from orchestrator.studio.index.keeper import IndexKeeper
+from orchestrator.studio.index.keeper import LONGEST_WAIT, IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.index.run_numbers import run_number
 from orchestrator.studio.index.run_reader import read_run, stamp_of
@@ -84,6 +85,20 @@ def test_the_index_follows_the_run_directories(state: Path) -> None:
     hosts = {row["name"]: row["rank"] for row in rows}
     assert hosts == {"web2": host_state.TROUBLE, "web8": host_state.NEVER_REACHED}
     keeper.stop()
+
+
+def test_a_run_is_waited_for(state: Path) -> None:
+    """Until the index has it, but not for ever."""
+    three_runs()
+    keeper = IndexKeeper(state)
+    assert keeper.version_of(THIRD) == 0
+    keeper.start()
+    keeper.wait_for(THIRD)
+    assert keeper.version_of(THIRD) > 0
+    begun = time.monotonic()
+    keeper.wait_for("20260921T133640Z-4f1c09e")
+    keeper.stop()
+    assert time.monotonic() - begun >= LONGEST_WAIT
 
 
 def test_states_of_hosts_survive_a_killed_studio(state: Path) -> None:
