@@ -110,7 +110,7 @@ def _of_manifest(text: str) -> Iterator[CompletionEntry]:
             for named in _entries(listed[1]):
                 for name, (_, properties) in named.entries.items():
                     if name != "defaults":
-                        yield _glance(type_, name, properties)
+                        yield _entry(type_, name, properties)
 
 
 def _entries(node: Node | None) -> list[Mapping]:
@@ -118,7 +118,7 @@ def _entries(node: Node | None) -> list[Mapping]:
     return [one for one in nodes if isinstance(one, Mapping)]
 
 
-def _glance(type_: str, name: str, properties: Node) -> CompletionEntry:
+def _entry(type_: str, name: str, properties: Node) -> CompletionEntry:
     given = properties if isinstance(properties, Mapping) else None
     alias = given.get("alias") if given else None
     tags = given.get("tags") if given else None

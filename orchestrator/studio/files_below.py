@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.studio.design.problems import refusal
+from orchestrator.studio.problems import refusal
 
 NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
 """The name of a file or directory: not hidden."""

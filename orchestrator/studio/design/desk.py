@@ -15,11 +15,11 @@ from orchestrator.studio.design.findings import Finding, findings, types_for
 from orchestrator.studio.design.forms import Change, Field, change_of, data_value, fields_of
 from orchestrator.studio.design.hidden_values import HiddenValues, MaskedText, restored, type_of
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
-from orchestrator.studio.design.problems import problem_text, refusal
 from orchestrator.studio.design.project_files import ProjectFiles, StoredFile
 from orchestrator.studio.design.sections import NAMES, Section, section_of
 from orchestrator.studio.design.spans import Path
 from orchestrator.studio.design.yaml_text import YamlText
+from orchestrator.studio.problems import problem_text, refusal
 from remote_runtime.errors import CcmError, InputError
 from remote_runtime.reporting.masking import Mask
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from orchestrator.studio.design.manifest_text import ManifestText
-from orchestrator.studio.design.problems import refusal
 from orchestrator.studio.design.project_files import MOST_BYTES as MOST_TEXT
 from orchestrator.studio.design.project_files import StoredFile
 from orchestrator.studio.design.yaml_text import YamlText
+from orchestrator.studio.problems import refusal
 
 MOST_DRAFTS = 100
 MOST_STEPS = 100

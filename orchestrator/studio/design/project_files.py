@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from inventory.document import Mapping, parse_data
 from orchestrator.project.discovery import FILE as PROJECT_FILE
-from orchestrator.studio.design.problems import refusal
 from orchestrator.studio.files_below import content_of, folder_below, is_name, names_below
+from orchestrator.studio.problems import refusal
 from remote_runtime.errors import InputError
 
 MOST_BYTES = 1 << 20

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from orchestrator.studio.design.problems import refusal
+from orchestrator.studio.problems import refusal
 
 _SECONDS = 30
 _OFF = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")

@@ -12,13 +12,13 @@ from orchestrator.studio.design.findings import Finding, is_at
 from orchestrator.studio.design.forms import Field, shown_of, yaml_of
 from orchestrator.studio.design.hidden_values import HiddenValues, type_of
 from orchestrator.studio.design.manifest_text import ManifestText
-from orchestrator.studio.design.problems import problem_text
 from orchestrator.studio.design.repository import has_repository
 from orchestrator.studio.design.sections import NAMES, Section
 from orchestrator.studio.design.spans import Path
 from orchestrator.studio.design.trial import Previews, render
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
+from orchestrator.studio.problems import problem_text
 from remote_runtime.errors import CcmError, InputError
 
 _MOST_HOSTS = 2_000

@@ -15,7 +15,6 @@ from starlette.types import Scope
 
 from orchestrator.studio.design.desk import Fields
 from orchestrator.studio.design.drafts import Draft, Refused
-from orchestrator.studio.design.problems import problem_text
 from orchestrator.studio.design.repository import Commit, commit
 from orchestrator.studio.pages.design import (
     Designer,
@@ -27,6 +26,7 @@ from orchestrator.studio.pages.design import (
 )
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.visible import VisibleParts
+from orchestrator.studio.problems import problem_text
 from orchestrator.studio.web.access import Access
 from orchestrator.studio.web.access import address_of as browser_address
 from orchestrator.studio.web.audit import AuditLog

@@ -1,4 +1,4 @@
-"""The problems that a designer sees (controller)."""
+"""The problems of files that a browser names, for pages (controller)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KIND = "input.design"
 
 
 def refusal(message: str, hint: str, kind: str = KIND) -> InputError:
-    """The error for an edit that is refused."""
+    """The error for a file or an edit that is refused."""
     return InputError([Problem(message, None, hint, kind)])
 
 
