@@ -156,7 +156,8 @@ def _target(pick: random.Random) -> str:
 def _wanted(pick: random.Random, paths: Sequence[str]) -> Wanted:
     path = "@" + pick.choice(paths if pick.random() < 0.4 else paths[:12])
     kind = pick.choice((*_KINDS, "scaffold"))
-    return globals()[f"_{kind}"](pick, path)  # type: ignore[no-any-return]  # one of those below
+    wanted: Wanted = globals()[f"_{kind}"](pick, path)
+    return wanted
 
 
 def _attributes(pick: random.Random) -> dict[str, Any]:

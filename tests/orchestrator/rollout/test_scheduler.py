@@ -87,7 +87,10 @@ def roll_out(
         bus.publish(event)
 
     scheduler = RolloutScheduler(hosts, options, make=make, publish=publish, **more)
-    finished = lambda _, result: publish(happening.HostFinished(result))  # noqa: E731 - one line
+
+    def finished(_: Any, result: HostResult) -> None:
+        publish(happening.HostFinished(result))
+
     Window(scheduler, forks, finished=finished, tick=tick).run()
     return Rolled(results, recorder, scheduler)
 

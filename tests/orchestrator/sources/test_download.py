@@ -130,7 +130,6 @@ def test_what_is_no_answer(web: server.Web, tmp_path: Path) -> None:
     assert "cannot be read: " in why(web.url("/garbage"))
     web.close()
     assert "cannot be read: Connection refused" in why(web.url("/a"))
-    web.__init__()  # type: ignore[misc]  # so that the fixture can close it
 
 
 def test_a_name_that_does_not_resolve_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,11 +112,11 @@ class SessionTest(LedgerTest):
         }
         late = self.shell("late", "false", require=[conf])
         events = self.push(
-            self.file(), self.shell("gate", "false"), self.follower(require=["exec#gate"])
+            self.conf(), self.shell("gate", "false"), self.follower(require=["exec#gate"])
         )
         self.assertEqual(len(self.records()), 1)
         self.runs -= 1  # the run that is rebooted
-        events = self.push(self.file(), reboot, self.follower(), late, earlier=earlier)
+        events = self.push(self.conf(), reboot, self.follower(), late, earlier=earlier)
         self.assertEqual(list(events), ["now", "follower", "late"])
         self.assertEqual(events["now"]["status"], "changed")
         self.assertTrue(events["follower"]["refreshed"])

@@ -315,9 +315,12 @@ class RefusalTest(DirectoryTest):
         from unittest import mock
 
         os.symlink("old", self.path("a"))
-        call: Any = lambda h: h.files.symlink("new", self.path("a"))  # noqa: E731 - a call as above
+
+        def apply(host: Any) -> None:
+            host.files.symlink("new", self.path("a"))
+
         with mock.patch("os.rename", side_effect=OSError(28, "No space")):
-            event = one(run(kind_of(apply=call), thing()))
+            event = one(run(kind_of(apply=apply), thing()))
         self.assertIn("the disk is full", event["error"][0])
         self.assertEqual((os.listdir(self.root), os.readlink(self.path("a"))), (["a"], "old"))
 

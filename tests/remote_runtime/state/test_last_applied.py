@@ -36,7 +36,7 @@ class AppliedTest(LedgerTest):
     """Runs of one plan with a file and a command; ``digest`` stands for the plan."""
 
     def run_of(self, content: bytes = b"1", digest: str = "d1", **options: Any) -> Dict[str, Any]:
-        plan = [self.file(content), self.follower(), self.made()]
+        plan = [self.conf(content), self.follower(), self.made()]
         return self.push(*plan, digest=digest, **options)
 
     def made(self) -> Dict[str, Any]:
@@ -92,7 +92,7 @@ class RecordTest(AppliedTest):
 
     def test_what_a_check_leaves(self) -> None:
         """A check has its say behind the turn: who meddles later meddles with what it left."""
-        conf = self.file(health_checks=[{"command": "chmod 0600 %s" % self.path("conf")}])
+        conf = self.conf(health_checks=[{"command": "chmod 0600 %s" % self.path("conf")}])
 
         def run(**options: Any) -> Any:
             return self.push(conf, digest="d1", **options)[conf["name"]]
@@ -134,8 +134,8 @@ class RecordTest(AppliedTest):
 
     def test_what_is_never_applied(self) -> None:
         """What is in noop by itself does not drift."""
-        self.push(dict(self.file(), noop=True))
-        events = self.push(dict(self.file(), noop=True), noop=True, drift=True)
+        self.push(dict(self.conf(), noop=True))
+        events = self.push(dict(self.conf(), noop=True), noop=True, drift=True)
         self.assertEqual(events[self.path("conf")]["status"], "changed")
         self.assertNotIn("drift", events[self.path("conf")])
 
@@ -152,25 +152,25 @@ class RecordTest(AppliedTest):
         failing = self.shell("last", "test -e good", subscribe=["file#" + self.path("conf")],
                              properties={"refresh_only": True})  # fmt: skip
         self.write("good")
-        self.push(self.file(), failing, digest="d1")
+        self.push(self.conf(), failing, digest="d1")
         self.assertEqual(len(self.applied()[1]), 1)
         os.unlink(self.path("good"))
         self.write("conf", b"other")
-        self.push(self.file(), failing, digest="d1")
+        self.push(self.conf(), failing, digest="d1")
         self.assertEqual(self.applied()[1], [])
         self.write("good")
-        self.assertTrue(self.push(self.file(), failing, digest="d1")["last"]["refreshed"])
+        self.assertTrue(self.push(self.conf(), failing, digest="d1")["last"]["refreshed"])
         self.assertEqual(len(self.applied()[1]), 1)
 
     def test_a_run_of_another_plan_that_is_killed(self) -> None:
         """What it leaves due is found by a push of the plan that was applied before it."""
         slow = self.shell("slow", "touch begun; while [ ! -e good ]; do sleep 0.05; done")
         self.write("good")
-        self.push(self.file(), slow, self.follower(), digest="d1")
+        self.push(self.conf(), slow, self.follower(), digest="d1")
         os.unlink(self.path("good"))
         os.unlink(self.path("begun"))
         target = self.target()
-        plan = [self.file(b"2"), slow, self.follower()]
+        plan = [self.conf(b"2"), slow, self.follower()]
         target.start(*plan, run_id="R", manifest=MANIFEST, digest="d2")
         target.until("event")
         self.assertTrue(within(20, lambda: os.path.exists(self.path("begun"))))
@@ -178,7 +178,7 @@ class RecordTest(AppliedTest):
         target.end()
         self.write("good")
         self.write("conf", b"1")
-        events = self.push(self.file(), slow, self.follower(), digest="d1")
+        events = self.push(self.conf(), slow, self.follower(), digest="d1")
         self.assertEqual(events["follower"]["due_since"], "R")
 
     def test_previews_write_nothing(self) -> None:
@@ -190,7 +190,7 @@ class RecordTest(AppliedTest):
     def test_a_resource_that_is_gone(self) -> None:
         """The record of what the manifest no longer holds goes with the next plan."""
         self.run_of()
-        self.push(self.file(), digest="d2")
+        self.push(self.conf(), digest="d2")
         with open(self.applied()[0]) as file:
             self.assertEqual(len(json.load(file)["resources"]), 1)
 

@@ -33,7 +33,7 @@ class LedgerTest(DirectoryTest):
             target.process.kill()
             target.end()
 
-    def file(self, content: bytes = b"1", **fields: Any) -> Dict[str, Any]:  # type: ignore[override]  # as a plan has it
+    def conf(self, content: bytes = b"1", **fields: Any) -> Dict[str, Any]:
         properties = dict(ATTRIBUTES, content=blob(content))
         return dict(type="file", name=self.path("conf"), properties=properties, **fields)
 
@@ -52,7 +52,7 @@ class LedgerTest(DirectoryTest):
 
     def plan(self) -> List[Dict[str, Any]]:
         """``nginx -t`` between its configuration and its restart."""
-        return [self.file(), self.gate(), self.follower(require=["exec#gate"])]
+        return [self.conf(), self.gate(), self.follower(require=["exec#gate"])]
 
     def push(self, *resources: Dict[str, Any], **settings: Any) -> Dict[str, Dict[str, Any]]:
         """The events of one more run, by name; its lines for people are in ``told``."""
@@ -112,7 +112,7 @@ class FailureTest(LedgerTest):
         whole = self.plan()
         self.push(*whole)
         self.push(*whole)  # which leaves the mark of a converged run
-        part = [self.file(b"2"), self.gate(), dict(self.follower(), left_out="only")]
+        part = [self.conf(b"2"), self.gate(), dict(self.follower(), left_out="only")]
         events = self.push(*part)
         self.assertEqual(events[self.path("conf")]["status"], "changed")
         follower = events["follower"]
@@ -120,7 +120,7 @@ class FailureTest(LedgerTest):
         self.assertIn("changed in this run, but exec#follower was not refreshed", self.told[-1][1])
         events = self.push(*part)
         self.assertEqual(events["follower"]["due_since"], "R3")
-        events = self.push(self.file(b"2"), *whole[1:])
+        events = self.push(self.conf(b"2"), *whole[1:])
         follower = events["follower"]
         self.assertEqual((follower["refreshed"], follower["due_since"]), (True, "R3"))
         self.assertEqual((self.refreshed(), self.records()), (2, []))
@@ -129,10 +129,10 @@ class FailureTest(LedgerTest):
         """The subscribers of a child that is left out are due still, too."""
         child = {"type": "apply", "name": "c.yaml", "properties": {}, "applies": "c.yaml"}
         part = dict(child, left_out="tags", children=[dict(self.follower(), left_out="tags")])
-        events = self.push(self.file(), part)
+        events = self.push(self.conf(), part)
         self.assertNotIn("follower", events)
         self.assertIn("changed in this run, but exec#follower was not refreshed", self.told[-1][1])
-        events = self.push(self.file(), dict(child, children=[self.follower()]))
+        events = self.push(self.conf(), dict(child, children=[self.follower()]))
         self.assertEqual((events["follower"]["due_since"], self.refreshed()), ("R1", 1))
 
     def test_of_another_manifest(self) -> None:
@@ -156,7 +156,7 @@ class FailureTest(LedgerTest):
 
     def test_fail_on_error(self) -> None:
         """A subscriber that had no turn at all is named, and has its turn the next time."""
-        plan = [self.file(), self.gate(), self.follower()]
+        plan = [self.conf(), self.gate(), self.follower()]
         self.assertNotIn("follower", self.push(*plan, fail_on_error=True))
         self.assertIn("exec#follower was not refreshed", self.told[-1][1])
         self.write("good")
@@ -168,20 +168,20 @@ class FailureTest(LedgerTest):
                              subscribe=["file#" + self.path("conf")],
                              properties={"refresh_only": True})  # fmt: skip
         for expected in ("R1", "R1"):
-            event = self.push(self.file(), failing)["follower"]
+            event = self.push(self.conf(), failing)["follower"]
             self.assertEqual((event["failed"], event["due_since"]), (True, expected))
         self.write("good")
-        self.assertEqual(self.push(self.file(), failing)["follower"]["status"], "changed")
-        self.assertEqual(self.push(self.file(), failing)["follower"]["status"], "stable")
+        self.assertEqual(self.push(self.conf(), failing)["follower"]["status"], "changed")
+        self.assertEqual(self.push(self.conf(), failing)["follower"]["status"], "stable")
 
     def test_a_health_check_that_fails(self) -> None:
         """A refresh is done when its action succeeded, whatever a health check says then."""
         sick = self.follower(health_checks=[{"command": "sh -c 'exit 2'", "name": "up"}])
-        event = self.push(self.file(), sick)["follower"]
+        event = self.push(self.conf(), sick)["follower"]
         self.assertEqual((event["failed"], event["refreshed"]), (True, True))
         self.assertNotIn("due_since", event)
         self.assertEqual((self.told, self.records()), ([], []))
-        event = self.push(self.file(), sick)["follower"]
+        event = self.push(self.conf(), sick)["follower"]
         self.assertEqual((event["failed"], event["refreshed"]), (True, False))
         self.assertEqual(self.refreshed(), 1)
 
@@ -191,9 +191,9 @@ class FailureTest(LedgerTest):
         child = {"type": "apply", "name": "c.yaml", "applies": "c.yaml", "managed": False,
                  "children": [self.follower(require=["exec#gate"])]}  # fmt: skip
         for skipped in (left_out, child):
-            self.push(self.file(), *self.plan()[1:])
+            self.push(self.conf(), *self.plan()[1:])
             self.assertEqual(len(self.records()), 1)
-            self.push(self.file(), self.gate(), skipped)
+            self.push(self.conf(), self.gate(), skipped)
             self.assertEqual((self.records(), self.told), ([], []))
             os.unlink(self.path("conf"))
 
@@ -202,7 +202,7 @@ class FailureTest(LedgerTest):
         self.push(*self.plan())
         self.write("good")
         for settings in ({"noop": True}, {}, {}):  # type: Dict[str, Any]
-            self.push(self.file(), self.follower(subscribe=[]), **settings)
+            self.push(self.conf(), self.follower(subscribe=[]), **settings)
             texts = [text for _, text in self.told]
             if self.runs == 3:
                 self.assertIn("changed in run R1, but exec#follower was not refreshed", texts[0])
@@ -213,12 +213,12 @@ class FailureTest(LedgerTest):
     def test_a_child_that_is_broken(self) -> None:
         """What is due in a child manifest that cannot be read just now stays due."""
         child = {"type": "apply", "name": "c.yaml", "applies": "c.yaml"}
-        self.push(self.file(), self.gate(),
+        self.push(self.conf(), self.gate(),
                   dict(child, children=[self.follower(require=["exec#gate"])]))  # fmt: skip
         self.write("good")
-        self.push(self.file(), dict(child, deferred_error="c.yaml: no such file"))
+        self.push(self.conf(), dict(child, deferred_error="c.yaml: no such file"))
         events = self.push(
-            self.file(),
+            self.conf(),
             self.gate(),
             dict(child, children=[self.follower(require=["exec#gate"])]),
         )
@@ -227,7 +227,7 @@ class FailureTest(LedgerTest):
     def test_subscribers_of_an_apply(self) -> None:
         """What a child changed is not lost to who subscribes to the apply, which failed."""
         child = {"type": "apply", "name": "c.yaml", "applies": "c.yaml", "alias": "c",
-                 "children": [self.file(), self.gate()]}  # fmt: skip
+                 "children": [self.conf(), self.gate()]}  # fmt: skip
         plan = [child, self.follower(subscribe=["apply#c"])]
         self.assertEqual(self.push(*plan)["follower"]["status"], "stable")
         self.write("good")
@@ -235,7 +235,7 @@ class FailureTest(LedgerTest):
 
     def test_nothing_changed(self) -> None:
         """A change that failed and brought nothing about leaves nothing due."""
-        broken = self.file()
+        broken = self.conf()
         broken["properties"]["validate"] = "false {}"
         self.assertEqual(self.push(broken, self.follower())[self.path("conf")]["status"], "failed")
         self.assertEqual((self.records(), self.told), ([], []))
@@ -251,7 +251,7 @@ class FailureTest(LedgerTest):
         self.write("good")
         self.push(*self.plan())
         self.assertEqual(self.records(), [])
-        self.push(self.file(), self.follower())
+        self.push(self.conf(), self.follower())
         self.assertEqual((self.records(), self.told), ([], []))
 
 
@@ -277,9 +277,9 @@ class StateTest(LedgerTest):
         for text in ("", "{", "[]", '{"format": 1, "due": 7}'):
             with open(self.record(), "w") as out:
                 out.write(text)
-            self.push(self.file(), self.follower())
+            self.push(self.conf(), self.follower())
             self.assertIn("are not known", self.warning())
-            self.push(self.file(), self.follower())
+            self.push(self.conf(), self.follower())
             self.assertEqual(self.told, [])
             os.unlink(self.path("conf"))
             self.push(*self.plan())
@@ -292,7 +292,7 @@ class StateTest(LedgerTest):
         kept["due"] = {"x": 3, "y": {"run": []}}
         with open(self.record(), "w") as out:
             json.dump(kept, out)
-        self.assertEqual(self.push(self.file(), self.follower())["follower"]["status"], "stable")
+        self.assertEqual(self.push(self.conf(), self.follower())["follower"]["status"], "stable")
 
     def test_a_newer_version(self) -> None:
         """What a newer ccm has left is left to it."""
@@ -398,7 +398,7 @@ class CutShortTest(LedgerTest):
 
     def plan_of_kills(self) -> List[Dict[str, Any]]:
         between = self.shell("between", "touch was-here", properties={"creates": "was-here"})
-        return [self.file(), between, self.follower()]
+        return [self.conf(), between, self.follower()]
 
     def killed_at(self, at: int) -> Optional[List[str]]:
         """The places of a run's calls; None where it came to its end."""
@@ -479,7 +479,7 @@ class CutShortTest(LedgerTest):
 
     def expect_refresh_after(self, end: Any) -> None:
         script = "touch begun; while [ ! -e good ]; do sleep 0.05; done"
-        plan = [self.file(), self.shell("slow", script), self.follower()]
+        plan = [self.conf(), self.shell("slow", script), self.follower()]
         target = self.target()
         target.start(*plan, run_id="R", manifest=MANIFEST)
         target.until("event")
