@@ -26,10 +26,10 @@ from remote_runtime.host.file_ports import Files
 from remote_runtime.host.login_rules import LoginRules
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import LOCKED, Group, User
+from remote_runtime.system.paths import MAX_LINKS
 
 Entry = Union[User, Group]
 _OPTIONS = (("uid", "-u"), ("comment", "-c"), ("home", "-d"), ("shell", "-s"))
-_MAX_LINKS = 40  # on one path, as the kernel has it
 _FILES = {"user": "passwd", "group": "group"}
 
 
@@ -363,7 +363,7 @@ class Accounts(ports.Accounts):
                 node = self.files.lstat(done)
             except ResourceError:
                 node = None  # such as a symlink of another user
-            if node is not None and node.kind == "symlink" and links < _MAX_LINKS:
+            if node is not None and node.kind == "symlink" and links < MAX_LINKS:
                 links += 1
                 done = "/" if node.target.startswith("/") else os.path.dirname(done)
                 todo[:0] = node.target.split("/")

@@ -19,10 +19,8 @@ from remote_runtime.overlay.planned_nodes import (
     undoes,
 )
 from remote_runtime.system.files import Files
-from remote_runtime.system.paths import is_within
+from remote_runtime.system.paths import MAX_LINKS, is_within
 from remote_runtime.system.preconditions import PAGE
-
-_MAX_LINKS = 40  # as in Linux
 
 
 class FileOverlay(object):
@@ -97,7 +95,7 @@ class FileOverlay(object):
             if node is not None and node.mount is not None and node.mount.source:
                 kind, target = "mount", node.mount.source
             goes_on = kind == "symlink" and (waiting or follow)
-            if (goes_on or kind == "mount") and len(links) < _MAX_LINKS:
+            if (goes_on or kind == "mount") and len(links) < MAX_LINKS:
                 links.append((full, node.since if node is not None else since))
                 waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
                 if target.startswith("/"):

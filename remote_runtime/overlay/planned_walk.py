@@ -14,8 +14,8 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.planned_nodes import UNTOLD, Node
 from remote_runtime.system.errno_messages import failure
+from remote_runtime.system.paths import MAX_LINKS
 from remote_runtime.system.walk import (
-    MAX_LINKS,
     Link,
     dangling_link_error,
     foreign_link_error,

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 _LONGEST = 3800  # bytes of a path to which a name can be added yet
 _LONGEST_NAME = 255  # bytes
 _LONGEST_PATH = 4095
-_MAX_LINKS = 40  # as in Linux
+MAX_LINKS = 40  # symlinks on the way to one path, as in Linux
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
 
 
@@ -52,7 +52,7 @@ def links(path: str) -> List[str]:
     """Every link of the host that leads from a path to its end, where it is."""
     found: List[str] = []
     at, waiting = "/", path.split("/")[::-1]
-    while waiting and len(found) < _MAX_LINKS:
+    while waiting and len(found) < MAX_LINKS:
         part = waiting.pop()
         if part == "..":
             at = os.path.dirname(at)

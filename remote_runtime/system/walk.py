@@ -12,13 +12,12 @@ import time
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.system.paths import is_too_long, stamp
+from remote_runtime.system.paths import MAX_LINKS, is_too_long, stamp
 
 LINK = "resource.file.link"  # the kind of the error over one that is not to be trusted
 _PATH = getattr(os, "O_PATH", 0)  # needs no right to read; only Linux has it
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _STEP = (_PATH or os.O_RDONLY) | os.O_NOFOLLOW
-MAX_LINKS = 40  # as in Linux
 _HELD = 32  # open directories, limited by the descriptors of a process
 _COARSE = 5  # Linux's clock that files are stamped by
 _WRITABLE_BY_GROUP, _WRITABLE_BY_ALL = 0o020, 0o002

@@ -3,10 +3,10 @@
 from typing import Any, Dict, Generator, List, NamedTuple
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.paths import MAX_LINKS
 
 BLOCK = 256 << 10
 _LONGEST = 4095  # bytes of a path on Linux
-_MAX_LINKS = 40  # on the way to one path, as Linux has it
 
 FILE, DIRECTORY, SYMLINK, HARDLINK = "file", "directory", "symlink", "hardlink"
 
@@ -123,7 +123,7 @@ class MemberFilter(object):
             if link is None:
                 continue
             followed += 1
-            if followed > _MAX_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
+            if followed > MAX_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
                 raise self._refused("member %r is below too many symlinks" % member.name)
             done.pop()
             del done[len(done) - link.up :]

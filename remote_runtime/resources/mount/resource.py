@@ -11,6 +11,7 @@ from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import SWAP, Entry
 from remote_runtime.system.kernel.mounts import MountEntry
+from remote_runtime.system.paths import MAX_LINKS
 from remote_runtime.validation import rules
 
 NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
@@ -23,7 +24,6 @@ _ON_DISKS = ("ext2", "ext3", "ext4", "xfs", "vfat", "exfat", "ntfs", "ntfs3", "f
 _BINDING = ("bind", "rbind")
 _GONE = ("absent", "unmounted")
 _LIMIT = 16  # file systems on top of each other
-_MAX_LINKS = 40  # on one path, as the kernel has it
 
 
 def _of_device(device: str, kind: str) -> List[str]:
@@ -359,7 +359,7 @@ def _real(host: HostReader, path: str) -> str:
             continue
         done = os.path.join(done, name)
         node = host.files.lstat(done)
-        if node is not None and node.kind == "symlink" and links < _MAX_LINKS:
+        if node is not None and node.kind == "symlink" and links < MAX_LINKS:
             links += 1
             host.files.stat(done)
             done = "/" if node.target.startswith("/") else os.path.dirname(done)
