@@ -40,16 +40,6 @@ def _unit_problems(name: str) -> List[Tuple[str, str]]:
     return []
 
 
-def user_problems(name: str, user: str, properties: Properties) -> List[Tuple[str, str]]:
-    """A user in the name has the form of one, and is the only one, as (property, message)."""
-    if "/" in name and not _USER.match(user):
-        return [("name", "%r is not a user: USER/UNIT is a unit of a user" % user)]
-    given = properties.get("user")
-    if given and given != user:
-        return [("user", "the name says that it is a unit of %s: omit `user`" % user)]
-    return []
-
-
 def contradictions(properties: Properties) -> List[Tuple[str, str]]:
     """Values that cannot all be reached, as (property, message)."""
     if properties.get("masked") is not True:
