@@ -146,7 +146,10 @@ class Files(object):
 
     def followed(self, path: str) -> str:
         """The path as a shell follows its links."""
-        return os.path.realpath(path)
+        try:
+            return os.path.realpath(path)
+        except OSError as error:  # a link may go while it is read
+            raise failure("inspect", path, error) from error
 
     def links(self, path: str) -> List[str]:
         """Every link that leads from a path to its end, where it is."""

@@ -176,6 +176,14 @@ class LastingTest(DirectoryTest):
 
 
 class LongPathTest(DirectoryTest):
+    def test_a_link_that_goes_while_it_is_followed(self) -> None:
+        """It is an error of the resource, and no defect."""
+        os.symlink("d", self.path("link"))
+        gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        with unittest.mock.patch.object(os, "readlink", side_effect=gone):
+            error = failure_of(lambda: Files().followed(self.path("link")))
+        self.assertEqual(error.kind, "resource.file.enoent")
+
     def test_a_path_that_nobody_can_name(self) -> None:
         """It is neither looked at nor made, and neither are the directories above."""
         files, path = Files(), self.path("/".join(["n" * 200] * 22))
