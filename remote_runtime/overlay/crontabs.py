@@ -55,4 +55,5 @@ class OverlayCrontabs(Crontabs):
         self._texts, self._read_at = other._texts, other._read_at
 
     def set_text(self, user: str, text: str) -> None:
+        """A preview does not call it: it records an effect instead."""
         raise NotImplementedError("a preview installs nothing")
