@@ -150,7 +150,7 @@ class Files(FileReader):
         ``part``: the resource manages a part of the content only.
         """
         self.require_file_place(path)
-        self._write(NewFile(path, Bytes(data), mode, uid, gid), validate, part)
+        self._write(NewFile(path, Bytes(data), mode=mode, uid=uid, gid=gid), validate, part)
 
     def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
         """Give a regular file these bytes, in one rename; it keeps owner, mode, extended attributes
@@ -166,7 +166,7 @@ class Files(FileReader):
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind != "file":
             _refuse(path, node, "use the path of a regular file")
-        new = NewFile(real, Bytes(data), node.mode, node.uid, node.gid)
+        new = NewFile(real, Bytes(data), mode=node.mode, uid=node.uid, gid=node.gid)
         self._write(new, validate, part=True)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
