@@ -16,8 +16,7 @@ from orchestrator.studio.design.forms import Change, Field, change_of, data_valu
 from orchestrator.studio.design.hidden_values import HiddenValues, MaskedText, restored, type_of
 from orchestrator.studio.design.manifest_text import NEW, ManifestText
 from orchestrator.studio.design.project_files import ProjectFiles, StoredFile
-from orchestrator.studio.design.sections import NAMES, Section, section_of
-from orchestrator.studio.design.spans import Path
+from orchestrator.studio.design.sections import NAMES, PATHS, WITH_PARTS, Section, section_of
 from orchestrator.studio.design.yaml_text import YamlText
 from orchestrator.studio.problems import problem_text, refusal
 from remote_runtime.errors import CcmError, InputError
@@ -25,8 +24,6 @@ from remote_runtime.reporting.masking import Mask
 
 Fields = Mapping[str, list[str]]
 _HIDDEN = "«secret»"
-_HOLDERS: dict[str, Path] = {"overrides": ("overrides",), "defaults": ("ccm", "defaults")}
-"""Where the sections have parts that a user names."""
 
 
 class Desk:
@@ -298,7 +295,7 @@ def _set_section(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     if name and not section.is_open and name not in section.news:
         raise refusal(f"{name[:80]!r} is not one of the list", "choose one of the list")
     if name:
-        manifest = manifest.put((*_HOLDERS[section.name], name), {})
+        manifest = manifest.put((*PATHS[section.name], name), {})
     draft.take(manifest.text)
     return -1
 
@@ -306,7 +303,7 @@ def _set_section(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
 def _drop_part(desk: Desk, draft: Draft, sent: Fields, argument: str) -> int:
     name, _, id_ = argument.partition(":")
     part = _section(desk, draft, name).part(id_)
-    if part is None or name not in _HOLDERS:
+    if part is None or name not in WITH_PARTS:
         raise refusal("there is no such part any more", "reload the page")
     draft.take(draft.manifest.take_out(part.path).text)
     return -1

@@ -20,6 +20,15 @@ from schemas import load
 
 NAMES = ("data", "hierarchy", "overrides", "defaults", "options")
 """The sections; ``data`` has a form of its own."""
+PATHS: dict[str, Path] = {
+    "data": ("data",),
+    "hierarchy": ("hierarchy",),
+    "overrides": ("overrides",),
+    "defaults": ("ccm", "defaults"),
+}
+"""Where each section is in a manifest; the options are the rest of ``ccm``."""
+WITH_PARTS = ("overrides", "defaults")
+"""The sections whose parts a user names."""
 _NOT_OPTIONS = ("resources", "defaults")
 
 
@@ -114,7 +123,7 @@ def _field(hidden: HiddenValues, path: Path, schema: Mapping[str, Any]) -> Secti
 
 def _hierarchy(hidden: HiddenValues, types: Types) -> Section:
     own = _property("hierarchy")
-    path: Path = ("hierarchy",)
+    path = PATHS["hierarchy"]
     schemas = {key: one for key, one in own["properties"].items() if key != "keys"}
     fields = [_field(hidden, (*path, key), one) for key, one in schemas.items()]
     keys = own["properties"]["keys"]

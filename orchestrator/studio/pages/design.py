@@ -13,8 +13,7 @@ from orchestrator.studio.design.forms import Field, shown_of, yaml_of
 from orchestrator.studio.design.hidden_values import HiddenValues, type_of
 from orchestrator.studio.design.manifest_text import ManifestText
 from orchestrator.studio.design.repository import has_repository
-from orchestrator.studio.design.sections import NAMES, Section
-from orchestrator.studio.design.spans import Path
+from orchestrator.studio.design.sections import NAMES, PATHS, Section
 from orchestrator.studio.design.trial import Previews, render
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
@@ -167,19 +166,10 @@ def _findings_at(
     return at
 
 
-_SECTION_PATHS: dict[str, Path] = {
-    "hierarchy": ("hierarchy",),
-    "overrides": ("overrides",),
-    "defaults": ("ccm", "defaults"),
-}
-
-
 def _section_at(manifest: ManifestText, one: Finding) -> str:
     """The section that a finding is about."""
-    for name, path in _SECTION_PATHS.items():
-        if is_at(manifest, path, one.at):
-            return name
-    return "data" if is_at(manifest, ("data",), one.at) else "options"
+    found = (name for name, path in PATHS.items() if is_at(manifest, path, one.at))
+    return next(found, "options")
 
 
 def _is_shown(field: Field, troubled: set[str]) -> bool:
