@@ -224,6 +224,11 @@ class HostResult(NamedTuple):
         return self.outcome not in (UNREACHABLE, DEFECT) and self.kind != CUT_OFF
 
     @property
+    def is_incomplete(self) -> bool:
+        """Whether the run ended before the end of the plan."""
+        return bool(self.message or self.untried)
+
+    @property
     def advice(self) -> str:
         """The complete hint."""
         return UnreachableError("", "", hint=self.hint, command=self.command, only=self.only).advice

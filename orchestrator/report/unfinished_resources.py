@@ -89,7 +89,7 @@ class UnfinishedResources:
 
     def _end(self, result: HostResult) -> None:
         heard = self._heard.pop(result.host, None)
-        if heard is None or not _is_cut_short(result):
+        if heard is None or not result.is_incomplete:
             return
         if result.outcome == REFUSED and not any(heard.told):
             return  # nothing was attempted, which its fate says
@@ -113,11 +113,7 @@ def unfinished_resources(
 ) -> UnfinishedResources:
     """The data of a stored run; its events are not read if all hosts completed."""
     turns = UnfinishedResources()
-    if any(map(_is_cut_short, results)):
+    if any(one.is_incomplete for one in results):
         for event in kept.replay():
             turns.handle(event)
     return turns
-
-
-def _is_cut_short(result: HostResult) -> bool:
-    return bool(result.message or result.untried)

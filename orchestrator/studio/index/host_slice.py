@@ -102,7 +102,7 @@ class HostSlice:
         ``whole``, unchanged resources only of hosts whose runs are incomplete.
         """
         results = self.results()
-        incomplete = {one.host for one in results if one.message or one.untried}
+        incomplete = {one.host for one in results if one.is_incomplete}
         yield from self._happened(None if whole else incomplete)
         yield from map(happening.HostFinished, results)
 

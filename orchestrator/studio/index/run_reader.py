@@ -153,7 +153,7 @@ class _IndexedSource(SavedRun):
             if isinstance(event, happening.HostPlanned):
                 self.plans[event.host] = self._plan(event)
                 yield event
-        yield from self._resources({one.host for one in results if one.message or one.untried})
+        yield from self._resources({one.host for one in results if one.is_incomplete})
         yield from self.notices()
         yield from map(happening.HostFinished, results)
 
