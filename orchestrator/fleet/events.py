@@ -56,13 +56,14 @@ class HostPlanned(NamedTuple):
     """The plan of a host is ready: the ``type#name`` of every resource, with secrets masked.
 
     ``subscribed`` has those that subscribe, each with its subscriptions, and ``required`` those
-    that require others, each with these.
+    that require others, each with these. ``applied`` has each ``apply`` with its resources.
     """
 
     host: str
     resources: tuple[str, ...]
     subscribed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     required: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    applied: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class ResourceProgress(NamedTuple):

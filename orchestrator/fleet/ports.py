@@ -100,6 +100,10 @@ class Plan(Protocol):
         """Each resource that requires others, with the ``type#name`` of these."""
         ...
 
+    def members(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each ``apply`` with the ``type#name`` of the resources that it applies."""
+        ...
+
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """What to announce once the resource of that ``type#name`` is stable."""
         ...

@@ -139,11 +139,12 @@ class LineChecks:
 
     def _turn(self, told: dict[str, Any]) -> None:
         if "resources" in told:
-            _members(told, required=("plan", "resources"), optional=("subscribed", "required"))
+            links = ("subscribed", "required", "applied")
+            _members(told, required=("plan", "resources"), optional=links)
             records.count(told["plan"])
             if len(records.texts(told["resources"])) > MAX_PLAN:
                 raise ValueError("the plan is too long")
-            for member in ("subscribed", "required"):
+            for member in links:
                 for name, others in told.get(member, ()):
                     records.text(name)
                     records.texts(others)

@@ -100,6 +100,13 @@ class HostPlan:
         """Each resource that requires others, with the ``type#name`` of these."""
         return self._references(lambda item: item.require)
 
+    def members(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each ``apply`` with the ``type#name`` of the resources that it applies."""
+        for resource in self._everything:
+            if resource.children:
+                found = tuple(child.outline.identity for child in resource.children)
+                yield resource.outline.identity, found
+
     def _references(
         self, of: Callable[[Item], Sequence[str]]
     ) -> Iterator[tuple[str, tuple[str, ...]]]:

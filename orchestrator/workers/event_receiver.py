@@ -130,13 +130,12 @@ def _require_event(told: Any, host: str) -> None:
         raise ValueError(f"an event: {problem}")
 
 
-def _planned(
-    resources: list[str], subscribed: list[Any], required: list[Any]
-) -> happening.HostPlanned:
-    pairs, others = (
-        tuple((name, tuple(sources)) for name, sources in found) for found in (subscribed, required)
+def _planned(resources: list[str], *links: list[Any]) -> happening.HostPlanned:
+    subscribed, required, applied = (
+        tuple((name, tuple(others)) for name, others in found) for found in links
     )
-    named = (each for name, sources in (*pairs, *others) for each in (name, *sources))
+    pairs = (*subscribed, *required, *applied)
+    named = (each for name, others in pairs for each in (name, *others))
     if not all(type(name) is str for name in (*resources, *named)):
         raise TypeError("resource names must be texts")
-    return happening.HostPlanned("", tuple(resources), pairs, others)
+    return happening.HostPlanned("", tuple(resources), subscribed, required, applied)

@@ -7,7 +7,7 @@ and by its number from then on::
 
     p HOST \t [[phase, at], ...]    phases that the host has entered, in order
     i JSON \t JSON ...      what plans imply of resources, numbered from 0
-    n JSON                  [resources, subscribed, required] of a plan, numbered from 0
+    n JSON                  [resources, subscribed, required, applied] of a plan, numbered from 0
     c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
     h HOST \t NUMBER        the host has such a plan
     s HOST \t {id, at, noop, prediction, rows, resources: [number of i, ...]}

@@ -1,5 +1,6 @@
 """Child manifests, pushed over SSH and here."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,15 @@ def test_whose_child_a_resource_is(target: Target) -> None:
         "exec#announce": None,
         "exec#on-file": None,
     }
+    (stored,) = target.ccm.scratch.glob("state/ccm/runs/*/turns.jsonl")
+    (plan,) = (one for one in map(json.loads, stored.open()) if "resources" in one)
+    assert plan["applied"] == [
+        [
+            "apply#web/site.yaml",
+            [target.id("file#conf"), target.id("file#static"), "apply#deep/more.yaml"],
+        ],
+        ["apply#deep/more.yaml", ["exec#nested"]],
+    ]
     assert "in web/deep/more.yaml would exec#nested run" in " ".join(preview.stdout.split())
     assert "child-token" not in preview.output + str(preview.events)
     assert preview.event("apply#web/site.yaml")["noop_message"] == "Would have applied changes"

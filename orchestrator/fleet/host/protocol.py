@@ -203,11 +203,12 @@ class Conversation:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
         as_they_are = self._shown(together) == together
         names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
-        subscribed, required = (
-            tuple((self._shown(name), tuple(map(self._shown, sources))) for name, sources in found)
-            for found in (self._plan.subscriptions(), self._plan.requirements())
+        plan = self._plan
+        subscribed, required, applied = (
+            tuple((self._shown(name), tuple(map(self._shown, others))) for name, others in found)
+            for found in (plan.subscriptions(), plan.requirements(), plan.members())
         )
-        return happening.HostPlanned(self._host, names, subscribed, required)
+        return happening.HostPlanned(self._host, names, subscribed, required, applied)
 
     def go_on(self, link: FramedLink, reboot: "Reboot", enter: Enter) -> None:
         """Have the rest of the plan carried out once the host is back. CcmError."""

@@ -175,16 +175,14 @@ class RunDirectory:
         """Store the resources of a host; a repeated list is stored by its number."""
         most = min(2 * len(event.resources), MAX_NUMBERED)
         self._most_numbered = max(self._most_numbered, most)
-        number = self._plan_number(event.resources, event.subscribed, event.required)
+        number = self._plan_number(event._replace(host=""))
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
 
-    def _stored_plan(
-        self,
-        resources: tuple[str, ...],
-        subscribed: tuple[Any, ...],
-        required: tuple[Any, ...],
-    ) -> int:
-        plan = {"resources": resources, "subscribed": subscribed, "required": required}
+    def _stored_plan(self, event: happening.HostPlanned) -> int:
+        plan = event._asdict()
+        del plan["host"]
+        if not event.applied:
+            del plan["applied"]  # older versions read runs that have none
         names = json.dumps(plan)
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:

@@ -183,14 +183,15 @@ class SavedRun:
                 told = json.loads(line)
                 if "resources" in told:
                     names = tuple(records.texts(told["resources"]))
-                    subscribed, required = (
+                    subscribed, required, applied = (
                         tuple(
                             (records.text(name), tuple(records.texts(of)))
                             for name, of in told.get(member, ())
                         )
-                        for member in ("subscribed", "required")
+                        for member in ("subscribed", "required", "applied")
                     )
-                    plans[told["plan"]] = happening.HostPlanned("", names, subscribed, required)
+                    plan = happening.HostPlanned("", names, subscribed, required, applied)
+                    plans[told["plan"]] = plan
                 elif "plan" in told:
                     yield plans[told["plan"]]._replace(host=records.text(told["host"]))
                 else:

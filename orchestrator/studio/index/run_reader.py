@@ -44,7 +44,7 @@ _RESULT = re.compile(rb'\{"host": ("(?:[^"\\]|\\.)*")')
 
 Plan = tuple[tuple[str, ...], tuple[tuple[str, str, str], ...]]
 """The resources of a plan in order, and its edges: a resource, the one that it refers to, and how:
-``subscribe`` or ``require``.
+``subscribe``, ``require`` or ``apply``.
 """
 
 
@@ -177,12 +177,13 @@ class _IndexedSource(SavedRun):
         key = event[1:]
         if key not in self._same:
             kinds = (("subscribe", event.subscribed), ("require", event.required))
-            edges = (
+            edges = [
                 (name, other, kind)
                 for kind, found in kinds
                 for name, others in found
                 for other in others
-            )
+            ]
+            edges += [(one, name, "apply") for name, members in event.applied for one in members]
             self._same[key] = (event.resources, tuple(edges))
         return self._same[key]
 

@@ -1,6 +1,6 @@
 """The tables of the index (controller)."""
 
-FORMAT = 3
+FORMAT = 4
 """Another number than that of the file: the file is deleted and built again."""
 
 TABLES = """
@@ -74,7 +74,7 @@ CREATE TABLE plans (
     plan INTEGER PRIMARY KEY,
     digest BLOB NOT NULL UNIQUE,
     resources TEXT NOT NULL,      -- JSON: numbers, in order
-    edges TEXT NOT NULL           -- JSON: [resource, other resource, subscribe or require]
+    edges TEXT NOT NULL           -- JSON: [resource, other resource, subscribe, require or apply]
 );
 CREATE TABLE plan_resources (
     resource INTEGER NOT NULL,

@@ -11,11 +11,13 @@ ROW = 22  # units of the drawing
 LEFT = 130  # width of the arcs
 WIDTH = 760
 _NARROW, _WIDE = 14, LEFT - 10
-_VERBS = {"subscribe": "subscribes to", "require": "requires"}
+_VERBS = {"subscribe": "subscribes to", "require": "requires", "apply": "is applied by"}
 
 
 class Edge(NamedTuple):
-    """``resource`` refers to ``other``; ``kind`` is ``subscribe`` or ``require``."""
+    """``resource`` refers to ``other``; ``kind`` is ``subscribe``, ``require``, or ``apply`` where
+    ``other`` applies it.
+    """
 
     resource: str
     other: str

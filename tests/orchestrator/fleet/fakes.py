@@ -250,6 +250,9 @@ class FakePlan:
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         return iter(())
 
+    def members(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        return iter(())
+
     def requirements(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         return iter(())
 

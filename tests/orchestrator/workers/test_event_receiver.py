@@ -22,6 +22,7 @@ FAILED = happening.ResourceEvent(
 EVENTS: list[DecodedEvent] = [
     happening.HostPhase("web1", Phase.RUNNING, 12.5, ((Phase.PLANNING, 12.25),)),
     happening.HostPlanned("web1", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
+    happening.HostPlanned("web3", ("apply#a", "file#/a"), (), (), (("apply#a", ("file#/a",)),)),
     happening.HostPlanned("web2", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
     happening.ResourceProgress("web1", "file#/a", "writing", 13.0),
     happening.HostNotice("web1", "warning", "tab\there", waits=True),
@@ -119,7 +120,7 @@ def test_what_a_worker_numbers_has_an_end(kind: str, monkeypatch: pytest.MonkeyP
     """One that never begins anew would fill the controller's memory."""
     monkeypatch.setattr(event_receiver, "MAX_NUMBERED", 3)
     monkeypatch.setattr(event_receiver, "_MAX_TEXTS", 3)
-    line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[],[]]'
+    line = "i" + file_text("/a") if kind == "i" else 'n[["a"],[],[],[]]'
     reader = EventReceiver(RUN)
     for each in [line, line, line, "c" + kind, line, line, line]:
         assert reader.event(each) is None
@@ -173,10 +174,10 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
     notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
     assert notice == happening.HostNotice("web1", "warning", "ab")
     pairs = '["file#\\u009b1m/b",["file#\\u202e/c"]]'
-    reader.event(f'n[["file#/a\\u001b[2J"],[{pairs}],[{pairs}]]')
+    reader.event(f'n[["file#/a\\u001b[2J"],[{pairs}],[{pairs}],[{pairs}]]')
     planned = reader.event("hweb1\t0")
     plain = (("file#1m/b", ("file#/c",)),)
-    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain)
+    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain, plain)
     reader.event("i" + file_text("/a"))
     found = reader.event(stable(rows=[[0, 5, "\x1b]0;a\x07b"]]))
     assert isinstance(found, happening.ResourcesStable)
@@ -196,10 +197,10 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     assert json.loads(event.line) == event.event
     assert event.line.isascii()
     pairs = [["file#/\x9ba", []]]
-    reader.event("n" + json.dumps([["file#/\x1b[2Ja"], pairs, pairs], ensure_ascii=False))
+    reader.event("n" + json.dumps([["file#/\x1b[2Ja"], pairs, pairs, pairs], ensure_ascii=False))
     planned = reader.event("hweb1\t0")
     plain = (("file#/a", ()),)
-    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain)
+    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain, plain)
 
 
 def test_what_is_kept_of_an_event_is_what_is_shown() -> None:

@@ -369,6 +369,7 @@ BAD_LINES = {
     "a plan": ("turns.jsonl", b'{"plan":-1,"resources":[]}\n'),
     "resources": ("turns.jsonl", b'{"plan":0,"resources":[1]}\n'),
     "edges": ("turns.jsonl", b'{"plan":0,"resources":[],"required":[["a",1]]}\n'),
+    "members": ("turns.jsonl", b'{"plan":0,"resources":[],"applied":[["a",1]]}\n'),
     "a step": ("rollout.jsonl", b'{"step":"RunFinished","at":1,"interrupted":false}\n'),
     "a step of other hosts": (
         "rollout.jsonl", b'{"step":"RolloutHeld","why":"","text":"","hosts":["x"],"at":1}\n',
