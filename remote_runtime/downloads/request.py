@@ -1,8 +1,8 @@
 """What is asked of a server (target), and the rules for it (both sides)."""
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Mapping, NamedTuple, Optional
 
-Problems = List[Tuple[str, str]]
+from remote_runtime.validation.rules import Problems
 
 _TOKEN = "!#$%&'*+-.^_`|~"  # what a header's name may hold beside letters and digits
 _OURS = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding")

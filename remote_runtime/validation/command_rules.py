@@ -1,11 +1,10 @@
 """What a command and the settings that it runs with may say beyond a schema (both sides)."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
 from remote_runtime.text import duration, shell_words
 from remote_runtime.validation import rules
-
-Problems = List[Tuple[str, str]]
+from remote_runtime.validation.rules import Problems
 
 
 def parse_umask(text: str) -> int:

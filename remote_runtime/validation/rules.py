@@ -3,6 +3,9 @@
 import posixpath
 from typing import Any, Callable, List, Mapping, Tuple
 
+Problems = List[Tuple[str, str]]
+"""What is wrong with a resource, each as (property, message)."""
+
 
 def of_path(path: str) -> List[str]:
     """What is wrong with a path that is to be managed."""

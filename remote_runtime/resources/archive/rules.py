@@ -1,11 +1,10 @@
 """What an archive resource may say beyond its schema (both sides)."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict
 
 from remote_runtime.downloads.request import access_problems, positive_seconds, url_problem
 from remote_runtime.validation import rules
-
-Problems = List[Tuple[str, str]]
+from remote_runtime.validation.rules import Problems
 
 # A name's ending and the kind of archive that it stands for.
 _ENDINGS = (

@@ -6,8 +6,7 @@ from remote_runtime.downloads import checksums, request
 from remote_runtime.resources.archive.rules import parse_size
 from remote_runtime.resources.file.modes import parse_mode
 from remote_runtime.validation import rules
-
-Problems = List[Tuple[str, str]]
+from remote_runtime.validation.rules import Problems
 
 _PARSERS = (
     ("timeout", request.positive_seconds),

@@ -3,7 +3,8 @@
 from typing import Any, Dict
 
 from remote_runtime.validation import rules
-from remote_runtime.validation.command_rules import Problems, listed, of_settings, of_words
+from remote_runtime.validation.command_rules import listed, of_settings, of_words
+from remote_runtime.validation.rules import Problems
 
 
 def problems(name: str, properties: Dict[str, Any]) -> Problems:

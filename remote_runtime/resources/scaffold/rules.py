@@ -1,11 +1,10 @@
 """What a scaffold resource may say beyond its schema (both sides)."""
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict
 
 from remote_runtime.text import duration, shell_words
 from remote_runtime.validation import rules
-
-Problems = List[Tuple[str, str]]
+from remote_runtime.validation.rules import Problems
 
 POST_TIMEOUT = "1m"
 

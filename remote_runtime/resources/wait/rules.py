@@ -1,10 +1,11 @@
 """What a wait may say beyond its schema (both sides)."""
 
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict
 
 from remote_runtime.text import duration
 from remote_runtime.validation.command_rules import of_settings, of_words
+from remote_runtime.validation.rules import Problems
 
 CONDITIONS = ("port", "url", "file", "command")
 _BELONGS = {
@@ -17,8 +18,6 @@ _BELONGS = {
 }
 _HOST = re.compile(r"[^\s/\x00-\x1f\x7f]+\Z")
 _SHORTEST = 0.1  # seconds between two looks
-
-Problems = List[Tuple[str, str]]
 
 
 def problems(properties: Dict[str, Any]) -> Problems:
