@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def is_role(path: Path) -> bool:
 
 
 def role_directories(root: Path) -> list[Path]:
-    """Where roles of a project are looked for."""
+    """Where roles of a project are looked for. A directory of it that links out of it is none."""
     found = [root / "roles", root.parent / "roles", root]
     config = root / "ansible.cfg"
     if config.is_file():
@@ -110,19 +111,27 @@ def role_directories(root: Path) -> list[Path]:
         except (configparser.Error, UnicodeDecodeError):
             given = ""
         found += [root / one.strip() for one in given.split(":") if one.strip()]
-    return found
+    return [one for one in found if not _links_out(one, root)]
+
+
+def _links_out(path: Path, root: Path) -> bool:
+    """Whether a path that is written below a directory leads to another place."""
+    is_written_below = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root))
+    return is_written_below and not path.resolve().is_relative_to(root.resolve())
 
 
 def find_role(name: str, directories: list[Path]) -> Path | None:
     """The directory of a role, also by the last part of a name such as ``author.role``.
 
-    A role outside of the directories is found in the project only.
+    A directory for roles may be outside of the project. A role that a name with a path or a link
+    takes out of this directory must be in the project.
     """
     is_plain = not name.startswith("/") and ".." not in Path(name).parts
     for one in (name, name.rsplit(".", 1)[-1]):
         for directory in directories:
             path = directory / one
-            if path.is_dir() and is_role(path) and (is_plain or is_readable(path)):
+            is_here = is_plain and path.resolve().is_relative_to(directory.resolve())
+            if path.is_dir() and is_role(path) and (is_here or is_readable(path)):
                 admit(path)
                 return path
     return None

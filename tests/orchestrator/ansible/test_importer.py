@@ -283,6 +283,30 @@ def test_a_file_of_data_that_links_out_of_the_project_is_refused(
     assert not site.exists()
 
 
+@pytest.mark.parametrize("link", ["roles/a", "roles"])
+def test_a_role_that_links_out_of_the_project_is_not_there(tmp_path: Path, link: str) -> None:
+    """It is missing, as a role behind a path is."""
+    write(tmp_path / "outside" / "a", {"tasks/main.yml": "- command: echo of-the-user\n"})
+    project = write(tmp_path / "project", {"site.yml": "- hosts: all\n  roles: [a]\n"})
+    (project / link).parent.mkdir(exist_ok=True)
+    (project / link).symlink_to(tmp_path / "outside" / ("a" if link == "roles/a" else "."))
+    result = import_project(str(project), str(tmp_path / "site"))
+    assert "of-the-user" not in (tmp_path / "site" / "site.yaml").read_text()
+    assert not list((tmp_path / "site").rglob("a.yaml"))
+    assert "the role a is not in the project" in result.text()
+
+
+def test_a_role_of_a_path_for_roles_is_read(tmp_path: Path) -> None:
+    """Though the directory is outside of the project, as its configuration says."""
+    write(tmp_path / "shared" / "a", {"tasks/main.yml": "- command: echo shared\n"})
+    project = write(tmp_path / "project", {
+        "site.yml": "- hosts: all\n  roles: [a]\n",
+        "ansible.cfg": "[defaults]\nroles_path = ../shared\n",
+    })  # fmt: skip
+    (record,) = import_project(str(project), str(tmp_path / "site")).records
+    assert record.outcome == "converted"
+
+
 def test_a_file_of_tasks_that_links_out_of_the_project_is_not_there(tmp_path: Path) -> None:
     """The task that includes it is not converted, and the reason says so."""
     project = project_with_link(tmp_path, "roles/a/tasks/more.yml")
