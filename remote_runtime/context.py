@@ -169,7 +169,7 @@ class Context(object):
 
     @property
     def rendered(self) -> bool:
-        """Whether templates of the current resource are rendered at its turn."""
+        """Whether templates of the current resource are rendered when it runs."""
         return self._turn.rendered
 
     @property

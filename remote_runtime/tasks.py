@@ -61,11 +61,11 @@ class TaskStateType(PathStateType):
         raise NotImplementedError
 
     def assumed(self, host: "HostReader") -> List[Task]:
-        """What there would be to do where not all properties are known, as far as can be told."""
+        """The tasks of a resource some of whose properties are not known yet."""
         return []
 
     def known(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
-        """What would leave the path as it is, where all is as desired."""
+        """Tasks whose effects describe the path while it is as desired."""
         return []
 
     def require(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> None:
@@ -90,12 +90,12 @@ class TaskStateType(PathStateType):
         return None
 
     def to_put(self, host: "HostReader") -> "Optional[NewFile]":
-        """The file that its turn will put, as far as can be told before; None for nothing."""
+        """The file that the resource will put, as far as known before it runs; None for none."""
         return None
 
     @property
     def only_puts(self) -> bool:
-        """Whether ``to_put`` says all that its turn will do."""
+        """Whether ``to_put`` covers everything that the resource will do."""
         return False
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:

@@ -100,7 +100,7 @@ class Engine(object):
         """See ``Context.coming``."""
 
         def coming() -> Iterator[Item]:
-            """The resources behind it, up to the first that may not have its turn."""
+            """The later resources, up to the first that may not run."""
             for item in items[at + 1 :]:
                 left_out = item.left_out or not item.managed or item.index in self._before
                 if (

@@ -157,7 +157,7 @@ def _default(
         return None
 
     def rank(address: Address) -> Tuple[bool, ...]:
-        """What speaks against an address, most weighty first."""
+        """The reasons against an address, the strongest one first."""
         # An interface without an address of its own sends with one of another interface.
         return (
             names[address.link] != interface,

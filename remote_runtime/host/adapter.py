@@ -235,7 +235,7 @@ class StateResource(ResourceType):
         return machine(self.context, log, self._warn, self._coming)
 
     def _coming(self) -> "Iterable[Coming]":
-        """The turns behind this one that do nothing else than to put a file."""
+        """The later resources that only put a file."""
         return ()
 
     def _warn(self, line: str) -> None:

@@ -34,7 +34,7 @@ class OverlayCrontabs(Crontabs):
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)
         since = 0
-        if node is not None:  # a header is in doubt, which is no part of the text
+        if node is not None:  # only a header, which is not part of the text, is in doubt
             since = node.since + (node.content is not None and node.content.doubt is not None)
         self._clouds.heed("path", path, there, since)
         if node is None and not self._accounts.is_new("user", user):

@@ -222,7 +222,7 @@ class OverlayFiles(ReadOnly, Files):
         except Unknowable as error:
             raise Unknowable(error.message.replace("/" + _PROBE, "")) from error
         except ResourceError:
-            pass  # such as a link, which is not followed; a directory is read next, and tells
+            pass  # such as a link that is not followed; the read of the directory reports it
 
     def is_program(self, path: str) -> bool:
         """Whether a path is a file that can be executed, planned or on the host."""

@@ -39,7 +39,7 @@ def status_of(found: os.stat_result) -> Status:
 
 
 def stamp(found: os.stat_result) -> Tuple[int, ...]:
-    """What is another one once a file was changed, or is another file."""
+    """Values that change when a file changes or when another file takes its place."""
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

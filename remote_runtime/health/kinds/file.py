@@ -51,7 +51,7 @@ class _File(Kind):
     }
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """The path is absolute, and the file type one of those that are known."""
+        """The path must be absolute, and the file type a known one."""
         found = []
         if not subject.startswith("/"):
             found.append(("path", "a path must be absolute", ""))

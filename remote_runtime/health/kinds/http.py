@@ -42,7 +42,7 @@ class _Http(Kind):
     }
 
     def problems(self, subject: str, rule: Rule) -> List[Tuple[str, str, str]]:
-        """The URL, the headers and the files are such that a request can be made of them."""
+        """The URL, the headers and the files must be usable for a request."""
         found = []
         scheme, _, rest = subject.partition("://")
         if scheme not in ("http", "https") or not rest:

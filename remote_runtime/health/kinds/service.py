@@ -20,7 +20,7 @@ class _Service(Kind):
         return []
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
-        """What systemctl answers, each when it is compared."""
+        """The answers of systemctl, which runs only for what a rule compares."""
         if not os.path.isdir(_BOOTED):
             raise CannotTellError("systemd does not run on this host")
 

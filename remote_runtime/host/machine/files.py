@@ -145,7 +145,7 @@ class FileReader(file_ports.FileReader):
 
 
 class Files(FileReader, file_ports.Files):
-    """Changes paths in a run; ``coming`` are the turns behind this one, as far as that is known."""
+    """Changes paths in a run; ``coming`` are the later resources, as far as they are known."""
 
     def __init__(
         self, context: "Context", coming: "Callable[[], Iterable[Coming]]" = tuple

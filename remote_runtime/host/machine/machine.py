@@ -111,7 +111,7 @@ def machine(
     coming: "Callable[[], Iterable[Coming]]" = tuple,
 ) -> Host:
     """The machine behind the doors of a run; ``log`` gets each line that is to be reported, and
-    ``warn`` each warning. ``coming`` are the turns behind this one, as far as that is known."""
+    ``warn`` each warning. ``coming`` are the later resources, as far as they are known."""
     paths = files.Files(context, coming)
 
     def part(name: str) -> Any:

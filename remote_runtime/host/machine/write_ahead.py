@@ -1,9 +1,8 @@
-"""Writes files, and those of the turns to come together with that of a turn (target).
+"""Writes the file of a resource together with those of later resources (target).
 
-Each new file costs a wait for the disk. Files that are written one after the other and synced
-behind the last share it: what is written for a turn to come is finished beside its place, under a
-name of this run's, and lasts. It is that turn which puts it there; where it finds the host
-otherwise than it was, it writes the file anew.
+Each new file costs a wait for the disk. Files that are written one after the other and then synced
+share that wait. The file of a later resource is finished under a temporary name beside its path.
+The later resource renames it. If the host has changed until then, it writes the file again.
 """
 
 from typing import Callable, Dict, Iterable, NamedTuple, Optional, Set, Tuple
@@ -18,7 +17,7 @@ from remote_runtime.system.temporary import Temporary
 _MOST = 64  # files of which each has a descriptor
 _LARGEST = 1 << 20  # bytes in all
 
-# A turn to come and what it will put; None where there is nothing to be done, as far as is known.
+# A later resource and the file that it will put; None if it has nothing to do, as far as known.
 Coming = Tuple[Item, Optional[NewFile]]
 
 
@@ -36,7 +35,7 @@ class FileWriter(Ahead):
     def __init__(self, context: Context) -> None:
         self._context = context
         self._written: Dict[str, _WrittenFile] = {}
-        self._turns: Set[str] = set()
+        self._looked_at: Set[str] = set()
         self._labels = labels_files()
 
     def put(
@@ -49,8 +48,8 @@ class FileWriter(Ahead):
     ) -> None:
         """Put a file at its place; whatever fails leaves that as it was.
 
-        ``coming``: what the turns behind this one will put, as far as that is known. ``before`` is
-        called right before the new file takes its place.
+        ``coming``: the files that later resources will put, as far as known. ``before`` is called
+        right before the new file takes its place.
         """
         temporary = self._take(file)
         chunks = file.content.chunks()
@@ -100,7 +99,7 @@ class FileWriter(Ahead):
         return temporary
 
     def _sync(self, first: Temporary, coming: Iterable[Coming]) -> None:
-        """Sync a file that was written, together with those that ``coming`` turns will put."""
+        """Sync a file, together with those that the ``coming`` resources will put."""
         if self._written or self._labels:
             return first.sync()
         try:
@@ -134,12 +133,12 @@ class FileWriter(Ahead):
                     self._written[file.path] = _WrittenFile(latest, file)
                 except ResourceError:
                     break  # the resource of the file reports the error when it runs
-            self._turns.add(item.id)
+            self._looked_at.add(item.id)
         if self._written:
             self._context.ahead = self
 
     def _take(self, file: NewFile) -> Optional[Temporary]:
-        """What was written for this turn, if it is still what it takes; it is the caller's now."""
+        """The file that was written ahead, if it still fits; the caller has to discard it."""
         written = self._written.pop(file.path, None)
         if written is None:
             return None
@@ -147,7 +146,7 @@ class FileWriter(Ahead):
             if self._fits(written, file):
                 return written.temporary
         except (OSError, ResourceError):
-            pass  # it is found again by who writes it anew
+            pass  # the caller writes the file again and reports the error
         written.temporary.discard()
         return None
 
@@ -163,19 +162,19 @@ class FileWriter(Ahead):
         return written.temporary.is_whole(place)
 
     def begin(self, item: Item) -> None:
-        """The turn of an item begins: one that was not looked at comes upon nothing of this."""
-        if item.id not in self._turns:
+        """See the base class. A resource that was not looked at finds no file from here."""
+        if item.id not in self._looked_at:
             self.drop()
 
     def drop(self) -> None:
-        """Throw away what no turn has put."""
+        """Remove the files that no resource has put."""
         for written in self._written.values():
             try:
                 written.temporary.discard()
             except OSError:
                 continue  # it is registered still, and removed in the end
         self._written.clear()
-        self._turns.clear()
+        self._looked_at.clear()
         self._context.ahead = None
 
 

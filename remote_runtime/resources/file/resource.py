@@ -172,7 +172,7 @@ class Resource(TaskStateType):
         return modes.directory_mode(mode) | (node.mode & 0o7000 if node and kept else 0)
 
     def _unless_missing(self, look: Callable[[], Any], otherwise: Any) -> Any:
-        """What ``look`` returns; what it misses is raised before anything is done."""
+        """The result of ``look``; a ``Missing`` from it is raised before anything changes."""
         try:
             return look()
         except Missing as missing:
@@ -338,7 +338,7 @@ class Resource(TaskStateType):
     def to_put(self, host: "HostReader") -> "Optional[NewFile]":
         """See the base class."""
         if isinstance(self.properties.get("source"), str):
-            return None  # an earlier turn may yet change it
+            return None  # an earlier resource may still change it
         try:
             content = self._content(host)
             if content is None or not content.at_hand:

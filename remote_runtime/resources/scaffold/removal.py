@@ -92,12 +92,12 @@ def _removing(look: TreeScan, path: str, message: str) -> Task:
 
 
 def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
-    """Try to remove what seems not to let itself be removed, once all else is done, and fail."""
+    """Try last to remove the paths whose removal is likely to fail, and report the failure."""
     if not paths:
         return []
 
     def remove(host: Host) -> None:
-        """Try each, and fail with the first that does not let itself be removed."""
+        """Try to remove each path, then fail with the error of the first that stays."""
         failed: List[ResourceError] = []
         for path in paths:
             try:
