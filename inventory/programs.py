@@ -12,7 +12,8 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 
-_groups: set[int] = set()
+_groups: dict[int, bool] = {}
+"""The process groups, and whether they end with the run."""
 
 
 @contextlib.contextmanager
@@ -23,10 +24,12 @@ def running(
     stderr: int = subprocess.PIPE,
     directory: str = "",
     environment: Mapping[str, str] | None = None,
+    ends_with_run: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program and read what it prints; at the end of the block its group is killed.
 
-    OSError if it cannot be started.
+    ``ends_with_run``: also at the end of the run that it belongs to. OSError if it cannot be
+    started.
     """
     process = subprocess.Popen(
         words,
@@ -37,12 +40,12 @@ def running(
         env=environment,
         start_new_session=True,
     )
-    _groups.add(process.pid)
+    _groups[process.pid] = ends_with_run
     try:
         yield process
     finally:
         _kill(process.pid)
-        _groups.discard(process.pid)
+        _groups.pop(process.pid, None)
         process.wait()
         for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
@@ -50,10 +53,13 @@ def running(
                     pipe.close()
 
 
-def end_programs() -> None:
-    """Kill the programs that still run. Safe in a signal handler."""
-    for group in tuple(_groups):
-        _kill(group)
+def end_programs(*, of_run: bool = False) -> None:
+    """Kill the programs that still run; with ``of_run``, only those that end with the run. Safe in
+    a signal handler.
+    """
+    for group, ends_with_run in tuple(_groups.items()):
+        if ends_with_run or not of_run:
+            _kill(group)
 
 
 def _kill(group: int) -> None:

@@ -42,7 +42,9 @@ def run_command(command: str, message: Any, left: Callable[[], float]) -> Comman
     is no shell.
     """
     output = bytearray()
-    with running(["/bin/sh", "-c", command], stderr=subprocess.STDOUT) as process:
+    with running(
+        ["/bin/sh", "-c", command], stderr=subprocess.STDOUT, ends_with_run=True
+    ) as process:
         code = _attend(process, json.dumps(message).encode("utf-8"), output, left)
     text = Mask().text(bytes(output).decode("utf-8", "replace").strip())
     return CommandResult(code, one_line(text[-SHOWN:]))

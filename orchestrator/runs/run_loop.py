@@ -138,7 +138,7 @@ def _run(
         try:
             window.run()
         finally:
-            end_programs()
+            end_programs(of_run=True)
             engine.close()
             unpublished = _announced(publisher, bus, window.interrupted)
             _publish_remarks(push.remarks(), bus)

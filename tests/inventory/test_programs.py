@@ -36,3 +36,11 @@ def test_a_program_that_is_missing_is_an_error_of_the_system() -> None:
     """Nothing is left to end."""
     with pytest.raises(FileNotFoundError), running(["/nowhere/program"], stderr=subprocess.DEVNULL):
         sys.exit("it cannot have started")
+
+
+def test_the_end_of_a_run_ends_its_own_programs() -> None:
+    """Those that serve others, such as a page of the studio, continue."""
+    with running(["sleep", "600"], ends_with_run=True) as own, running(["sleep", "600"]) as other:
+        end_programs(of_run=True)
+        assert own.wait(10) == -9
+        assert other.poll() is None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from inventory.programs import running
 from tests.orchestrator.studio.design.designer import DesignerBrowser, designer, project
 from tests.orchestrator.studio.history import Site
 
@@ -65,6 +67,20 @@ def test_a_preview_is_a_run_that_changes_nothing(
     assert f"file#{tmp_path / 'new'}" in browser.page
     assert not (tmp_path / "new").exists()
     assert (tmp_path / "project" / "site.yaml").read_text() == "ccm: {resources: []}\n"
+
+
+def test_a_preview_ends_no_program_of_another_page(
+    at_work: tuple[Site, DesignerBrowser],
+) -> None:
+    """Another page may read a program of the inventory, or a secret, at the same time."""
+    _, browser = at_work
+    with running(["sleep", "600"]) as other:
+        browser.send("site.yaml", "preview", hosts="web1")
+        for thread in threading.enumerate():
+            if thread.name == "studio-preview":
+                thread.join(60)
+        assert "/runs/" in f"{browser.address} {browser.page}"
+        assert other.poll() is None
 
 
 @pytest.mark.parametrize("pattern", ["@/etc/passwd", "~x", " ", "nobody"])
