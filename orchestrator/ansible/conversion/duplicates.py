@@ -30,7 +30,7 @@ def resolve_duplicates(builder: Conversion) -> None:
         entries = _without_parts(builder, entries)
         if len(entries) < 2:
             continue
-        if entries[0].type == "cron" and "comment" in entries[0].properties:
+        if _have_own_files(entries):
             _name_by_job(builder, entries)
         elif entries[0].type == "edit":
             try:
@@ -93,14 +93,35 @@ def _set(builder: Conversion, job: Entry, part: Entry) -> None:
         _note(builder, job, "the lines of the file are in another order than in the original")
 
 
+def _have_own_files(entries: list[Entry]) -> bool:
+    """Whether jobs of one file in cron.d can have a file each: they share no settings of it."""
+    jobs = [_job_of(one) for one in entries]
+    return (
+        any(jobs)
+        and entries[0].name not in jobs
+        and not any("environment" in one.properties for one in entries)
+        and not all(_same(entries[0], one) for one in entries)
+    )
+
+
+def _job_of(entry: Entry) -> str:
+    """The name of the job in a file in cron.d; "" for what is none, as a file that is removed."""
+    is_cron = entry.type == "cron"
+    return entry.properties.get("comment", "").removeprefix(CRON_MARK) if is_cron else ""
+
+
 def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
-    """Jobs of one file in cron.d: each has a file of its own, as its name is that of the file."""
-    if all(_same(entries[0], one) for one in entries):
-        _merge(builder, entries)
-        return
+    """Give each job of one file in cron.d a file of its own, as the job names the file in ccm."""
+    file = entries[0].name
     for one in entries:
-        file, one.name = one.name, one.properties.pop("comment").removeprefix(CRON_MARK)
-        _note(builder, one, renamed(one.name, file))
+        job = _job_of(one)
+        if job:
+            one.name = job
+            del one.properties["comment"]
+            _note(builder, one, renamed(job, file))
+    removals = [one for one in entries if one.name == file]
+    if len(removals) > 1:
+        _merge(builder, removals)
 
 
 def _note(builder: Conversion, entry: Entry, text: str) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
@@ -19,6 +20,21 @@ def test_jobs_in_files_of_another_name(tmp_path: Path) -> None:
     assert "- of-app:" in text
     assert 'comment: "#Ansible: clean up"' in text
     assert "the file /etc/cron.d/old-app is removed, with all that is in it" in text
+    check_valid(tmp_path / "site")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_job_in_a_file_from_which_another_is_removed(tmp_path: Path, order: int) -> None:
+    """The job has a file of its own, and the file of both goes."""
+    tasks = [
+        "- cron: {name: first, cron_file: app, user: root, hour: 4, job: x}\n",
+        "- cron: {name: second, cron_file: app, state: absent}\n",
+    ]
+    result, text = convert_tasks(tmp_path, "".join(tasks[::order]))
+    assert [one.outcome for one in result.records] == ["check", "check"]
+    assert "- first:" in text
+    assert "- app:" in text
+    assert "the file in /etc/cron.d is named first, in the original app" in text
     check_valid(tmp_path / "site")
 
 
