@@ -289,7 +289,7 @@ class Files(object):
         """What would keep something from being done there, or to what a link there leads to."""
         from remote_runtime.system import preconditions
 
-        with preconditions.checking("inspect", path):  # a link may go while it is read
+        with preconditions.CheckErrors("inspect", path):  # a link may go while it is read
             above, name = os.path.split(os.path.realpath(path) if follow else path)
             real = os.path.join(os.path.realpath(above), name)
         return preconditions.at(path, real, shared=self.in_shared_directory(real))

@@ -6,8 +6,7 @@ A preview calls these checks; they raise the errors of the attempt.
 import errno
 import os
 import stat
-from contextlib import contextmanager
-from typing import Callable, FrozenSet, Hashable, Iterator, NamedTuple, Optional, Tuple
+from typing import Callable, FrozenSet, Hashable, NamedTuple, Optional, Tuple
 
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.system import inode_flags
@@ -74,14 +73,19 @@ class UncheckedError(ResourceError):
     """A check could not be made, in most cases because another process changed the path."""
 
 
-@contextmanager
-def checking(doing: str, path: str) -> Iterator[None]:
-    """Turn an ``OSError`` of the checks in the block into an ``UncheckedError``."""
-    try:
-        yield
-    except OSError as error:
-        told = failure(doing, path, error)
-        raise UncheckedError(told.message, told.kind, told.hint) from error
+class CheckErrors(object):
+    """Turns an ``OSError`` of the checks in its block into an ``UncheckedError``."""
+
+    def __init__(self, doing: str, path: str) -> None:
+        self._doing, self._path = doing, path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, OSError):
+            told = failure(self._doing, self._path, error)
+            raise UncheckedError(told.message, told.kind, told.hint) from error
 
 
 class Preconditions(object):
@@ -99,7 +103,7 @@ class Preconditions(object):
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
         """To put a file there, of so many bytes; -1 for the user or group that a new one gets."""
-        with checking("write", self._spot.path):
+        with CheckErrors("write", self._spot.path):
             self._enter("write", size)
             self._owned("write", (uid, gid, mode), None)
             if self._spot.there:
@@ -107,7 +111,7 @@ class Preconditions(object):
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
         """To make a directory there; the directories on the way get the permissions of ``mode``."""
-        with checking(_MAKING, self._spot.path):
+        with CheckErrors(_MAKING, self._spot.path):
             self._enter(_MAKING, 0)
             if self._spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
                 raise self._failure(_MAKING, errno.EACCES)  # nothing is made in the first of them
@@ -116,7 +120,7 @@ class Preconditions(object):
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         """To give what is there an owner, a group and a mode."""
         doing = "set the attributes of"
-        with checking(doing, self._spot.path):
+        with CheckErrors(doing, self._spot.path):
             there, now = self._spot.there, self._spot.intended
             if now is None and there:
                 now = _intended(there)
@@ -138,7 +142,7 @@ class Preconditions(object):
     def changing_link(self, uid: int, gid: int) -> None:
         """To give a symlink itself an owner and a group."""
         doing = "set the owner of"
-        with checking(doing, self._spot.path):
+        with CheckErrors(doing, self._spot.path):
             self._writable(doing, self._spot.directory)
             if self._spot.there and os.geteuid() != 0:
                 found = os.lstat(self._spot.there)
@@ -154,7 +158,7 @@ class Preconditions(object):
 
     def removing(self, tree: bool = False) -> None:
         """To remove what is there; ``tree``: with all that is in it."""
-        with checking("remove", self._spot.path):
+        with CheckErrors("remove", self._spot.path):
             there = self._spot.there
             if there:
                 self._writable("remove", self._spot.directory)
@@ -169,7 +173,7 @@ class Preconditions(object):
 
     def spare(self) -> FreeSpace:
         """What can be written there yet, with what is planned counted as written."""
-        with checking("inspect", self._spot.path):
+        with CheckErrors("inspect", self._spot.path):
             system = os.statvfs(self._spot.directory)
             free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
             inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
@@ -280,7 +284,7 @@ def at(
         names=names,
     )
     if gid is None:
-        with checking("inspect", path):
+        with CheckErrors("inspect", path):
             found = os.stat(spot.directory)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
