@@ -83,6 +83,10 @@ def _attributes(given: Arguments, properties: dict[str, Any]) -> None:
         properties["headers"] = given.value("headers")
 
 
+_PLAIN = re.compile(r"[\w./:@%+,=-]*")
+"""What needs no quotes in a command."""
+
+
 @maps("get_url")
 def get_url(context: Context, given: Arguments) -> list[Entry]:
     """Downloads."""
@@ -141,6 +145,7 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
         own = {"source": found[0], "owner": "root", "group": "root", "mode": "0600"}
         entries.append(Entry("file", path, own))
         context.check(f"a copy of the archive stays in {path}")
+    _require_words(path, target, owner, group)
     words = _tar_options(given, options, path)
     if words is None and (owner or group):
         raise NotConvertible("owner and group of a zip archive")
@@ -186,6 +191,13 @@ def _is_url(given: Arguments) -> bool:
             return True
     known = [one for one in given.sample("src").values if isinstance(one, str)]
     return bool(known) and all("://" in one for one in known)
+
+
+def _require_words(*given: str | None) -> None:
+    """NotConvertible where a shell does not read a text as one word without quotes."""
+    for one in given:
+        if one and not _PLAIN.fullmatch(re.sub(r"\{\{.*?\}\}", "", one)):
+            raise NotConvertible(f"an archive with {one}, which a shell does not read as one word")
 
 
 def _tar_options(given: Arguments, options: Any, path: str) -> list[str] | None:

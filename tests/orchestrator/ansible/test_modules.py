@@ -146,6 +146,8 @@ KEPT = {
     "variable": "command: echo $HOME",
     "directory": "yum_repository: {name: a, description: A, baseurl: 'https://e', reposdir: /x}",
     "async": "command: a\n  async: 10\n  poll: 0",
+    "blank in a path": "unarchive: {src: /a.tgz, dest: /my app, remote_src: true, owner: b}",
+    "quote in an owner": 'unarchive: {src: /a.tgz, dest: /b, remote_src: true, owner: "b\'c"}',
     "missing file": "copy: {src: nothing.txt, dest: /a}",
 }
 
