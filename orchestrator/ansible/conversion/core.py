@@ -147,7 +147,7 @@ class Conversion(ABC):
         """An expression that ``foreach`` accepts: one with braces becomes a value of data."""
         if "{{" not in expression:
             return expression
-        if "item" in self.scope.task_vars or self.scope.task_vars:
+        if self.scope.task_vars:
             raise NotConvertible("a list that depends on variables of the task")
         value = "{{ " + expression + " }}"
         base = slug(title).replace("-", "_")

@@ -77,7 +77,7 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
                 _answer(builder, part)
             continue
         if part.type == "cron":
-            _set(builder, target, part)
+            _add_setting(builder, target, part)
         else:
             for name, value in part.properties.items():
                 target.properties.setdefault(name, {}).update(value)
@@ -86,7 +86,7 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
     return whole
 
 
-def _set(builder: Conversion, job: Entry, part: Entry) -> None:
+def _add_setting(builder: Conversion, job: Entry, part: Entry) -> None:
     """A setting in the file of a job: ccm writes it below the comment, Ansible above."""
     job.properties.setdefault("environment", []).extend(part.properties["environment"])
     if job.properties.pop("comment", None) is not None:

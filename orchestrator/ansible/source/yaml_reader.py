@@ -46,7 +46,7 @@ class _Loader(yaml.SafeLoader):
     path = ""
 
 
-def _rest(mark: yaml.Mark, flows: bool) -> int:
+def _own_last_line(mark: yaml.Mark, flows: bool) -> int:
     """1 where the line of the end of a mapping is its own, not that of what follows."""
     at_end = mark.buffer is not None and mark.buffer[mark.pointer] == "\0"
     return int(bool(mark.column) and (flows or at_end))
@@ -57,7 +57,9 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> Map:
     result = Map()
     result.path = loader.path
     result.line = node.start_mark.line + 1
-    result.end = max(result.line, node.end_mark.line + _rest(node.end_mark, node.flow_style))
+    result.end = max(
+        result.line, node.end_mark.line + _own_last_line(node.end_mark, node.flow_style)
+    )
     for key_node, value_node in node.value:
         key = loader.construct_object(key_node, deep=True)
         if isinstance(key, (datetime.date, datetime.datetime)):
