@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
-from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -63,17 +63,13 @@ def group(context: Context, given: Arguments) -> list[Entry]:
     given.refuse("non_unique", "gid_min", "gid_max", unless=(False,))
     given.ignore("local")
     properties: dict[str, Any] = {}
-    gid, system = _number(given, "gid"), given.boolean("system")
+    gid = _number(given, "gid")
     if gid is not None:
         properties["gid"] = gid
-    if system is not None and system is not False:
-        properties["system"] = system
+    properties.update(given.booleans_by_name("system", default=False))
     if given.raw("force") is not None:
         properties["force"] = given.flag("force", default=False)
     return [Entry("group", given.required("name"), _with_state(given, properties))]
-
-
-_PLAIN = (("comment", "comment"), ("home", "home"), ("shell", "shell"), ("group", "group"))
 
 
 @maps("user")
@@ -85,16 +81,11 @@ def user(context: Context, given: Arguments) -> list[Entry]:
     uid = _number(given, "uid")
     if uid is not None:
         properties["uid"] = uid
-    for name, own in _PLAIN:
-        value = given.text(name)
-        if value is not None:
-            properties[own] = value
+    properties.update(given.texts_by_name("comment", "home", "shell", "group"))
     groups = None if _has_no_groups(given) else _groups(given)
     if groups is not None:
         properties["groups"] = groups
-        append = given.boolean("append")
-        if append is not None and append is not False:
-            properties["append"] = append
+        properties.update(given.booleans_by_name("append", default=False))
     else:
         given.ignore("append")
     _home(given, properties)
@@ -124,7 +115,7 @@ def _first_password(context: Context, name: str, secret: str) -> Entry:
             "command": f'printf "%s:%s" {name} "$CCM_PASSWORD" | chpasswd -e',
             "provider": "shell",
             "environment": [f"CCM_PASSWORD={secret}"],
-            "unless": f"sh -c {single_quoted(test)}",
+            "unless": shell(test),
         },
         sensitive=True,
     )
@@ -146,7 +137,7 @@ def _ageing(context: Context, given: Arguments, name: str) -> list[Entry]:
         return []
     properties = {
         "command": f"chage {' '.join(words)} {name}",
-        "unless": f"sh -c {single_quoted(' && '.join(tests))}",
+        "unless": shell(" && ".join(tests)),
     }
     return [Entry("exec", context.unique(f"ageing of the password of {name}"), properties)]
 
@@ -204,13 +195,9 @@ def _home(given: Arguments, properties: dict[str, Any]) -> None:
         if create is None:
             # The original creates one for users of the system, too.
             properties["create_home"] = True
-    if create is not None and create is not True:
+    if create is not None:
         properties["create_home"] = create
-    elif create is True:
-        properties["create_home"] = True
-    move = given.boolean("move_home")
-    if move is not None and move is not False:
-        properties["move_home"] = move
+    properties.update(given.booleans_by_name("move_home", default=False))
 
 
 def _password(context: Context, given: Arguments, properties: dict[str, Any]) -> None:
@@ -265,15 +252,8 @@ def authorized_key(context: Context, given: Arguments) -> list[Entry]:
         if any(one.startswith("http") for one in known):
             raise NotConvertible("a key from a URL")
     properties: dict[str, Any] = {"user": name, "key": given.value("key")}
-    options, comment, path = given.text("key_options"), given.text("comment"), given.text("path")
-    if options is not None:
-        properties["options"] = options
-    if comment is not None:
-        properties["comment"] = comment
-    if path is not None:
-        properties["path"] = path
-    exclusive = given.boolean("exclusive")
-    if exclusive is not None and exclusive is not False:
-        properties["exclusive"] = exclusive
+    properties.update(given.texts_by_name(options="key_options"))
+    properties.update(given.texts_by_name("comment", "path"))
+    properties.update(given.booleans_by_name("exclusive", default=False))
     title = context.unique(context.title(f"keys of {name}"))
     return [Entry("authorized_key", title, _with_state(given, properties))]

@@ -284,6 +284,22 @@ class Arguments:
             return [texts.text(one, self.scope) for one in parts]
         return texts.text(str(value), self.scope)
 
+    def listed(self, *names: str) -> list[str]:
+        """The same as a list, of one expression where it is one; empty where it is omitted."""
+        found = self.texts(*names)
+        return found if isinstance(found, list) else [found] if found else []
+
+    def texts_by_name(self, *names: str, **others: str) -> dict[str, str]:
+        """The texts that are set, by the names of properties: the same names, or other ones."""
+        own = {**dict.fromkeys(names), **others}
+        found = {key: self.text(name or key) for key, name in own.items()}
+        return {key: text for key, text in found.items() if text is not None}
+
+    def booleans_by_name(self, *names: str, default: bool | None = None) -> dict[str, Any]:
+        """The booleans that are set, but for those with the value that ccm takes anyhow."""
+        found = {name: self.boolean(name) for name in names}
+        return {name: one for name, one in found.items() if one is not None and one is not default}
+
     def check_text(self, name: str) -> None:
         """NotConvertible for a value that may be no text; marked where Ansible drops a newline."""
         value = str(self.raw(name))
@@ -449,6 +465,11 @@ def symbolic_mode(text: str) -> str:
     if set(bits) != {"u", "g", "o"}:
         raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
     return f"{special >> 9}{bits['u']}{bits['g']}{bits['o']}"
+
+
+def number_or_text(text: str) -> int | str:
+    """A text as a number where it is one."""
+    return int(text) if text.isdigit() else text
 
 
 def words_of(text: str) -> list[str] | None:

@@ -44,12 +44,14 @@ class Program:
 
     def __call__(
         self, command: str, *, unless: str = "", onlyif: str = "", creates: str = "",
-        fallback: str = "", **properties: Any,
-    ) -> Entry:  # fmt: skip
+        test: str = "", present: bool = True, fallback: str = "", **properties: Any,
+    ) -> list[Entry]:  # fmt: skip
         """A command of a shell that runs unless a test says that all is as it should be.
 
-        Without a test it runs on each push, and is marked so.
+        ``test`` succeeds if the thing is there, and ``present`` says whether it should be. Without
+        any test the command runs on each push, and is marked so.
         """
+        unless, onlyif = (test or unless, onlyif) if present else (unless, test or onlyif)
         context = self.context
         found: dict[str, Any] = {"command": command.strip(), "provider": "shell"}
         if unless:
@@ -60,13 +62,10 @@ class Program:
             found["creates"] = creates
         if not (unless or onlyif or creates):
             context.check("it runs, and counts as a change, on each push")
-        if context.become_user not in (None, "root"):
-            found["user"] = context.become_user
-        found.update(properties)
-        title = context.unique(context.title(fallback or first_words(command)))
+        found.update(context.user(), **properties)
         known = [str(one) for one in found.get("environment", [])]
         secret = any("PASSWORD=" in one or "PWD=" in one for one in known)
-        return Entry("exec", title, found, sensitive=secret)
+        return [context.exec(fallback or first_words(command), found, sensitive=secret)]
 
 
 def word(given: Arguments, *names: str) -> str:

@@ -22,7 +22,7 @@ def command(context: Context, given: Arguments) -> list[Entry]:
     """Commands with their conditions."""
     properties = command_properties(context, given)
     word = first_words(str(properties["command"]))
-    return [Entry("exec", context.unique(context.title(word)), properties)]
+    return [context.exec(word, properties)]
 
 
 _LONGEST_NAME = 60
@@ -58,13 +58,10 @@ def command_properties(context: Context, given: Arguments) -> dict[str, Any]:
         raise NotConvertible("executable of command")
     if shell and "interpreter" not in properties:
         properties["provider"] = "shell"
-    cwd = given.text("chdir")
-    if cwd is not None:
-        properties["cwd"] = cwd
+    properties.update(given.texts_by_name(cwd="chdir"))
     if context.environment:
         properties["environment"] = list(context.environment)
-    if context.become_user not in (None, "root"):
-        properties["user"] = context.become_user
+    properties.update(context.user())
     _conditions(context, given, properties)
     return properties
 
@@ -105,12 +102,8 @@ def _word(text: str) -> str:
 
 
 def _conditions(context: Context, given: Arguments, properties: dict[str, Any]) -> None:
-    creates = given.text("creates")
-    removes = given.text("removes")
     cwd = properties.get("cwd")
-    for name, path in (("creates", creates), ("removes", removes)):
-        if path is None:
-            continue
+    for name, path in given.texts_by_name("creates", "removes").items():
         if _PATTERN.search(re.sub(r"\{\{.*?\}\}", "", path)) or path.startswith("~"):
             if name == "removes" or path.startswith("~"):
                 raise NotConvertible(f"{name} with a pattern")
@@ -169,11 +162,8 @@ def script(context: Context, given: Arguments) -> list[Entry]:
     properties: dict[str, Any] = {
         "command": f"{{{{ file('{written}') }}}}",
         "interpreter": program,
+        **given.texts_by_name(cwd="chdir"),
+        **context.user(),
     }
-    cwd = given.text("chdir")
-    if cwd is not None:
-        properties["cwd"] = cwd
-    if context.become_user not in (None, "root"):
-        properties["user"] = context.become_user
     _conditions(context, given, properties)
-    return [Entry("exec", context.unique(context.title(parts[0])), properties)]
+    return [context.exec(parts[0], properties)]

@@ -16,13 +16,11 @@ def docker(context: Context, given: Arguments) -> list[Entry]:
     name = given.required("name", "volume_name")
     if state_of(given, "present", "absent") == "absent":
         given.ignore("source", "tag", "force_absent")
-        return [
-            by_program(context, "docker")(
-                f"docker {kind} rm {shell_word(name)}",
-                onlyif=f"docker {kind} inspect {shell_word(name)}",
-                fallback=f"no {kind} {name}",
-            )
-        ]
+        return by_program(context, "docker")(
+            f"docker {kind} rm {shell_word(name)}",
+            onlyif=f"docker {kind} inspect {shell_word(name)}",
+            fallback=f"no {kind} {name}",
+        )
     command = f"docker {kind} create {shell_word(name)}"
     if kind == "network":
         given.refuse(
@@ -45,13 +43,9 @@ def docker(context: Context, given: Arguments) -> list[Entry]:
         tag = given.text("tag")
         name = f"{name}:{tag}" if tag else name
         command = f"docker pull {shell_word(name)}"
-    return [
-        by_program(context, "docker")(
-            command,
-            unless=f"docker {kind} inspect {shell_word(name)}",
-            fallback=f"{kind} {name}",
-        )
-    ]
+    return by_program(context, "docker")(
+        command, unless=f"docker {kind} inspect {shell_word(name)}", fallback=f"{kind} {name}"
+    )
 
 
 @maps("docker_compose", "docker_compose_v2")
@@ -65,12 +59,11 @@ def docker_compose(context: Context, given: Arguments) -> list[Entry]:
     pull = given.literal("pull", default="policy")
     build = given.literal("build", default="policy")
     recreate = given.literal("recreate", default="auto")
-    files = listed_files(given) if given.raw("files") is not None else []
     program = words(
         "docker compose",
         f"--project-directory {word(given, 'project_src')}",
         given.piece("-p ", "project_name"),
-        *[f"-f {shell_word(one)}" for one in files],
+        *[f"-f {shell_word(one)}" for one in given.listed("files")],
     )
     up = words(
         "up -d",
@@ -86,7 +79,7 @@ def docker_compose(context: Context, given: Arguments) -> list[Entry]:
         "stopped": "stop",
         "restarted": "restart",
     }[state]
-    return [by_program(context, "docker")(f"{program} {line}", fallback=f"docker compose {state}")]
+    return by_program(context, "docker")(f"{program} {line}", fallback=f"docker compose {state}")
 
 
 _SETTINGS = (
@@ -120,13 +113,13 @@ def docker_container(context: Context, given: Arguments) -> list[Entry]:
         line = f"docker rm -f {name}" if state == "absent" else f"docker stop {name}"
         test = there if state == "absent" else runs
         title = f"{state}: container {name}"
-        return [by_program(context, "docker")(line, onlyif=test, fallback=title)]
+        return by_program(context, "docker")(line, onlyif=test, fallback=title)
     verb = "docker run -d" if state == "started" else "docker create"
     line = words(verb, f"--name {name}", *_options(given), word(given, "image"), _command(given))
     context.check("the container is made once; later changes of its settings do not make it again")
     start = f"{there} >/dev/null 2>&1 && docker start {name} || {line}"
     line, test = (start, runs) if state == "started" else (line, there)
-    return [by_program(context, "docker")(line, unless=test, fallback=f"container {name}")]
+    return by_program(context, "docker")(line, unless=test, fallback=f"container {name}")
 
 
 def _options(given: Arguments) -> list[str]:
@@ -156,9 +149,3 @@ def _command(given: Arguments) -> str:
     if isinstance(command, list):
         return " ".join(shell_word(str(one)) for one in given.value("command"))
     return given.text("command") or ""
-
-
-def listed_files(given: Arguments) -> list[str]:
-    """The files of a project of Compose."""
-    found = given.texts("files")
-    return found if isinstance(found, list) else [str(found)]

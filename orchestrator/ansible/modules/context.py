@@ -174,13 +174,21 @@ class Context:
             name = f"{name}: {{{{ item if item is string else index }}}}"
         return self.names(name)
 
+    def exec(self, title: str, properties: dict[str, Any], sensitive: bool = False) -> Entry:
+        """A command with the name of the task, or else this title."""
+        return Entry("exec", self.unique(self.title(title)), properties, sensitive=sensitive)
+
+    def user(self) -> dict[str, Any]:
+        """The property ``user`` of a command, where it is not run as root."""
+        return {} if self.become_user in (None, "root") else {"user": self.become_user}
+
     def is_directory(self, path: str) -> bool:
         """Whether a path of the target is a directory, as far as it is known."""
         return path.rstrip("/") in DIRECTORIES or path in self.directories
 
     def as_root(self) -> None:
         """NotConvertible where the task runs as another user than root."""
-        if self.become_user not in (None, "root"):
+        if self.user():
             raise NotConvertible(
                 f"become_user {self.become_user} for the module {self.task.module}"
             )

@@ -69,28 +69,21 @@ def mysql_db(context: Context, given: Arguments) -> list[Entry]:
         given.ignore("encoding", "collation")
         dump = client.replace("mysql", "mysqldump", 1)
         line = f"{client} {name} < {target}" if state == "import" else f"{dump} {name} > {target}"
-        return [by_program(context, "mysql")(line, fallback=f"{state} {name}", **extra)]
+        return by_program(context, "mysql")(line, fallback=f"{state} {name}", **extra)
     test = f'{client} -N -e "SHOW DATABASES" | grep -qxF -- "{name}"'
     if state == "absent":
-        return [
-            by_program(context, "mysql")(
-                f'{client} -e "DROP DATABASE \\`{name}\\`"',
-                onlyif=test,
-                fallback=f"no database {name}",
-                **extra,
-            )
-        ]
+        return by_program(context, "mysql")(
+            f'{client} -e "DROP DATABASE \\`{name}\\`"',
+            onlyif=test,
+            fallback=f"no database {name}",
+            **extra,
+        )
     encoding = given.piece("CHARACTER SET ", "encoding", quote=False)
     collation = given.piece("COLLATE ", "collation", quote=False)
     create = words(f"CREATE DATABASE \\`{name}\\`", encoding, collation)
-    return [
-        by_program(context, "mysql")(
-            f'{client} -e "{create}"',
-            unless=test,
-            fallback=f"database {name}",
-            **extra,
-        )
-    ]
+    return by_program(context, "mysql")(
+        f'{client} -e "{create}"', unless=test, fallback=f"database {name}", **extra
+    )
 
 
 @maps("mysql_user")
@@ -124,14 +117,9 @@ def mysql_user(context: Context, given: Arguments) -> list[Entry]:
     test = f'{client} -N -e "{query}" | grep -q 1'
     if state_of(given, "present", "absent") == "absent":
         given.ignore("password", "priv", "encrypted")
-        return [
-            by_program(context, "mysql")(
-                f'{client} -e "DROP USER {account}"',
-                onlyif=test,
-                fallback=f"no user {user}",
-                **extra,
-            )
-        ]
+        return by_program(context, "mysql")(
+            f'{client} -e "DROP USER {account}"', onlyif=test, fallback=f"no user {user}", **extra
+        )
     lines = [f"CREATE USER IF NOT EXISTS {account};"]
     if given.raw("password") is not None:
         secret = given.text("password")
@@ -147,7 +135,7 @@ def mysql_user(context: Context, given: Arguments) -> list[Entry]:
         "password and privileges are set when the user is made; a user that exists stays as it is"
     )
     command = f"{client} <<SQL\n" + "\n".join(lines) + "\nSQL"
-    return [by_program(context, "mysql")(command, unless=test, fallback=f"user {user}", **extra)]
+    return by_program(context, "mysql")(command, unless=test, fallback=f"user {user}", **extra)
 
 
 def _grants(given: Arguments, account: str) -> list[str]:
@@ -219,14 +207,9 @@ def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
     test = f'{client} -d postgres -tAc "{query}" | grep -q 1'
     if state_of(given, "present", "absent") == "absent":
         given.ignore("owner", "encoding", "lc_collate", "lc_ctype", "template")
-        return [
-            by_program(context, "psql")(
-                f"dropdb{options} {name}",
-                onlyif=test,
-                fallback=f"no database {name}",
-                **extra,
-            )
-        ]
+        return by_program(context, "psql")(
+            f"dropdb{options} {name}", onlyif=test, fallback=f"no database {name}", **extra
+        )
     command = words(
         f"createdb{options}",
         given.piece("-O ", "owner"),
@@ -237,7 +220,7 @@ def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
         name,
     )
     context.check("owner, encoding and locale of a database that exists stay as they are")
-    return [by_program(context, "psql")(command, unless=test, fallback=f"database {name}", **extra)]
+    return by_program(context, "psql")(command, unless=test, fallback=f"database {name}", **extra)
 
 
 @maps("postgresql_user")
@@ -253,14 +236,12 @@ def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
     )
     if state_of(given, "present", "absent") == "absent":
         given.ignore("password", "priv", "role_attr_flags")
-        return [
-            by_program(context, "psql")(
-                f"dropuser{client.removeprefix('psql')} {name}",
-                onlyif=test,
-                fallback=f"no user {name}",
-                **extra,
-            )
-        ]
+        return by_program(context, "psql")(
+            f"dropuser{client.removeprefix('psql')} {name}",
+            onlyif=test,
+            fallback=f"no user {name}",
+            **extra,
+        )
     rights = given.text("priv")
     flags = given.raw("role_attr_flags")
     shown = "" if flags is None else _flags(given)
@@ -279,7 +260,7 @@ def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
         "password and attributes are set when the role is made; a role that exists stays as it is"
     )
     command = f"{client} -v ON_ERROR_STOP=1 -d {database} <<'SQL'\n" + "\n".join(lines) + "\nSQL"
-    return [by_program(context, "psql")(command, unless=test, fallback=f"user {name}", **extra)]
+    return by_program(context, "psql")(command, unless=test, fallback=f"user {name}", **extra)
 
 
 def _flags(given: Arguments) -> str:
@@ -299,28 +280,25 @@ def postgresql_ext(context: Context, given: Arguments) -> list[Entry]:
     query = f"SELECT 1 FROM pg_extension WHERE extname='{name}'"
     test = f'{client} -d {shell_word(database)} -tAc "{query}" | grep -q 1'
     verb = "CREATE" if present else "DROP"
-    tests: dict[str, Any] = {"unless" if present else "onlyif": test}
     command = f"{client} -d {shell_word(database)} -c '{verb} EXTENSION \"{name}\"'"
-    return [by_program(context, "psql")(command, fallback=f"extension {name}", **tests, **extra)]
+    return by_program(context, "psql")(
+        command, present=present, test=test, fallback=f"extension {name}", **extra
+    )
 
 
 @maps("rabbitmq_plugin")
 def rabbitmq_plugin(context: Context, given: Arguments) -> list[Entry]:
     """Plugins of RabbitMQ."""
     given.refuse("prefix", "new_only", "broker_state", unless=(True, False, "online", "offline"))
-    names = given.texts("names", "name")
-    state = state_of(given, "enabled", "disabled")
-    verb = "enable" if state == "enabled" else "disable"
+    enabled = state_of(given, "enabled", "disabled") == "enabled"
+    verb = "enable" if enabled else "disable"
     made: list[Entry] = []
-    for name in names if isinstance(names, list) else [str(names)]:
-        test = f"rabbitmq-plugins list -q -e -m | grep -qxF {shell_word(name)}"
-        tests: dict[str, Any] = {"unless" if verb == "enable" else "onlyif": test}
-        made.append(
-            by_program(context, "rabbitmq-plugins")(
-                f"rabbitmq-plugins {verb} {shell_word(name)}",
-                fallback=f"{verb} {name}",
-                **tests,
-            )
+    for name in given.listed("names", "name"):
+        made += by_program(context, "rabbitmq-plugins")(
+            f"rabbitmq-plugins {verb} {shell_word(name)}",
+            present=enabled,
+            test=f"rabbitmq-plugins list -q -e -m | grep -qxF {shell_word(name)}",
+            fallback=f"{verb} {name}",
         )
     return made
 
@@ -332,13 +310,10 @@ def rabbitmq_vhost(context: Context, given: Arguments) -> list[Entry]:
     name = word(given, "name", "vhost")
     present = state_of(given, "present", "absent") == "present"
     test = f"rabbitmqctl -q list_vhosts | grep -qxF {name}"
-    tests: dict[str, Any] = {"unless" if present else "onlyif": test}
     verb = "add_vhost" if present else "delete_vhost"
-    return [
-        by_program(context, "rabbitmqctl")(
-            f"rabbitmqctl {verb} {name}", fallback=f"{verb} {name}", **tests
-        )
-    ]
+    return by_program(context, "rabbitmqctl")(
+        f"rabbitmqctl {verb} {name}", present=present, test=test, fallback=f"{verb} {name}"
+    )
 
 
 @maps("rabbitmq_user")
@@ -350,33 +325,23 @@ def rabbitmq_user(context: Context, given: Arguments) -> list[Entry]:
     test = f"rabbitmqctl -q list_users | cut -f 1 | grep -qxF {name}"
     if state_of(given, "present", "absent") == "absent":
         given.ignore("password", "tags", "vhost", "configure_priv", "write_priv", "read_priv")
-        return [
-            by_program(context, "rabbitmqctl")(
-                f"rabbitmqctl delete_user {name}",
-                onlyif=test,
-                fallback=f"no user {name}",
-            )
-        ]
+        return by_program(context, "rabbitmqctl")(
+            f"rabbitmqctl delete_user {name}", onlyif=test, fallback=f"no user {name}"
+        )
     extra: dict[str, Any] = {}
     secret = given.text("password")
     if secret is not None:
         extra["environment"] = [f"CCM_PASSWORD={secret}"]
     lines = [f'printf %s "$CCM_PASSWORD" | rabbitmqctl add_user {name}']
-    tags = given.texts("tags")
+    tags = given.listed("tags")
     if tags:
-        shown = " ".join(tags) if isinstance(tags, list) else tags
-        lines.append(f"rabbitmqctl set_user_tags {name} {shown}")
+        lines.append(f"rabbitmqctl set_user_tags {name} {' '.join(tags)}")
     rights = [given.text(one) for one in ("configure_priv", "write_priv", "read_priv")]
     if any(one is not None for one in rights) or given.raw("vhost") is not None:
         place = given.text("vhost") or "/"
         shown = " ".join(f'"{one or "^$"}"' for one in rights)
         lines.append(f"rabbitmqctl set_permissions -p {place} {name} {shown}")
     context.check("a user that exists stays as it is, with password, tags and permissions")
-    return [
-        by_program(context, "rabbitmqctl")(
-            " && ".join(lines),
-            unless=test,
-            fallback=f"user {name}",
-            **extra,
-        )
-    ]
+    return by_program(context, "rabbitmqctl")(
+        " && ".join(lines), unless=test, fallback=f"user {name}", **extra
+    )

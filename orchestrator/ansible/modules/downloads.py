@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
-from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.arguments import Arguments, number_or_text
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
@@ -62,10 +62,7 @@ def _target(context: Context, given: Arguments, url: str) -> str:
 
 
 def _attributes(given: Arguments, properties: dict[str, Any]) -> None:
-    for name in ("owner", "group"):
-        value = given.text(name)
-        if value is not None:
-            properties[name] = value
+    properties.update(given.texts_by_name("owner", "group"))
     mode = given.mode("mode")
     if mode is not None:
         properties["mode"] = mode
@@ -160,7 +157,7 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
     if creates is not None:
         properties.pop("unless", None)
         properties["creates"] = creates
-    entries.append(Entry("exec", context.unique(context.title(f"extract {path}")), properties))
+    entries.append(context.exec(f"extract {path}", properties))
     return entries
 
 
@@ -283,18 +280,14 @@ def git(context: Context, given: Arguments) -> list[Entry]:
     version = given.text("version")
     if version not in (None, "HEAD"):
         properties["ref"] = version
-    update = given.boolean("update")
-    if update is not None and update is not True:
-        properties["update"] = update
+    properties.update(given.booleans_by_name("update", default=True))
     depth = given.text("depth")
     if depth is not None:
-        properties["depth"] = int(depth) if depth.isdigit() else depth
+        properties["depth"] = number_or_text(depth)
     recursive = given.boolean("recursive")
     if recursive is not None and recursive is not True:
         properties["submodules"] = recursive
-    force = given.boolean("force")
-    if force is not None and force is not False:
-        properties["force"] = force
+    properties.update(given.booleans_by_name("force", default=False))
     path = clean_path(given.required("dest"))
     context.directories.add(path)
     return [Entry("git", path, properties)]

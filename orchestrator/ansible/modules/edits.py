@@ -9,7 +9,7 @@ from orchestrator.ansible.jinja.calls import check_expression
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, clean_path, maps
-from orchestrator.ansible.modules.files import attributes, directories_above
+from orchestrator.ansible.modules.files import attributes, directories_above, validation
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -24,20 +24,15 @@ def _entries(context: Context, given: Arguments, edit: dict[str, Any], create: b
     given.ignore("follow", "unsafe_writes", "others")
     if given.flag("backup", default=False):
         context.check("no backup of the file is kept")
-    validate = given.text("validate")
     properties: dict[str, Any] = dict(edit)
     made: list[Entry] = []
     if create and properties.get("ensure") != "absent":
         properties["create"] = True
         made += directories_above(context, path)
-    if validate is not None:
-        if "%s" not in validate:
-            raise NotConvertible("validate without %s")
-        properties["validate"] = validate.replace("%s", "{}")
+    properties.update(validation(given))
     made.append(Entry("edit", path, properties))
     if any(given.raw(name) is not None for name in _OWN):
-        own = attributes(context, given, "0644")
-        made.append(Entry("file", path, own))
+        made.append(Entry("file", path, attributes(context, given, "0644")))
     elif create:
         context.check("a file that this creates has the mode 0644 and belongs to root")
     return made
@@ -90,9 +85,8 @@ def lineinfile(context: Context, given: Arguments) -> list[Entry]:
 
 def _escaped(line: str) -> str:
     """A line as a pattern; its templates are escaped where they are rendered."""
-    parts = re.split(r"(\{\{.*?\}\})", line)
     made = ""
-    for one in parts:
+    for one in re.split(r"(\{\{.*?\}\})", line):
         if one.startswith("{{"):
             inner = one[2:-2].strip()
             made += "{{ (" + inner + ") | string | regex_escape }}"
@@ -160,9 +154,8 @@ def replace(context: Context, given: Arguments) -> list[Entry]:
     assert match is not None
     if "\n" in text or "\n" in match or re.search(r"^\^?\\s[*+]|(?<!\\)\[\^|\(\?s", match):
         raise NotConvertible("a replacement that may reach over several lines")
-    return _entries(
-        context, given, {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", text)}, False
-    )
+    edit = {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", text)}
+    return _entries(context, given, edit, create=False)
 
 
 @maps("ini_file")

@@ -15,7 +15,7 @@ from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.values import OPEN
 from orchestrator.ansible.modules.arguments import LOST_NEWLINE, Arguments, expression_of
-from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, clean_path, is_vaulted, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -74,7 +74,7 @@ def file(context: Context, given: Arguments) -> list[Entry]:
         given.ignore("owner", "group", "mode", "recurse", "src")
         if path in context.files.temporary:
             command = {"command": f"rm -rf {path}", "onlyif": f"test -e {path}"}
-            return [Entry("exec", context.unique(context.title(f"remove {path}")), command)]
+            return [context.exec(f"remove {path}", command)]
         if is_template(raw) and re.search(r"[*?\[]", path.split("{{")[0]):
             raise NotConvertible("a pattern as path")
         return [Entry("file", path, {"ensure": "absent", "force": True})]
@@ -147,11 +147,8 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
         properties["recurse"] = True
         properties["file_mode"] = own["mode"]
     elif recurse and (owner or group or has_mode or relative):
-        made.append(
-            _below(
-                context, path, owner=owner, group=group, mode=raw if has_mode or relative else ""
-            )
-        )
+        mode = raw if has_mode or relative else ""
+        made.append(_below(context, path, owner=owner, group=group, mode=mode))
     return made
 
 
@@ -173,11 +170,8 @@ def _below(
             context.check("the mode of what is in the directory is set on each push")
             tests.append("-true")
     test = f"find {path} {' -o '.join(tests)} | grep -q ."
-    properties: dict[str, Any] = {
-        "command": " && ".join(words), "provider": "shell",
-        "onlyif": f"sh -c {single_quoted(test)}",
-    }  # fmt: skip
-    return Entry("exec", context.unique(context.title(f"set what is in {path}")), properties)
+    properties = {"command": " && ".join(words), "provider": "shell", "onlyif": shell(test)}
+    return context.exec(f"set what is in {path}", properties)
 
 
 def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
@@ -227,7 +221,7 @@ def _existing(context: Context, given: Arguments, path: str) -> list[Entry]:
     }
     if "{{" in path:
         del properties["affects"]
-    return [Entry("exec", context.unique(context.title(f"set the mode of {path}")), properties)]
+    return [context.exec(f"set the mode of {path}", properties)]
 
 
 def _without_zero(mode: str) -> str:
@@ -258,10 +252,8 @@ def relative_mode(value: Any) -> list[str]:
 def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> Entry:
     """``chmod`` of bits, unless they are as they should be."""
     test = f"find {path} -maxdepth 0 {' '.join(tests)} | grep -q ."
-    properties: dict[str, Any] = {
-        "command": f"chmod {mode} {path}", "unless": f"sh -c {single_quoted(test)}",
-    }  # fmt: skip
-    return Entry("exec", context.unique(context.title(f"set the mode of {path}")), properties)
+    properties = {"command": f"chmod {mode} {path}", "unless": shell(test)}
+    return context.exec(f"set the mode of {path}", properties)
 
 
 def target_path(context: Context, given: Arguments, source: str) -> str:
@@ -276,12 +268,18 @@ def target_path(context: Context, given: Arguments, source: str) -> str:
     return clean_path(raw)
 
 
+def validation(given: Arguments) -> dict[str, Any]:
+    """The property ``validate`` where the task has one."""
+    command = given.text("validate")
+    if command is None:
+        return {}
+    if "%s" not in command:
+        raise NotConvertible("validate without %s")
+    return {"validate": command.replace("%s", "{}")}
+
+
 def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> dict[str, Any]:
-    validate = given.text("validate")
-    if validate is not None:
-        if "%s" not in validate:
-            raise NotConvertible("validate without %s")
-        properties["validate"] = validate.replace("%s", "{}")
+    properties.update(validation(given))
     if given.flag("backup", default=False):
         properties["backup"] = True
         context.note("backups are named .NAME.~1~, and the newest 5 stay")
@@ -328,7 +326,7 @@ def _local_copy(context: Context, given: Arguments, source: str) -> list[Entry]:
     if "{{" in source:
         if source.startswith(("/", "{{ Data")) or not (context.files.base / "files").is_dir():
             return _beside(context, given, source)
-        take_all(context, "files")
+        _take_all(context)
         path = target_path(context, given, source)
         own = attributes(context, given, "0644")
         written = posixpath.join(context.files.prefix, "files", source)
@@ -388,53 +386,49 @@ def _tree(
         base = posixpath.join(base, posixpath.basename(source))
     own = attributes(context, given, "0644")
     common = _common(context, given, {})
-    found = sorted(original.rglob("*"))
-    if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
-        raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
     mode = given.mode("directory_mode")
     if mode is None:
         context.check("directories that exist keep their mode in the original; here it is 0755")
-    directory = {"ensure": "directory", **own, "mode": mode or "0755"}
-    entries = [*directories_above(context, base), Entry("file", base, dict(directory))]
-    for one in found:
-        name = one.relative_to(original).as_posix()
-        path = posixpath.join(base, name)
-        if one.is_dir():
-            entries.append(Entry("file", path, dict(directory)))
-            continue
-        place = posixpath.join(written, name)
-        context.files.take(place, one)
-        entries.append(Entry("file", path, {"source": place, **own, **common}))
-    return entries
+    directory = {**own, "mode": mode or "0755"}
+    made = tree(
+        context, written=written, original=original, base=base,
+        directory=directory, file={**own, **common},
+    )  # fmt: skip
+    return [*directories_above(context, base), *made]
 
 
-def tree(context: Context, *, written: str, original: Path, base: str) -> list[Entry]:
-    """A directory of the project with the modes of its files: one resource each. NotConvertible."""
+def tree(
+    context: Context, *, written: str, original: Path, base: str,
+    directory: dict[str, Any] | None = None, file: dict[str, Any] | None = None,
+) -> list[Entry]:  # fmt: skip
+    """A directory of the project: one resource for each directory and file. NotConvertible.
+
+    Without properties for them they belong to root, with the modes that they have in the project.
+    """
     found = sorted(original.rglob("*"))
     if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
         raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
-    own = {"owner": "root", "group": "root"}
-    entries = [Entry("file", base, {"ensure": "directory", **own, "mode": "0755"})]
+    entries = [Entry("file", base, {"ensure": "directory", **(directory or _OF_ROOT)})]
     for one in found:
         name = one.relative_to(original).as_posix()
         path = posixpath.join(base, name)
-        mode = f"{one.stat().st_mode & 0o777:04o}"
+        own = {**_OF_ROOT, "mode": f"{one.stat().st_mode & 0o777:04o}"}
         if one.is_dir():
-            entries.append(Entry("file", path, {"ensure": "directory", **own, "mode": mode}))
+            entries.append(Entry("file", path, {"ensure": "directory", **(directory or own)}))
             continue
         place = posixpath.join(written, name)
         context.files.take(place, one)
-        entries.append(Entry("file", path, {"source": place, **own, "mode": mode}))
+        entries.append(Entry("file", path, {"source": place, **(file or own)}))
     return entries
 
 
-def take_all(context: Context, folder: str) -> None:
-    """Take all files of a directory of the role, as one of them is named by a variable."""
-    base = context.files.base / folder
+def _take_all(context: Context) -> None:
+    """Take all copied files of the role, as one of them is named by a variable."""
+    base = context.files.base / "files"
     for one in sorted(base.rglob("*")):
         if one.is_file() and not one.is_symlink() and context.files.holds(one):
             name = one.relative_to(base).as_posix()
-            context.files.take(posixpath.join(context.files.prefix, folder, name), one)
+            context.files.take(posixpath.join(context.files.prefix, "files", name), one)
 
 
 @maps("template")
@@ -465,7 +459,8 @@ def template_call(context: Context, raw: Any, source: str) -> str:
     """The call of ``template()`` for a template of the project."""
     files = context.files
     if "{{" in source:
-        if not (files.base / "templates").is_dir() or (
+        base = files.base / "templates"
+        if not base.is_dir() or (
             source.startswith(("/", "{{ Data")) and not _known_relative(context, raw)
         ):
             context.check(
@@ -473,7 +468,6 @@ def template_call(context: Context, raw: Any, source: str) -> str:
                 "or set the variable accordingly"
             )
             return f"template({expression_of(raw, context.scope)}{_keywords(context, None)})"
-        base = files.base / "templates"
         for one in sorted(base.rglob("*")):
             if one.is_file() and files.holds(one):
                 _take_template(context, one.relative_to(base).as_posix(), one)

@@ -16,20 +16,13 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
-def _listed(given: Arguments, *names: str) -> list[str]:
-    found = given.texts(*names)
-    if found is None:
-        return []
-    return found if isinstance(found, list) else [found]
-
-
 def found_files(given: Arguments) -> str:
     """A command that lists what the module finds, a path on each line. NotConvertible."""
     given.refuse("contains", "read_whole_file", "mode", "exact_mode", "encoding", "limit",
                  unless=(False, True))  # fmt: skip
     given.refuse("age_stamp", unless=("mtime",))
     given.ignore("get_checksum", "checksum_algorithm")
-    paths = " ".join(shell_word(one) for one in _listed(given, "paths", "path", "name"))
+    paths = " ".join(shell_word(one) for one in given.listed("paths", "path", "name"))
     kind = given.literal("file_type", default="file")
     if kind not in _KINDS or not paths:
         raise NotConvertible(f"find of the type {kind}")
@@ -38,10 +31,10 @@ def found_files(given: Arguments) -> str:
         depth = "1"
     sign = "-regex" if given.flag("use_regex", default=False) else "-name"
     start = ".*/" if sign == "-regex" else ""
-    patterns = [one for one in _listed(given, "patterns", "pattern") if one != "*"]
+    patterns = [one for one in given.listed("patterns", "pattern") if one != "*"]
     names = [f"{sign} {shell_word(start + one.lstrip('^'))}" for one in patterns]
     either = f"\\( {' -o '.join(names)} \\)" if len(names) > 1 else "".join(names)
-    excluded = [f"! {sign} {shell_word(one)}" for one in _listed(given, "excludes", "exclude")]
+    excluded = [f"! {sign} {shell_word(one)}" for one in given.listed("excludes", "exclude")]
     hidden = "" if given.flag("hidden", default=False) else '! -name ".*"'
     line = words(
         "find", "-L" if given.flag("follow", default=False) else "", paths, "-mindepth 1",
@@ -91,4 +84,4 @@ def tempfile(context: Context, given: Arguments) -> list[Entry]:
     line = f"install -d -m 0700 {path}"
     if state == "file":
         line = f"install -m 0600 /dev/null {path}"
-    return [Entry("exec", context.unique(context.title(f"make {path}")), {"command": line})]
+    return [context.exec(f"make {path}", {"command": line})]

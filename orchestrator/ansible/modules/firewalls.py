@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
 from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
@@ -29,7 +27,7 @@ def ufw(context: Context, given: Arguments) -> list[Entry]:
     made: list[Entry] = []
     policy = given.text("default", "policy")
     if policy is not None:
-        made.append(_policy(context, given, policy))
+        made += _policy(context, given, policy)
     level = given.raw("logging")
     if level is not None:
         known = texts.as_bool(level)
@@ -38,23 +36,21 @@ def ufw(context: Context, given: Arguments) -> list[Entry]:
         )
         wanted = {"on": "low"}.get(shown, shown)
         test = f"grep -qx LOGLEVEL={wanted} /etc/ufw/ufw.conf"
-        made.append(
-            by_program(context, "ufw")(
-                f"ufw logging {shown}", unless=test, fallback=f"ufw logging {shown}"
-            )
+        made += by_program(context, "ufw")(
+            f"ufw logging {shown}", unless=test, fallback=f"ufw logging {shown}"
         )
     rule = given.text("rule")
     if rule is not None:
-        made.append(_ufw_rule(context, given, rule))
+        made += _ufw_rule(context, given, rule)
     state = given.literal("state")
     if state is not None:
-        made.append(_ufw_state(context, state))
+        made += _ufw_state(context, state)
     if not made:
         raise NotConvertible("ufw without rule, policy or state")
     return made
 
 
-def _policy(context: Context, given: Arguments, policy: str) -> Entry:
+def _policy(context: Context, given: Arguments, policy: str) -> list[Entry]:
     direction = given.text("direction") or "incoming"
     if "{{" in direction or "{{" in policy:
         chain = _looked_up(direction, _CHAINS)
@@ -80,7 +76,7 @@ def _looked_up(text: str, table: dict[str, str]) -> str:
     return "{{ {" + pairs + "}[" + text[2:-2].strip() + "] }}"
 
 
-def _ufw_rule(context: Context, given: Arguments, rule: str) -> Entry:
+def _ufw_rule(context: Context, given: Arguments, rule: str) -> list[Entry]:
     delete = given.flag("delete", default=False)
     log = given.flag("log", default=False)
     given.refuse("insert_relative_to", unless=("zero",))
@@ -114,7 +110,7 @@ def _ufw_rule(context: Context, given: Arguments, rule: str) -> Entry:
     return by_program(context, "ufw")(f"ufw {line}", unless=test, fallback=f"ufw {rule}")
 
 
-def _ufw_state(context: Context, state: str) -> Entry:
+def _ufw_state(context: Context, state: str) -> list[Entry]:
     active = f'{_LOCALE} ufw status | grep -q "^Status: active"'
     if state == "enabled":
         return by_program(context, "ufw")(
@@ -171,13 +167,9 @@ def firewalld(context: Context, given: Arguments) -> list[Entry]:
     commands = [words("firewall-cmd", one, zone, f"--{verb}-{option}{value}") for one in places]
     tests = [words("firewall-cmd -q", one, zone, f"--query-{option}{value}") for one in places]
     test = " && ".join(tests) if adds else " && ".join(f"! {one}" for one in tests)
-    return [
-        by_program(context, "firewall-cmd")(
-            " && ".join(commands),
-            unless=test,
-            fallback=f"firewalld: {verb} {value or option}",
-        )
-    ]
+    return by_program(context, "firewall-cmd")(
+        " && ".join(commands), unless=test, fallback=f"firewalld: {verb} {value or option}"
+    )
 
 
 _RULE = (
@@ -198,65 +190,47 @@ def iptables(context: Context, given: Arguments) -> list[Entry]:
     given.ignore("wait", "numeric")
     chain = given.text("chain")
     if given.flag("flush", default=False):
-        return [
-            by_program(context, "iptables")(
-                words(program, "-F", chain or ""), fallback="flush rules"
-            )
-        ]
+        return by_program(context, "iptables")(
+            words(program, "-F", chain or ""), fallback="flush rules"
+        )
     if chain is None:
         raise NotConvertible("iptables without a chain")
     policy = given.text("policy")
     if policy is not None:
         test = f'{program} -S {chain} | grep -qxF -- "-P {chain} {policy}"'
-        return [
-            by_program(context, "iptables")(
-                f"{program} -P {chain} {policy}",
-                unless=test,
-                fallback=f"policy of {chain}",
-            )
-        ]
+        return by_program(context, "iptables")(
+            f"{program} -P {chain} {policy}", unless=test, fallback=f"policy of {chain}"
+        )
     state = state_of(given, "present", "absent")
     rule = _iptables_rule(given)
     check = f"{program} -C {chain} {rule} 2>/dev/null"
     if state == "absent":
-        return [
-            by_program(context, "iptables")(
-                f"{program} -D {chain} {rule}",
-                onlyif=check,
-                fallback=f"no rule of {chain}",
-            )
-        ]
+        return by_program(context, "iptables")(
+            f"{program} -D {chain} {rule}", onlyif=check, fallback=f"no rule of {chain}"
+        )
     place = given.literal("action", default="append")
     number = given.text("rule_num")
     verb = "-A" if place == "append" else "-I"
     command = words(program, verb, chain, number or "" if verb == "-I" else "", rule)
-    return [by_program(context, "iptables")(command, unless=check, fallback=f"rule of {chain}")]
+    return by_program(context, "iptables")(command, unless=check, fallback=f"rule of {chain}")
 
 
 def _iptables_rule(given: Arguments) -> str:
     parts: list[str] = [given.piece("-p ", "protocol")]
     parts += [given.piece(sign, name) for name, sign in _RULE]
     matches = given.raw("match") or []
-    states = given.texts("ctstate")
+    states = given.listed("ctstate")
     for one in matches if isinstance(matches, list) else [matches]:
         parts.append(f"-m {texts.text(str(one), given.scope)}")
     if states:
-        listed = ",".join(states) if isinstance(states, list) else states
-        parts.append(
-            ("" if "conntrack" in str(matches) else "-m conntrack ") + f"--ctstate {listed}"
-        )
+        module = "" if "conntrack" in str(matches) else "-m conntrack "
+        parts.append(f"{module}--ctstate {','.join(states)}")
     parts += [given.piece("--sport ", "source_port"), given.piece("--dport ", "destination_port")]
-    ports = given.texts("destination_ports")
-    if ports:
-        listed = ",".join(ports) if isinstance(ports, list) else ports
-        parts.append(f"-m multiport --dports {listed}")
-    comment = given.piece("--comment ", "comment")
-    if comment:
-        parts.append(f"-m comment {comment}")
-    limit = given.piece("--limit ", "limit")
-    if limit:
-        parts.append(f"-m limit {limit}")
+    ports = given.listed("destination_ports")
     parts += [
+        f"-m multiport --dports {','.join(ports)}" if ports else "",
+        given.piece("-m comment --comment ", "comment"),
+        given.piece("-m limit --limit ", "limit"),
         given.piece("-j ", "jump"),
         given.piece("--reject-with ", "reject_with"),
         given.piece("--log-prefix ", "log_prefix"),
@@ -286,7 +260,7 @@ def selinux(context: Context, given: Arguments) -> list[Entry]:
         number = 1 if state == "enforcing" else 0
         command += f" && if selinuxenabled; then setenforce {number}; fi"
         test += f' && [ "$(getenforce)" != {"Permissive" if number else "Enforcing"} ]'
-    return [by_program(context, "setenforce")(command, unless=test, fallback="mode of SELinux")]
+    return by_program(context, "setenforce")(command, unless=test, fallback="mode of SELinux")
 
 
 @maps("sefcontext")
@@ -298,17 +272,15 @@ def sefcontext(context: Context, given: Arguments) -> list[Entry]:
     given.ignore("reload", "ignore_selinux_state")
     target = word(given, "target", "path")
     if state_of(given, "present", "absent") == "absent":
-        return [
-            by_program(context, "semanage")(
-                f"semanage fcontext -d {target}",
-                onlyif=f"semanage fcontext -l -C | grep -qF -- {target}",
-                fallback="no context of files",
-            )
-        ]
+        return by_program(context, "semanage")(
+            f"semanage fcontext -d {target}",
+            onlyif=f"semanage fcontext -l -C | grep -qF -- {target}",
+            fallback="no context of files",
+        )
     kind = given.required("setype")
     test = f"semanage fcontext -l -C | grep -F -- {target} | grep -q :{kind}:"
     command = f"semanage fcontext -a -t {kind} {target} || semanage fcontext -m -t {kind} {target}"
-    return [by_program(context, "semanage")(command, unless=test, fallback=f"context {kind}")]
+    return by_program(context, "semanage")(command, unless=test, fallback=f"context {kind}")
 
 
 @maps("seport")
@@ -319,17 +291,14 @@ def seport(context: Context, given: Arguments) -> list[Entry]:
     kind, proto = given.required("setype"), given.required("proto")
     if state_of(given, "present", "absent") == "absent":
         raise NotConvertible("state absent")
-    ports = given.texts("ports", "port")
     made: list[Entry] = []
-    for port in ports if isinstance(ports, list) else [str(ports)]:
+    for port in given.listed("ports", "port"):
         test = f'semanage port -l | grep -Eq "^{kind} +{proto} .*\\b{port}\\b"'
         line = f"-t {kind} -p {proto} {port}"
-        made.append(
-            by_program(context, "semanage")(
-                f"semanage port -a {line} || semanage port -m {line}",
-                unless=test,
-                fallback=f"port {port} of {kind}",
-            )
+        made += by_program(context, "semanage")(
+            f"semanage port -a {line} || semanage port -m {line}",
+            unless=test,
+            fallback=f"port {port} of {kind}",
         )
     return made
 
@@ -341,6 +310,7 @@ def permissive(context: Context, given: Arguments) -> list[Entry]:
     given.ignore("no_reload", "store")
     name, on = given.required("domain", "name"), given.flag("permissive", default=True)
     test = f"semanage permissive -l | grep -qxw {name}"
-    tests: dict[str, Any] = {"unless" if on else "onlyif": test}
     command = f"semanage permissive {'-a' if on else '-d'} {name}"
-    return [by_program(context, "semanage")(command, fallback=f"permissive {name}", **tests)]
+    return by_program(context, "semanage")(
+        command, present=on, test=test, fallback=f"permissive {name}"
+    )

@@ -8,15 +8,14 @@ from typing import Any
 
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.modules.accounts import state_of
-from orchestrator.ansible.modules.arguments import Arguments, shell_word
+from orchestrator.ansible.modules.arguments import Arguments, number_or_text, shell_word
 from orchestrator.ansible.modules.by_program import by_program
+from orchestrator.ansible.modules.by_program import state_of as known_state
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
-_MOUNTS = {
-    "mounted": "mounted", "present": "present", "unmounted": "unmounted", "absent": "absent",
-}  # fmt: skip
+_MOUNTS = ("mounted", "present", "unmounted", "absent")
 
 CRON_MARK = "#Ansible: "
 """The comment that Ansible writes above a job."""
@@ -42,7 +41,7 @@ def cron(context: Context, given: Arguments) -> list[Entry]:
     file = _file(given)
     if given.flag("env", default=False):
         given.ignore("minute", "hour", "day", "dom", "month", "weekday", "dow", "special_time")
-        return [_setting(context, given, file)]
+        return _setting(context, given, file)
     return [_job(context, given, file)]
 
 
@@ -59,10 +58,7 @@ def _file(given: Arguments) -> str | None:
 def _job(context: Context, given: Arguments, file: str | None) -> Entry:
     name = given.required("name")
     state = state_of(given)
-    properties: dict[str, Any] = {}
-    owner = given.text("user")
-    if owner is not None:
-        properties["user"] = owner
+    properties: dict[str, Any] = dict(given.texts_by_name("user"))
     if file is None:
         properties["crontab"] = True
     properties["comment"] = CRON_MARK + name
@@ -106,7 +102,7 @@ def _times(given: Arguments) -> dict[str, Any]:
     return found or {"schedule": "* * * * *"}
 
 
-def _setting(context: Context, given: Arguments, file: str | None) -> Entry:
+def _setting(context: Context, given: Arguments, file: str | None) -> list[Entry]:
     """A setting of a file is one of its job; one of a crontab is a line in it."""
     name = given.required("name")
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
@@ -120,7 +116,7 @@ def _setting(context: Context, given: Arguments, file: str | None) -> Entry:
     if file is not None:
         if state != "present":
             raise NotConvertible(f"a setting of /etc/cron.d/{file} with the state {state}")
-        return Entry("cron", file, {"environment": [setting]}, partial=True)
+        return [Entry("cron", file, {"environment": [setting]}, partial=True)]
     crontab = f"crontab -u {shell_word(user)}" if user else "crontab"
     listed = f"{crontab} -l 2>/dev/null"
     make = by_program(context, "crontab")
@@ -153,9 +149,7 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
     given.refuse("boot", unless=(True,))
     given.refuse("opts_no_log", unless=(False,))
     given.ignore("backup")
-    state = given.literal("state", default="mounted")
-    if state not in _MOUNTS:
-        raise NotConvertible(f"state {state}")
+    state = known_state(given, *_MOUNTS)
     path = given.required("path", "name")
     properties: dict[str, Any] = {}
     context.check("systemd reads the changed fstab again (daemon-reload), unlike in the original")
@@ -164,17 +158,12 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
     if kind == "swap":
         path = source or path
     if state != "mounted":
-        properties["ensure"] = _MOUNTS[state]
+        properties["ensure"] = state
     if source is not None and kind != "swap":
         properties["device"] = source
-    for name, own in (("fstype", "type"), ("opts", "options")):
-        value = given.text(name)
-        if value is not None:
-            properties[own] = value
-    for name, own in (("dump", "dump"), ("passno", "pass")):
-        value = given.text(name)
-        if value is not None:
-            properties[own] = int(value) if value.isdigit() else value
+    properties.update(given.texts_by_name(type="fstype", options="opts"))
+    fields = given.texts_by_name("dump", **{"pass": "passno"})
+    properties.update({name: number_or_text(value) for name, value in fields.items()})
     if state == "absent":
         for name in ("device", "type", "options", "dump", "pass"):
             properties.pop(name, None)
@@ -187,9 +176,7 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
 def sysctl(context: Context, given: Arguments) -> list[Entry]:
     """Kernel parameters."""
     context.as_root()
-    state = given.literal("state", default="present")
-    if state not in ("present", "absent"):
-        raise NotConvertible(f"state {state}")
+    state = known_state(given, "present", "absent")
     name = given.required("name", "key").strip()
     file = given.text("sysctl_file") or "/etc/sysctl.conf"
     if file != "/etc/sysctl.conf" and not re.fullmatch(r"/etc/sysctl\.d/.+\.conf", file):
@@ -208,7 +195,7 @@ def sysctl(context: Context, given: Arguments) -> list[Entry]:
     known = texts.as_bool(value)
     if isinstance(value, str) and known is not None:
         text = str(int(known))
-    properties = {"value": int(text) if text.isdigit() else text, **properties}
+    properties = {"value": number_or_text(text), **properties}
     if not reload_ and not now:
         properties["live"] = False
     if ignore:
@@ -235,9 +222,7 @@ def modprobe(context: Context, given: Arguments) -> list[Entry]:
 
 def _exec(context: Context, title: str, command: str, unless: str) -> Entry:
     context.as_root()
-    return Entry(
-        "exec", context.unique(context.title(title)), {"command": command, "unless": unless}
-    )
+    return context.exec(title, {"command": command, "unless": unless})
 
 
 @maps("hostname")

@@ -37,11 +37,9 @@ def openssl(context: Context, given: Arguments) -> list[Entry]:
     lines += [f"chown {both} {path}"] if both else []
     lines += [f"chmod {mode} {path}"] if mode else []
     context.check("it is only made where it is missing; the original also compares what is in it")
-    return [
-        by_program(context, "openssl")(
-            " && ".join(lines), creates=path, fallback=f"make {path}", **extra
-        )
-    ]
+    return by_program(context, "openssl")(
+        " && ".join(lines), creates=path, fallback=f"make {path}", **extra
+    )
 
 
 def _private_key(given: Arguments, path: str, extra: dict[str, Any]) -> str:
@@ -82,8 +80,7 @@ def _request(given: Arguments, path: str) -> str:
     given.refuse("digest", unless=("sha256",))
     given.ignore("version")
     parts = [f"/{sign}={text}" for name, sign in _SUBJECT if (text := given.text(name))]
-    names = given.texts("subject_alt_name")
-    shown = ",".join(names) if isinstance(names, list) else names
+    shown = ",".join(given.listed("subject_alt_name"))
     return words(
         f"openssl req -new -sha256 -key {given.required('privatekey_path')} -out {path}",
         f"-subj {shell_word(''.join(parts) or '/')}",

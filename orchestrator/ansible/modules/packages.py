@@ -11,7 +11,7 @@ from orchestrator.ansible.jinja.trees import is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
-from orchestrator.ansible.modules.commands import single_quoted
+from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
@@ -48,12 +48,12 @@ def apt(context: Context, given: Arguments) -> list[Entry]:
         given.ignore("update_cache", "cache_valid_time", "autoremove", "state")
         context.check("it runs, and counts as a change, on each push")
         command = {"command": f"apt-get {cleaning[0]}"}
-        return [Entry("exec", context.unique(context.title(f"apt-get {cleaning[0]}")), command)]
+        return [context.exec(f"apt-get {cleaning[0]}", command)]
     if _only_removes(given):
         given.ignore("state", "purge")
         test = "sh -c 'LC_ALL=C apt-get -s autoremove | grep -q ^Remv'"
         command = {"command": "apt-get -y autoremove", "onlyif": test}
-        return [Entry("exec", context.unique(context.title("apt-get autoremove")), command)]
+        return [context.exec("apt-get autoremove", command)]
     upgrade = given.literal("upgrade", default="no")
     if texts.as_bool(upgrade) is not False:
         return _upgrade(context, given, str(upgrade))
@@ -99,10 +99,10 @@ def _deb_file(context: Context, path: str) -> list[Entry]:
     )
     command = {
         "command": f"apt-get install -y {path}",
-        "unless": f"sh -c {single_quoted(test)}",
+        "unless": shell(test),
         "environment": ["DEBIAN_FRONTEND=noninteractive"],
     }
-    made.append(Entry("exec", context.unique(context.title(f"install {path}")), command))
+    made.append(context.exec(f"install {path}", command))
     return made
 
 
@@ -114,10 +114,10 @@ def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[En
     name = f'"$(rpm -qp --nosignature --qf "%{{NAME}}" {path} 2>/dev/null)"'
     command = {
         "command": f"{program} install -y {path}",
-        "unless": f"sh -c {single_quoted('rpm -q ' + name)}",
+        "unless": shell("rpm -q " + name),
     }
     context.check("an installed package of another version stays")
-    return [Entry("exec", context.unique(context.title(f"install {path}")), command)]
+    return [context.exec(f"install {path}", command)]
 
 
 @maps("yum", "dnf", "dnf5", "package", "zypper", "pacman", "apk")
@@ -134,17 +134,13 @@ def package(context: Context, given: Arguments) -> list[Entry]:
                 "sslverify", "cacheonly")  # fmt: skip
     extra: dict[str, Any] = {}
     if context.task.module == "package":
-        recommends = given.boolean("install_recommends")
-        if recommends is not None:
-            extra["install_recommends"] = recommends
+        extra.update(given.booleans_by_name("install_recommends"))
     weak = given.boolean("install_weak_deps")
     if weak is not None:
         extra["install_recommends"] = weak
     if given.flag("update_only", default=False):
         extra["only_upgrade"] = True
-    downgrade = given.boolean("allow_downgrade")
-    if downgrade is not None:
-        extra["allow_downgrade"] = downgrade
+    extra.update(given.booleans_by_name("allow_downgrade"))
     return _packages(context, given, extra, context.task.module)
 
 
@@ -191,17 +187,9 @@ def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
     if update:
         command = f"apt-get -q update && {command}"
     context.check("the upgrade runs, and counts as a change, on each push")
-    return [
-        Entry(
-            "exec",
-            context.unique(context.title("upgrade all packages")),
-            {
-                "command": command,
-                "provider": "shell",
-                "environment": ["DEBIAN_FRONTEND=noninteractive"],
-            },
-        )
-    ]
+    environment = ["DEBIAN_FRONTEND=noninteractive"]
+    properties = {"command": command, "provider": "shell", "environment": environment}
+    return [context.exec("upgrade all packages", properties)]
 
 
 def _cache(context: Context, given: Arguments) -> str | None:
@@ -250,20 +238,13 @@ def _packages(
     wanted = cache or context.cache_valid
     if wanted and ensure != "absent":
         common["update_cache"] = wanted
-    if isinstance(names, list):
-        return [
-            entry
-            for one in names
-            for entry in _named(context, one, ensure=ensure, common=common, manager=manager)
-        ]
     if isinstance(names, str) and not is_template(names) and "," in names:
-        return [
-            entry
-            for one in names.split(",")
-            if one.strip()
-            for entry in _named(context, one.strip(), ensure=ensure, common=common, manager=manager)
-        ]
-    return _named(context, names, ensure=ensure, common=common, manager=manager)
+        names = [one.strip() for one in names.split(",") if one.strip()]
+    return [
+        entry
+        for one in (names if isinstance(names, list) else [names])
+        for entry in _named(context, one, ensure=ensure, common=common, manager=manager)
+    ]
 
 
 def _ensure(given: Arguments) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import elements, resolve
 from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.by_program import state_of
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -22,15 +22,12 @@ def apache_module(context: Context, given: Arguments) -> list[Entry]:
     context.as_root()
     given.refuse("identifier", "ignore_configcheck", "warn_mpm_absent", unless=(False, True))
     name = given.required("name")
-    state = given.literal("state", default="present")
-    if state not in ("present", "absent"):
-        raise NotConvertible(f"state {state}")
-    word = "a2enmod" if state == "present" else "a2dismod"
-    properties: dict[str, Any] = {"command": f"{word} -q {name}"}
-    if given.flag("force", default=False):
-        properties["command"] = f"{word} -q -f {name}"
-    properties["unless" if state == "present" else "onlyif"] = f"a2query -q -m {name}"
-    return [Entry("exec", context.unique(context.title(f"{word} {name}")), properties)]
+    present = state_of(given, "present", "absent") == "present"
+    word = "a2enmod" if present else "a2dismod"
+    force = " -f" if given.flag("force", default=False) else ""
+    properties = {"command": f"{word} -q{force} {name}"}
+    properties["unless" if present else "onlyif"] = f"a2query -q -m {name}"
+    return [context.exec(f"{word} {name}", properties)]
 
 
 @maps("seboolean")
@@ -47,7 +44,7 @@ def boolean_of_selinux(context: Context, given: Arguments) -> list[Entry]:
         "unless": f"sh -c 'getsebool {name} | grep -qw {word}'",
     }
     context.check("whether it is also set for the next start is not tested")
-    return [Entry("exec", context.unique(context.title(f"set {name} {word}")), properties)]
+    return [context.exec(f"set {name} {word}", properties)]
 
 
 @maps("pip")
@@ -82,9 +79,7 @@ def npm(context: Context, given: Arguments) -> list[Entry]:
 def _installed(
     context: Context, given: Arguments, *, install: str, test: str, sign: str
 ) -> list[Entry]:
-    state = given.literal("state", default="present")
-    if state != "present":
-        raise NotConvertible(f"state {state}")
+    state_of(given, "present")
     names, version = given.raw("name"), given.text("version")
     if names is None:
         raise NotConvertible("no name of a package")
@@ -93,9 +88,7 @@ def _installed(
     for one in names if isinstance(names, list) else [names]:
         text = _name(context, str(one))
         full = f"{text}{sign}{version}" if version else text
-        properties: dict[str, Any] = {"command": f"{install} {full}", "unless": f"{test} {text}"}
-        if context.become_user not in (None, "root"):
-            properties["user"] = context.become_user
+        properties = {"command": f"{install} {full}", "unless": f"{test} {text}", **context.user()}
         title = f"{install.split(' ')[0]}: {text}"
         entries.append(Entry("exec", context.unique(title), properties))
     return entries

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from orchestrator.ansible.modules.accounts import state_of
-from orchestrator.ansible.modules.arguments import Arguments
+from orchestrator.ansible.modules.arguments import Arguments, number_or_text
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
@@ -57,7 +57,7 @@ def _ppa(context: Context, given: Arguments, line: str) -> list[Entry]:
     command = f"add-apt-repository -y {'--remove ' if absent else ''}ppa:{word}"
     properties = {"command": command, "onlyif" if absent else "unless": test}
     context.check("add-apt-repository does this; ccm has no type for a PPA")
-    return [Entry("exec", context.unique(context.title(f"PPA {word}")), properties)]
+    return [context.exec(f"PPA {word}", properties)]
 
 
 def _as_line(context: Context, line: str, file: str | None, state: str) -> list[Entry]:
@@ -124,9 +124,9 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
     if given.others("mode", unless=_MODES):
         context.check("the file has the mode 0644, unlike in the original")
     if state == "absent":
-        for word in ("uris", "suites", "components", "types", "architectures", "signed_by",
-                     "enabled"):  # fmt: skip
-            given.ignore(word)
+        given.ignore(
+            "uris", "suites", "components", "types", "architectures", "signed_by", "enabled"
+        )
         return [Entry("repository", name, {"ensure": "absent"})]
     properties: dict[str, Any] = {}
     uris = given.texts("uris")
@@ -145,9 +145,7 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
         properties["signed_by" if key.startswith("/") else "key"] = (
             [key] if key.startswith("/") else key
         )
-    enabled = given.boolean("enabled")
-    if enabled is not None:
-        properties["enabled"] = enabled
+    properties.update(given.booleans_by_name("enabled"))
     trusted = given.boolean("trusted")
     if trusted is True:
         properties["gpgcheck"] = False
@@ -169,8 +167,7 @@ def yum_repository(context: Context, given: Arguments) -> list[Entry]:
         context.check("the file belongs to root and has the mode 0644, unlike in the original")
     state = state_of(given)
     if state == "absent":
-        for word in list(given.names()):
-            given.ignore(word)
+        given.ignore(*given.names())
         return [Entry("repository", name, {"ensure": "absent"})]
     key = given.raw("gpgkey")
     others = set(given.names()) - _OF_YUM - {"name", "file", "state", "reposdir", "mode", "owner",
@@ -203,21 +200,17 @@ def _as_settings(
     file = (given.text("file") or name).removesuffix(".repo")
     settings: dict[str, Any] = {"name": given.required("description")}
     for word in ("baseurl", "gpgkey"):
-        value = given.texts(word)
-        if value is not None:
-            settings[word] = " ".join(value) if isinstance(value, list) else value
-    for word in ("metalink", "mirrorlist", "username", "password", "priority", "exclude",
-                 "includepkgs", "module_hotfixes"):  # fmt: skip
-        value = given.text(word)
-        if value is not None:
-            settings[word] = value
-    for word in ("enabled", "gpgcheck", "repo_gpgcheck"):
-        flag = given.boolean(word)
-        if flag is not None:
-            inner = "" if isinstance(flag, bool) else str(flag)[2:-2].strip()
-            settings[word] = (
-                int(flag) if isinstance(flag, bool) else "{{ " + f"{inner} | int" + " }}"
-            )
+        if given.texts(word) is not None:
+            settings[word] = " ".join(given.listed(word))
+    settings.update(
+        given.texts_by_name(
+            "metalink", "mirrorlist", "username", "password", "priority", "exclude", "includepkgs",
+            "module_hotfixes",
+        )
+    )  # fmt: skip
+    for word, flag in given.booleans_by_name("enabled", "gpgcheck", "repo_gpgcheck").items():
+        is_known = isinstance(flag, bool)
+        settings[word] = int(flag) if is_known else f"{{{{ {str(flag)[2:-2].strip()} | int }}}}"
     for word in others or []:
         if word not in _SAFE:
             raise NotConvertible(f"the parameter {word}")
@@ -241,17 +234,13 @@ def _of_yum(given: Arguments) -> dict[str, Any]:
         properties["url"] = urls[0]
     elif urls is not None:
         properties["url" if isinstance(urls, str) else "urls"] = urls
-    for word in ("metalink", "mirrorlist", "description", "username", "password"):
-        value = given.text(word)
-        if value is not None:
-            properties[word] = value
-    for word in ("enabled", "gpgcheck", "repo_gpgcheck"):
-        flag = given.boolean(word)
-        if flag is not None:
-            properties[word] = flag
+    properties.update(
+        given.texts_by_name("metalink", "mirrorlist", "description", "username", "password")
+    )
+    properties.update(given.booleans_by_name("enabled", "gpgcheck", "repo_gpgcheck"))
     priority = given.text("priority")
     if priority is not None:
-        properties["priority"] = int(priority) if priority.isdigit() else priority
+        properties["priority"] = number_or_text(priority)
     key = given.texts("gpgkey")
     if key is not None:
         paths = [one.removeprefix("file://") for one in key] if isinstance(key, list) else []
@@ -270,15 +259,11 @@ def apt_key(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible("the removal of a key")
     number, ring = given.text("id"), given.text("keyring")
     own = {"owner": "root", "group": "root", "mode": "0644"}
-    if given.raw("data") is not None:
-        path = f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.asc"
-        context.check("an armored key is expected")
-        return [Entry("file", path, {"content": given.required("data"), **own})]
-    if given.raw("file") is not None:
-        source = given.required("file")
-        path = f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.asc"
-        context.check("an armored key is expected")
-        return [Entry("file", path, {"source": source, **own})]
+    for name, source in (("data", "content"), ("file", "source")):
+        if given.raw(name) is not None:
+            path = f"/etc/apt/trusted.gpg.d/{slug(context.task.name or 'key')}.asc"
+            context.check("an armored key is expected")
+            return [Entry("file", path, {source: given.required(name), **own})]
     server = given.text("keyserver")
     if server is not None:
         return [_from_server(context, server, number, ring)]
@@ -293,7 +278,7 @@ def apt_key(context: Context, given: Arguments) -> list[Entry]:
         "an armored key is expected"
     )
     path = ring or f"/etc/apt/trusted.gpg.d/{name}.asc"
-    return [Entry("download", path, {"url": url, "owner": "root", "group": "root", "mode": "0644"})]
+    return [Entry("download", path, {"url": url, **own})]
 
 
 def _from_server(context: Context, server: str, number: str | None, ring: str | None) -> Entry:
@@ -307,7 +292,7 @@ def _from_server(context: Context, server: str, number: str | None, ring: str | 
     )
     context.check("gpg does this; the key is a file that apt trusts for all repositories")
     properties = {"command": command, "provider": "shell", "creates": path}
-    return Entry("exec", context.unique(context.title(f"get the key {number}")), properties)
+    return context.exec(f"get the key {number}", properties)
 
 
 @maps("rpm_key")
@@ -324,4 +309,4 @@ def rpm_key(context: Context, given: Arguments) -> list[Entry]:
         properties["unless"] = f"rpm -q gpg-pubkey-{short}"
     else:
         context.check("the key is imported on each push, as its fingerprint is not known")
-    return [Entry("exec", context.unique(context.title(f"import {key}")), properties)]
+    return [context.exec(f"import {key}", properties)]

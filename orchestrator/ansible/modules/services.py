@@ -24,8 +24,7 @@ def _reload(context: Context, given: Arguments, rereads: bool) -> Entry:
     if not rereads:
         raise NotConvertible("no name of a service")
     context.as_root()
-    title = context.unique(context.title("reload systemd"))
-    return Entry("exec", title, {"command": RELOAD, "onlyif": shell(_CHANGED)})
+    return context.exec("reload systemd", {"command": RELOAD, "onlyif": shell(_CHANGED)})
 
 
 @maps("service", "systemd", "systemd_service", "sysvinit")
@@ -113,22 +112,15 @@ def _is_element(given: Arguments, state: str) -> bool:
 def _again(
     context: Context, name: str, *, word: str, enabled: Any, rereads: bool = False
 ) -> list[Entry]:
-    entry = Entry(
-        "exec",
-        context.unique(context.title(f"{word} {name}")),
-        {"command": f"systemctl {_word(word)} {name}"},
-        restarts=None if "{{" in word else (word, name),
-    )
+    verb = "reload-or-restart" if word == "reload" else word
+    entry = context.exec(f"{word} {name}", {"command": f"systemctl {verb} {name}"})
+    entry.restarts = None if "{{" in word else (word, name)
     if rereads:
         entry.properties["command"] = f"{RELOAD} && {entry.properties['command']}"
         entry.properties["provider"] = "shell"
     if enabled is None:
         return [entry]
     return [*_at_boot(context, name, enabled, None), entry]
-
-
-def _word(word: str) -> str:
-    return "reload-or-restart" if word == "reload" else word
 
 
 def _at_boot(context: Context, name: str, enabled: Any, masked: Any) -> list[Entry]:
@@ -138,15 +130,9 @@ def _at_boot(context: Context, name: str, enabled: Any, masked: Any) -> list[Ent
             raise NotConvertible("masked as a variable without state")
         word = "mask" if masked else "unmask"
         sign = "=" if masked else "!="
-        title = context.title(f"{word} {name}")
-        entry = Entry(
-            "exec",
-            context.unique(title),
-            {
-                "command": f"systemctl {word} {name}",
-                "unless": f"sh -c 'test \"$(systemctl is-enabled {name})\" {sign} masked'",
-            },
-        )
+        test = f"sh -c 'test \"$(systemctl is-enabled {name})\" {sign} masked'"
+        command = f"systemctl {word} {name}"
+        entry = context.exec(f"{word} {name}", {"command": command, "unless": test})
         return [entry, *(_at_boot(context, name, enabled, None) if enabled is not None else [])]
     if enabled is None:
         raise NotConvertible("a service without state and enabled")

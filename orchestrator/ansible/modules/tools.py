@@ -15,13 +15,6 @@ from orchestrator.ansible.problems import NotConvertible
 _HOME = 'HOME=$(getent passwd "$(id -un)" | cut -d: -f6)'
 
 
-def _names(given: Arguments, *names: str) -> list[str]:
-    found = given.texts(*names)
-    if found is None:
-        raise NotConvertible(f"the parameter {names[0]} is missing")
-    return found if isinstance(found, list) else [found]
-
-
 @maps("gem")
 def gem(context: Context, given: Arguments) -> list[Entry]:
     """Gems of Ruby."""
@@ -43,25 +36,16 @@ def gem(context: Context, given: Arguments) -> list[Entry]:
     state = state_of(given, "present", "latest", "absent")
     test = words(program, "list -i -e", version, name)
     if state == "absent":
-        return [
-            by_program(context, "gem")(
-                f"{program} uninstall -a -x {name}",
-                onlyif=test,
-                fallback=f"no gem {name}",
-            )
-        ]
+        return by_program(context, "gem")(
+            f"{program} uninstall -a -x {name}", onlyif=test, fallback=f"no gem {name}"
+        )
     if state == "latest":
-        return [
-            by_program(context, "gem")(
-                f"{program} update {name} || {program} install {name}",
-                fallback=f"gem {name}",
-            )
-        ]
+        return by_program(context, "gem")(
+            f"{program} update {name} || {program} install {name}", fallback=f"gem {name}"
+        )
     pre = "--prerelease" if given.flag("pre_release", default=False) else ""
     command = words(program, "install --no-document", own, pre, version, name)
-    return [
-        by_program(context, "gem")(command, unless=f"{test} >/dev/null", fallback=f"gem {name}")
-    ]
+    return by_program(context, "gem")(command, unless=f"{test} >/dev/null", fallback=f"gem {name}")
 
 
 @maps("snap")
@@ -71,14 +55,15 @@ def snap(context: Context, given: Arguments) -> list[Entry]:
     given.refuse("options", "dangerous")
     channel = given.piece("--channel=", "channel")
     classic = "--classic" if given.flag("classic", default=False) else ""
-    state = state_of(given, "present", "absent")
+    present = state_of(given, "present", "absent") == "present"
+    given.required("name")
     made = []
-    for name in _names(given, "name"):
+    for name in given.listed("name"):
         one = shell_word(name)
-        test: dict[str, Any] = {"unless" if state == "present" else "onlyif": f"snap list {one}"}
-        command = words("snap install", classic, channel, one)
-        command = command if state == "present" else f"snap remove {one}"
-        made.append(by_program(context, "snap")(command, fallback=f"snap {name}", **test))
+        command = words("snap install", classic, channel, one) if present else f"snap remove {one}"
+        made += by_program(context, "snap")(
+            command, present=present, test=f"snap list {one}", fallback=f"snap {name}"
+        )
     return made
 
 
@@ -112,7 +97,7 @@ def composer(context: Context, given: Arguments) -> list[Entry]:
     )
     if glob:
         line = f"export {_HOME}; {line}"
-    return [by_program(context, "composer")(line, fallback=f"composer {command}")]
+    return by_program(context, "composer")(line, fallback=f"composer {command}")
 
 
 @maps("git_config")
@@ -130,24 +115,18 @@ def git_config(context: Context, given: Arguments) -> list[Entry]:
     )
     start = f"export {_HOME}; " if scope == "global" else ""
     if state_of(given, "present", "absent") == "absent":
-        return [
-            by_program(context, "git")(
-                f"{start}{program} --unset {name}",
-                onlyif=f"{start}{program} --get {name}",
-                fallback=f"no setting {name}",
-            )
-        ]
+        return by_program(context, "git")(
+            f"{start}{program} --unset {name}",
+            onlyif=f"{start}{program} --get {name}",
+            fallback=f"no setting {name}",
+        )
     if value is None:
         raise NotConvertible("git_config that only reads")
     shown = shell_word(value)
     test = f'{start}[ "$({program} --get {name})" = {shown} ]'
-    return [
-        by_program(context, "git")(
-            f"{start}{program} {name} {shown}",
-            unless=test,
-            fallback=f"setting {name}",
-        )
-    ]
+    return by_program(context, "git")(
+        f"{start}{program} {name} {shown}", unless=test, fallback=f"setting {name}"
+    )
 
 
 @maps("make")
@@ -164,11 +143,9 @@ def make(context: Context, given: Arguments) -> list[Entry]:
     ]
     line = words(program, given.piece("-f ", "file"), f"-C {place}", *options, target)
     test = line.replace(program, f"{program} -q", 1)
-    return [
-        by_program(context, "make")(
-            line, unless=f"{test} >/dev/null 2>&1", fallback=f"make {target}"
-        )
-    ]
+    return by_program(context, "make")(
+        line, unless=f"{test} >/dev/null 2>&1", fallback=f"make {target}"
+    )
 
 
 @maps("assemble")
@@ -181,14 +158,12 @@ def assemble(context: Context, given: Arguments) -> list[Entry]:
         raise NotConvertible("files of the controller")
     source, target = clean_path(given.required("src")), clean_path(given.required("dest"))
     parts = f"cat {source}/*"
-    made = [
-        by_program(context, "the shell")(
-            f"{parts} > {target}",
-            unless=f"{parts} | cmp -s - {target}",
-            fallback=f"put {target} together",
-            affects=[target] if "{{" not in target else None,
-        )
-    ]
+    made = by_program(context, "the shell")(
+        f"{parts} > {target}",
+        unless=f"{parts} | cmp -s - {target}",
+        fallback=f"put {target} together",
+        affects=[target] if "{{" not in target else None,
+    )
     made[0].properties = {k: v for k, v in made[0].properties.items() if v is not None}
     from orchestrator.ansible.modules.files import attributes
 
@@ -207,13 +182,11 @@ def htpasswd(context: Context, given: Arguments) -> list[Entry]:
     group, mode = given.piece("", "group"), given.mode("mode")
     if state_of(given, "present", "absent") == "absent":
         given.ignore("password")
-        return [
-            by_program(context, "htpasswd")(
-                f"htpasswd -D {path} {user}",
-                onlyif=f'grep -q "^"{user}: {path}',
-                fallback=f"no user {user}",
-            )
-        ]
+        return by_program(context, "htpasswd")(
+            f"htpasswd -D {path} {user}",
+            onlyif=f'grep -q "^"{user}: {path}',
+            fallback=f"no user {user}",
+        )
     secret = given.required("password")
     lines = [
         f"test -e {path} || install -m 0640 /dev/null {path}" if create else "",
@@ -224,14 +197,12 @@ def htpasswd(context: Context, given: Arguments) -> list[Entry]:
     ]
     context.check("owner and mode of the file are set together with a password only")
     test = f'printf %s "$CCM_PASSWORD" | htpasswd -iv {path} {user}'
-    return [
-        by_program(context, "htpasswd")(
-            " && ".join(one if "||" not in one else f"{{ {one}; }}" for one in lines if one),
-            unless=test,
-            fallback=f"user {user}",
-            environment=[f"CCM_PASSWORD={secret}"],
-        )
-    ]
+    return by_program(context, "htpasswd")(
+        " && ".join(one if "||" not in one else f"{{ {one}; }}" for one in lines if one),
+        unless=test,
+        fallback=f"user {user}",
+        environment=[f"CCM_PASSWORD={secret}"],
+    )
 
 
 @maps("pam_limits")
@@ -265,16 +236,12 @@ def capabilities(context: Context, given: Arguments) -> list[Entry]:
     if not present and "{{" in text:
         raise NotConvertible("the removal of a computed capability")
     sign = text if present else f"{name}-eip"
-    test: dict[str, Any] = {
-        "unless" if present else "onlyif": f"getcap {path} | grep -qiF {shell_word(name)}"
-    }
-    return [
-        by_program(context, "setcap")(
-            f"setcap {shell_word(sign)} {path}",
-            fallback=f"capability {name}",
-            **test,
-        )
-    ]
+    return by_program(context, "setcap")(
+        f"setcap {shell_word(sign)} {path}",
+        present=present,
+        test=f"getcap {path} | grep -qiF {shell_word(name)}",
+        fallback=f"capability {name}",
+    )
 
 
 @maps("acl")
@@ -294,25 +261,21 @@ def acl(context: Context, given: Arguments) -> list[Entry]:
         entry = f"{kind}:{entity}:{rights}"
     kind, entity, rights = [*entry.split(":"), "", ""][:3]
     if state_of(given, "present", "absent") == "absent":
-        return [
-            by_program(context, "setfacl")(
-                words("setfacl", recursive, f"-x {start}{kind}:{entity}", path),
-                onlyif=f'getfacl -p {path} | grep -q "^{kind}:{entity}:"',
-                fallback="no access",
-            )
-        ]
+        return by_program(context, "setfacl")(
+            words("setfacl", recursive, f"-x {start}{kind}:{entity}", path),
+            onlyif=f'getfacl -p {path} | grep -q "^{kind}:{entity}:"',
+            fallback="no access",
+        )
     shown = "".join(one if one in rights.lower() else "-" for one in "rwx")
     line = f"{'default:' if start else ''}{kind}:{entity}:{shown}"
     if "{{" in rights:
         raise NotConvertible("computed permissions")
     context.check("the test reads the path itself, not what is below it")
-    return [
-        by_program(context, "setfacl")(
-            words("setfacl", recursive, f"-m {start}{kind}:{entity}:{rights}", path),
-            unless=f'getfacl -p {path} 2>/dev/null | grep -qx "{line}"',
-            fallback=f"access of {entity}",
-        )
-    ]
+    return by_program(context, "setfacl")(
+        words("setfacl", recursive, f"-m {start}{kind}:{entity}:{rights}", path),
+        unless=f'getfacl -p {path} 2>/dev/null | grep -qx "{line}"',
+        fallback=f"access of {entity}",
+    )
 
 
 @maps("filesystem")
@@ -324,7 +287,7 @@ def filesystem(context: Context, given: Arguments) -> list[Entry]:
     state_of(given, "present")
     command = words(f"mkfs -t {kind}", given.piece("", "opts", quote=False), device)
     test = f"blkid -c /dev/null {device}"
-    return [by_program(context, "mkfs")(command, unless=test, fallback=f"file system on {device}")]
+    return by_program(context, "mkfs")(command, unless=test, fallback=f"file system on {device}")
 
 
 @maps("supervisorctl")
@@ -345,7 +308,7 @@ def supervisorctl(context: Context, given: Arguments) -> list[Entry]:
         "absent": (f"remove {name}", {"onlyif": f"{program} avail | grep -q {name}"}),
     }
     line, test = lines[state]
-    return [by_program(context, "supervisorctl")(f"{program} {line}", fallback=line, **test)]
+    return by_program(context, "supervisorctl")(f"{program} {line}", fallback=line, **test)
 
 
 @maps("known_hosts")

@@ -6,14 +6,15 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.modules.arguments import Arguments, expression_of, shell_word
+from orchestrator.ansible.modules.arguments import (
+    Arguments,
+    expression_of,
+    number_or_text,
+    shell_word,
+)
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
-
-
-def _seconds(text: str) -> str:
-    return f"{text}s"
 
 
 @maps("wait_for", "wait_for_connection")
@@ -35,18 +36,13 @@ def wait_for(context: Context, given: Arguments) -> list[Entry]:
     if state in ("stopped", "absent"):
         properties["ensure"] = "absent"
     if port is not None:
-        properties["port"] = int(port) if port.isdigit() else port
-        host = given.text("host")
-        if host is not None:
-            properties["host"] = host
+        properties["port"] = number_or_text(port)
+        properties.update(given.texts_by_name("host"))
     else:
         given.ignore("host")
         properties["file"] = path
-    timeout, sleep = given.text("timeout"), given.text("sleep")
-    if timeout is not None:
-        properties["timeout"] = _seconds(timeout)
-    if sleep is not None:
-        properties["interval"] = _seconds(sleep)
+    for name, text in given.texts_by_name("timeout", interval="sleep").items():
+        properties[name] = f"{text}s"
     made = [Entry("wait", _title(context, f"wait for {port or path}"), properties, changes=False)]
     delay = given.text("delay")
     if delay not in (None, "0"):
@@ -158,11 +154,9 @@ def _request(context: Context, given: Arguments, method: str) -> Entry:
     properties: dict[str, Any] = {"command": command, "provider": "shell"}
     if environment:
         properties["environment"] = environment
-    creates = given.text("creates")
-    if creates is not None:
-        properties["creates"] = creates
-    title = context.unique(context.title(f"{method} {given.text('url')}"))
-    return Entry("exec", title, properties, sensitive=bool(environment))
+    properties.update(given.texts_by_name("creates"))
+    title = f"{method} {given.text('url')}"
+    return context.exec(title, properties, sensitive=bool(environment))
 
 
 def _body(given: Arguments, body: Any, kind: str | None) -> str:
@@ -195,5 +189,5 @@ def reboot(context: Context, given: Arguments) -> list[Entry]:
     properties: dict[str, Any] = {}
     timeout = given.text("reboot_timeout")
     if timeout is not None:
-        properties["timeout"] = _seconds(timeout)
+        properties["timeout"] = f"{timeout}s"
     return [Entry("reboot", _title(context, "reboot"), properties)]
