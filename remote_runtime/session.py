@@ -368,7 +368,7 @@ class Session(object):
             engine.run(plan.items, plan.fail_on_error)
             whole = True
             if context.outdated_lists:
-                from remote_runtime.resources.package.list_refresh import refresh_at_the_end
+                from remote_runtime.packages.list_refresh import refresh_at_the_end
 
                 refresh_at_the_end(context)
         finally:

@@ -434,6 +434,6 @@ class ActionResource(StateResource):
             self.context.suppose(doubt.reason)
 
     def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
-        from remote_runtime.resources.package.affects import affected
+        from remote_runtime.packages.affects import affected
 
         return affected(affects, self.context)

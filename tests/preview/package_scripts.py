@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from remote_runtime.effects import PathEffect, Uncertainty
-from remote_runtime.resources.package import tmpfiles
-from remote_runtime.resources.package.maintainer_scripts import package_scripts
-from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
-from remote_runtime.resources.package.maintainer_scripts.effects import Open, ScriptEffects
-from remote_runtime.resources.package.maintainer_scripts.package_scripts import Run
+from remote_runtime.packages import tmpfiles
+from remote_runtime.packages.maintainer_scripts import package_scripts
+from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts.effects import Open, ScriptEffects
+from remote_runtime.packages.maintainer_scripts.package_scripts import Run
 from tests.remote_runtime.fakes import context
 
 _SECTIONS = ("admin", "net", "mail", "web", "httpd", "database", "utils")

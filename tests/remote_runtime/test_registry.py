@@ -5,8 +5,8 @@ from unittest import mock
 
 from remote_runtime import registry
 from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty, UnknownEffect, everything
+from remote_runtime.packages.managers import dnf
 from remote_runtime.registry import Registry
-from remote_runtime.resources.package.providers import dnf
 from tests.remote_runtime.fakes import context, failure_of, item
 
 

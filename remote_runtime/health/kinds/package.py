@@ -11,7 +11,7 @@ from remote_runtime.health.kind import (
     Probe,
     Rule,
 )
-from remote_runtime.resources.package.dpkg import database as dpkg
+from remote_runtime.packages.dpkg import database as dpkg
 
 _RPM_FORMAT = "%|EPOCH?{%{EPOCH}:}:{}|%{VERSION}-%{RELEASE}\\n"
 

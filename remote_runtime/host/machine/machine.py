@@ -189,7 +189,7 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
         from remote_runtime.host.machine import units
 
         return units.Units(context) if changing else units.UnitReader(context)
-    from remote_runtime.resources.package import list_refresh
+    from remote_runtime.packages import list_refresh
 
     lists = list_refresh.PackageLists if changing else list_refresh.PackageListReader
     return lists(context)

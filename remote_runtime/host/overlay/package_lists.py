@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty, UnknownEffect
 from remote_runtime.host import package_ports
 from remote_runtime.host.overlay.record import Record
-from remote_runtime.resources.package.list_refresh import PackageListReader
+from remote_runtime.packages.list_refresh import PackageListReader
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any, Callable, List, Mapping, NamedTuple, Opti
 from remote_runtime.base import Action, Change, Missing
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
 from remote_runtime.errors import ResourceError
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import Answer, Installed
 from remote_runtime.reporting.masking import MASKED
 from remote_runtime.resources.package import wording
-from remote_runtime.resources.package.provider import Answer, Installed, PackageProvider
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -30,7 +31,7 @@ class Answers(object):
 
     def __init__(
         self,
-        provider: PackageProvider,
+        provider: PackageManager,
         name: str,
         given: Mapping[str, Any],
         hides: Callable[[str], bool],

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
 from remote_runtime.base import Action, Change
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import Installed
 from remote_runtime.resources.package import wording
-from remote_runtime.resources.package.provider import Installed, PackageProvider
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.resources.package.provider import VersionChange
+    from remote_runtime.packages.values import VersionChange
 
     Changes = Sequence[VersionChange]
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 class Hold(object):
     """What one resource wants of it: ``wanted`` is None where it leaves it alone."""
 
-    def __init__(self, provider: PackageProvider, name: str, wanted: Optional[bool]) -> None:
+    def __init__(self, provider: PackageManager, name: str, wanted: Optional[bool]) -> None:
         self._provider, self._name, self.wanted = provider, name, wanted
 
     def is_right(self, installed: Installed) -> bool:

@@ -2,14 +2,8 @@
 
 from typing import List, NamedTuple, Optional
 
-from remote_runtime.resources.package.provider import (
-    LATEST,
-    PRESENT,
-    Available,
-    Installed,
-    PackageProvider,
-    matching_version,
-)
+from remote_runtime.packages.manager import PackageManager, matching_version
+from remote_runtime.packages.values import LATEST, PRESENT, Available, Installed
 
 _VERSIONS_SHOWN = 10
 
@@ -24,7 +18,7 @@ class FailedPrecondition(NamedTuple):
 class Preconditions(object):
     """Those of one package; ``ensure`` is what is asked for, and is not what is installed."""
 
-    def __init__(self, provider: PackageProvider, name: str, ensure: str) -> None:
+    def __init__(self, provider: PackageManager, name: str, ensure: str) -> None:
         self._provider, self._name, self._ensure = provider, name, ensure
 
     def hold(self, installed: Installed) -> Optional[FailedPrecondition]:

@@ -17,9 +17,8 @@ from remote_runtime.base import (
 )
 from remote_runtime.effects import UNKNOWN, once
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import wording
-from remote_runtime.resources.package.hold import Hold
-from remote_runtime.resources.package.provider import (
+from remote_runtime.packages.manager import PackageManager, matching_version
+from remote_runtime.packages.values import (
     ABSENT,
     CONFIG_FILES,
     DOWNLOAD,
@@ -28,19 +27,19 @@ from remote_runtime.resources.package.provider import (
     Available,
     Installed,
     Operation,
-    PackageProvider,
     VersionChange,
-    matching_version,
 )
+from remote_runtime.resources.package import wording
+from remote_runtime.resources.package.hold import Hold
 from remote_runtime.retries import retry, tries_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
+    from remote_runtime.packages.batch import PlannedChange
+    from remote_runtime.packages.source import Source
+    from remote_runtime.packages.values import PackageFile
     from remote_runtime.resources.package.answers import Answers
-    from remote_runtime.resources.package.batch import PlannedChange
     from remote_runtime.resources.package.preconditions import FailedPrecondition, Preconditions
-    from remote_runtime.resources.package.provider import PackageFile
-    from remote_runtime.resources.package.source import Source
     from remote_runtime.retries import Result
 
 _GONE = ("not-installed", "config-files")
@@ -57,7 +56,7 @@ class _Step(NamedTuple):
 class Resource(ResourceType):
     """One package at its turn."""
 
-    provider: PackageProvider
+    provider: PackageManager
     default_ensure = PRESENT
     _file: "Optional[PackageFile]" = None  # that it comes from, once that was looked at
     _from: "Optional[Source]" = None
@@ -70,7 +69,7 @@ class Resource(ResourceType):
             return self.provider.shown(self._file.version)
         return given
 
-    def __init__(self, item: Item, provider: PackageProvider, context: "Context") -> None:
+    def __init__(self, item: Item, provider: PackageManager, context: "Context") -> None:
         super().__init__(item, provider, context)
         self.name = provider.title(item)
 
@@ -124,7 +123,7 @@ class Resource(ResourceType):
         given = super().ensure
         if given == ABSENT or not self.properties.get("source"):
             return
-        from remote_runtime.resources.package.source import Source
+        from remote_runtime.packages.source import Source
 
         self._from = self._from or Source(self.context, self.provider, self.item)
         try:
@@ -242,7 +241,7 @@ class Resource(ResourceType):
                 self._tried(lambda: self.provider.refresh_lists(self._lock_timeout()))
             except ResourceError:
                 if changed:
-                    from remote_runtime.resources.package.list_refresh import keep_outdated
+                    from remote_runtime.packages.list_refresh import keep_outdated
 
                     keep_outdated(self.context, self.provider.name)
                 raise
@@ -371,7 +370,7 @@ class Resource(ResourceType):
 
     def _coming(self, own: Operation) -> "List[PlannedChange]":
         """What the turns right behind this one are going to do of the same kind."""
-        from remote_runtime.resources.package.batch import MAX_PACKAGES
+        from remote_runtime.packages.batch import MAX_PACKAGES
 
         found: "List[PlannedChange]" = []
         context = self.context
@@ -401,7 +400,7 @@ class Resource(ResourceType):
     def wish(self) -> "Optional[PlannedChange]":
         """What this turn is going to do, None for nothing; ``ResourceError`` where that cannot be
         told before the turn."""
-        from remote_runtime.resources.package.batch import PlannedChange
+        from remote_runtime.packages.batch import PlannedChange
 
         if self.properties.get("source") and self.ensure != ABSENT:
             raise ResourceError("its file is read at its turn")
@@ -437,7 +436,7 @@ class Resource(ResourceType):
 
         def act() -> None:
             """Carry the step out with those of other packages, and note what else came of it."""
-            from remote_runtime.resources.package import batch
+            from remote_runtime.packages import batch
 
             done = self._hold.released(
                 state.installed,

@@ -4,8 +4,8 @@ import re
 from typing import List, Tuple
 
 from remote_runtime.base import Properties
+from remote_runtime.packages.values import ABSENT, LATEST, PRESENT
 from remote_runtime.resources.package import environments
-from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
 from remote_runtime.text import duration
 from remote_runtime.validation import rules
 

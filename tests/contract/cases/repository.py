@@ -5,9 +5,9 @@ from pathlib import Path
 from unittest import mock
 
 from orchestrator.verify.checks import repository as checks
-from remote_runtime.resources.package import list_refresh
-from remote_runtime.resources.package.apt.lists import Lists
-from remote_runtime.resources.package.providers import apt as apt_provider
+from remote_runtime.packages import list_refresh
+from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.managers import apt as apt_provider
 from remote_runtime.resources.repository import paths
 from tests.contract.scenario import PASSWORD, SECRET, Scenario
 from tests.contract.world import World

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from orchestrator.image import builder
+from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.protocol import wire
 from remote_runtime.registry import provider_names
-from remote_runtime.resources.package.dpkg import database as dpkg
 from tests.remote_runtime.controller import events_of
 
 _SERVE = """

@@ -5,9 +5,9 @@ from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.item import Item
+from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.apt.readiness import Readiness
 from remote_runtime.registry import Registry
-from remote_runtime.resources.package.apt.lists import Lists
-from remote_runtime.resources.package.apt.readiness import Readiness
 from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands, make_context

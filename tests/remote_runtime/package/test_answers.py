@@ -5,12 +5,12 @@ import unittest
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.packages.apt import debconf
+from remote_runtime.packages.dpkg.answers import answer_uncertainty
+from remote_runtime.packages.values import Answer
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.resources.package import rules
 from remote_runtime.resources.package.answers import is_given, line_of
-from remote_runtime.resources.package.apt import debconf
-from remote_runtime.resources.package.dpkg.answers import answer_uncertainty
-from remote_runtime.resources.package.provider import Answer
 from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands

@@ -13,12 +13,12 @@ from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
+from remote_runtime.packages import locks
+from remote_runtime.packages.apt import cache as apt_cache
+from remote_runtime.packages.apt.lists import Lists, in_words
+from remote_runtime.packages.dpkg import database as dpkg
+from remote_runtime.packages.manager import LISTS_OUTDATED
 from remote_runtime.registry import Registry
-from remote_runtime.resources.package import locks
-from remote_runtime.resources.package.apt import cache as apt_cache
-from remote_runtime.resources.package.apt.lists import Lists, in_words
-from remote_runtime.resources.package.dpkg import database as dpkg
-from remote_runtime.resources.package.provider import LISTS_OUTDATED
 from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands, make_context, notices_of

@@ -2,8 +2,8 @@
 
 import unittest
 
-from remote_runtime.resources.package.apt import dependencies as apt_dependencies
-from remote_runtime.resources.package.provider import Operation, VersionChange
+from remote_runtime.packages.apt import dependencies as apt_dependencies
+from remote_runtime.packages.values import Operation, VersionChange
 
 SHOWN = """Package: a
 Version: 1

@@ -3,7 +3,7 @@
 import unittest
 from typing import List
 
-from remote_runtime.resources.package.apt import hooks as apt_hooks
+from remote_runtime.packages.apt import hooks as apt_hooks
 
 from ..fake_commands import FakeCommands, make_context, notices_of
 from .plan import Plan, recorded_commands

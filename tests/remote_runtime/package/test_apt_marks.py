@@ -1,6 +1,6 @@
 """A package that is there for another only is marked as installed for its own sake."""
 
-from remote_runtime.resources.package.apt import marks as apt_marks
+from remote_runtime.packages.apt import marks as apt_marks
 from remote_runtime.resources.package.resource import Resource
 
 from ..fakes import DirectoryTest

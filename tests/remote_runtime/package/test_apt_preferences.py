@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from remote_runtime.resources.package.apt import preferences as apt_preferences
+from remote_runtime.packages.apt import preferences as apt_preferences
 
 from ..fakes import DirectoryTest
 

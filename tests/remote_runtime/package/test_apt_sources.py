@@ -6,7 +6,7 @@ import unittest
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.effects import PathEffect, Uncertainty
-from remote_runtime.resources.package.apt import sources as apt_sources
+from remote_runtime.packages.apt import sources as apt_sources
 
 from .. import fakes
 

@@ -7,8 +7,8 @@ import unittest
 from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.resources.package import batch
-from remote_runtime.resources.package.provider import Operation, VersionChange
+from remote_runtime.packages import batch
+from remote_runtime.packages.values import Operation, VersionChange
 from remote_runtime.system.process.commands import Result
 
 from .. import fakes
@@ -51,9 +51,9 @@ class Turns(unittest.TestCase):
         self.installed = ""
 
     def run_items(self, *names, **options):
+        from remote_runtime.packages.apt.lists import Lists
+        from remote_runtime.packages.apt.readiness import Readiness
         from remote_runtime.registry import Registry
-        from remote_runtime.resources.package.apt.lists import Lists
-        from remote_runtime.resources.package.apt.readiness import Readiness
 
         items = [
             fakes.item("package", name, at, provider="apt", **options.get(name, {}))

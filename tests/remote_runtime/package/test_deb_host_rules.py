@@ -8,11 +8,11 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.dpkg import host_rules as deb_host_rules
-from remote_runtime.resources.package.dpkg import settings as dpkg_settings
-from remote_runtime.resources.package.dpkg.contents import Contents, Member
-from remote_runtime.resources.package.dpkg.host_rules import Diversion, HostRules, Override
-from remote_runtime.resources.package.dpkg.settings import FILE, PARTS, Settings
+from remote_runtime.packages.dpkg import host_rules as deb_host_rules
+from remote_runtime.packages.dpkg import settings as dpkg_settings
+from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules, Override
+from remote_runtime.packages.dpkg.settings import FILE, PARTS, Settings
 
 from .. import fakes
 

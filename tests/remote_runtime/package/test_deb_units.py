@@ -4,10 +4,10 @@ import unittest
 
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty, UnitEffect, UnknownEffect
-from remote_runtime.resources.package.dpkg import units as deb_units
-from remote_runtime.resources.package.dpkg.contents import Contents, Member
-from remote_runtime.resources.package.dpkg.units import Units
-from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.dpkg import units as deb_units
+from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg.units import Units
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
 
 from ..fake_commands import FakeCommands, make_context
 

@@ -2,8 +2,8 @@
 
 import unittest
 
-from remote_runtime.resources.package.dnf import batch as dnf_batch
-from remote_runtime.resources.package.provider import Operation
+from remote_runtime.packages.dnf import batch as dnf_batch
+from remote_runtime.packages.values import Operation
 
 HEAD = " Package   Architecture   Version   Repository   Size\n====\n"
 TAIL = "\nTransaction Summary\n"

@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from remote_runtime.resources.package.dnf import exclusions as dnf_exclusions
+from remote_runtime.packages.dnf import exclusions as dnf_exclusions
 
 from ..fakes import DirectoryTest
 

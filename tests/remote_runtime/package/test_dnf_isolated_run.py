@@ -4,7 +4,7 @@ import subprocess
 import tempfile
 import unittest
 
-from remote_runtime.resources.package.dnf import isolated_run
+from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.system.process.commands import Result
 from tests.remote_runtime.fake_commands import FakeCommands, make_context
 from tests.remote_runtime.fakes import ROOT

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from remote_runtime.resources.package.versions import rpm as rpm_version
+from remote_runtime.packages.versions import rpm as rpm_version
 
 from ...lab import Host, Lab, Rpm
 from ..on_host import apply, resource

@@ -5,8 +5,8 @@ import random
 import subprocess
 import unittest
 
-from remote_runtime.resources.package.dpkg import database as dpkg
-from remote_runtime.resources.package.provider import Installed
+from remote_runtime.packages.dpkg import database as dpkg
+from remote_runtime.packages.values import Installed
 
 from ..fakes import DirectoryTest
 from .plan import Plan, recorded_commands

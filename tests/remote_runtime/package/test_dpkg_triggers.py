@@ -2,8 +2,8 @@
 
 import os
 
-from remote_runtime.resources.package.dpkg import triggers as dpkg_triggers
-from remote_runtime.resources.package.maintainer_scripts.shell import Call
+from remote_runtime.packages.dpkg import triggers as dpkg_triggers
+from remote_runtime.packages.maintainer_scripts.shell import Call
 
 from ..fakes import DirectoryTest, context
 

@@ -11,10 +11,10 @@ from typing import Any
 from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.content import Text
 from remote_runtime.effects import PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.resources.package.apt import simulation as apt_simulation
-from remote_runtime.resources.package.apt.private_copy import ScratchCache
-from remote_runtime.resources.package.apt.readiness import Readiness
-from remote_runtime.resources.package.provider import VersionChange
+from remote_runtime.packages.apt import simulation as apt_simulation
+from remote_runtime.packages.apt.private_copy import ScratchCache
+from remote_runtime.packages.apt.readiness import Readiness
+from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import Result
 

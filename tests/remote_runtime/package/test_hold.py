@@ -5,9 +5,9 @@ from unittest import mock
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
+from remote_runtime.packages.apt import simulation
+from remote_runtime.packages.dnf import exclusions
 from remote_runtime.resources.package import rules
-from remote_runtime.resources.package.apt import simulation
-from remote_runtime.resources.package.dnf import exclusions
 from remote_runtime.resources.package.hold import Hold
 from remote_runtime.system.process.commands import Result
 

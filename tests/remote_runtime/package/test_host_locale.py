@@ -1,6 +1,6 @@
 """The locale in which maintainer scripts run."""
 
-from remote_runtime.resources.package.maintainer_scripts import host_locale
+from remote_runtime.packages.maintainer_scripts import host_locale
 
 from ..fakes import DirectoryTest, context
 

@@ -2,12 +2,12 @@
 
 import os
 
-from remote_runtime.resources.package.maintainer_scripts import maintscript_helper
-from remote_runtime.resources.package.maintainer_scripts.maintscript_helper import (
+from remote_runtime.packages.maintainer_scripts import maintscript_helper
+from remote_runtime.packages.maintainer_scripts.maintscript_helper import (
     Conffiles,
     Request,
 )
-from remote_runtime.resources.package.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.shell import Call
 
 from ..fakes import DirectoryTest, context
 

@@ -4,11 +4,11 @@ import unittest
 
 from remote_runtime.effects import PackageEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.dpkg import file_conflicts
-from remote_runtime.resources.package.dpkg.contents import Contents, Member
-from remote_runtime.resources.package.dpkg.host_rules import Diversion, HostRules
-from remote_runtime.resources.package.dpkg.settings import Settings
-from remote_runtime.resources.package.provider import VersionChange
+from remote_runtime.packages.dpkg import file_conflicts
+from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg.host_rules import Diversion, HostRules
+from remote_runtime.packages.dpkg.settings import Settings
+from remote_runtime.packages.values import VersionChange
 
 from ..fake_commands import FakeCommands, make_context
 

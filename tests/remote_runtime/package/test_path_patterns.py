@@ -3,7 +3,7 @@
 import unittest
 
 from remote_runtime.changes import Unknowable
-from remote_runtime.resources.package.dpkg import path_patterns
+from remote_runtime.packages.dpkg import path_patterns
 
 _NAMES = ("a b", "f", "\u00e4")
 

@@ -3,8 +3,9 @@
 import unittest
 from typing import Any
 
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import Available, Installed
 from remote_runtime.resources.package.preconditions import Preconditions
-from remote_runtime.resources.package.provider import Available, Installed, PackageProvider
 
 
 class Manager(object):
@@ -21,7 +22,7 @@ class Manager(object):
 
     def not_listed(self, name):
         provider: Any = self
-        return PackageProvider.not_listed(provider, name)
+        return PackageManager.not_listed(provider, name)
 
     def shown(self, version):
         return version

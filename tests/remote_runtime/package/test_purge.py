@@ -3,8 +3,8 @@
 import unittest
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.apt import commands
-from remote_runtime.resources.package.provider import Operation
+from remote_runtime.packages.apt import commands
+from remote_runtime.packages.values import Operation
 
 from .plan import Plan, recorded, recorded_commands
 

@@ -10,17 +10,17 @@ from remote_runtime.base import AccountEffect, PathEffect, Uncertainty, UnitEffe
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package.dnf import transaction as dnf_transaction
-from remote_runtime.resources.package.dnf.transaction import NewPackage
-from remote_runtime.resources.package.dpkg.contents import Contents, Member
-from remote_runtime.resources.package.dpkg.installed import Installations
-from remote_runtime.resources.package.inspection import Indexed
-from remote_runtime.resources.package.maintainer_scripts import package_scripts
-from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
-from remote_runtime.resources.package.provider import VersionChange
-from remote_runtime.resources.package.rpm import contents as rpm_contents
-from remote_runtime.resources.package.rpm import probe as rpm_probe
-from remote_runtime.resources.package.rpm.effects import RpmEffects
+from remote_runtime.packages.dnf import transaction as dnf_transaction
+from remote_runtime.packages.dnf.transaction import NewPackage
+from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg.installed import Installations
+from remote_runtime.packages.inspection import Indexed
+from remote_runtime.packages.maintainer_scripts import package_scripts
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.rpm import contents as rpm_contents
+from remote_runtime.packages.rpm import probe as rpm_probe
+from remote_runtime.packages.rpm.effects import RpmEffects
+from remote_runtime.packages.values import VersionChange
 from remote_runtime.system.process.commands import Result
 
 from .. import fakes

@@ -2,9 +2,9 @@
 
 import unittest
 
-from remote_runtime.resources.package.maintainer_scripts import accounts as script_accounts
-from remote_runtime.resources.package.maintainer_scripts import scripts as deb_scripts
-from remote_runtime.resources.package.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
 
 
 def read(*lines):

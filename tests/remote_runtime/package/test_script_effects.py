@@ -3,7 +3,7 @@
 import os
 
 from remote_runtime.effects import PathEffect, Uncertainty
-from remote_runtime.resources.package.maintainer_scripts.effects import ScriptEffects
+from remote_runtime.packages.maintainer_scripts.effects import ScriptEffects
 
 from ..fakes import DirectoryTest, FakeAccounts, context
 

@@ -2,9 +2,9 @@
 
 import unittest
 
-from remote_runtime.resources.package.maintainer_scripts.commands import KNOWN, ROWS
-from remote_runtime.resources.package.maintainer_scripts.effects import Open
-from remote_runtime.resources.package.maintainer_scripts.uncertainty import unknown_effect
+from remote_runtime.packages.maintainer_scripts.commands import KNOWN, ROWS
+from remote_runtime.packages.maintainer_scripts.effects import Open
+from remote_runtime.packages.maintainer_scripts.uncertainty import unknown_effect
 
 
 class Left(unittest.TestCase):

@@ -2,9 +2,9 @@
 
 import unittest
 
-from remote_runtime.resources.package.maintainer_scripts.builtins import compared
-from remote_runtime.resources.package.maintainer_scripts.interpreter import Interpreter
-from remote_runtime.resources.package.maintainer_scripts.syntax import ParseError
+from remote_runtime.packages.maintainer_scripts.builtins import compared
+from remote_runtime.packages.maintainer_scripts.interpreter import Interpreter
+from remote_runtime.packages.maintainer_scripts.syntax import ParseError
 
 THERE = {("d", "/there"): True, ("e", "/gone"): False, ("command", "tool"): True}
 

@@ -3,8 +3,8 @@
 import unittest
 from typing import Any
 
-from remote_runtime.resources.package.maintainer_scripts import parser as script_parser
-from remote_runtime.resources.package.maintainer_scripts.syntax import (
+from remote_runtime.packages.maintainer_scripts import parser as script_parser
+from remote_runtime.packages.maintainer_scripts.syntax import (
     AndOr,
     Case,
     For,

@@ -2,8 +2,8 @@
 
 import os
 
-from remote_runtime.resources.package import tmpfiles
-from remote_runtime.resources.package.maintainer_scripts.shell import Call
+from remote_runtime.packages import tmpfiles
+from remote_runtime.packages.maintainer_scripts.shell import Call
 
 from ..fakes import DirectoryTest, FakeAccounts, context
 

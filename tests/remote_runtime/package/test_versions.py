@@ -6,10 +6,10 @@ import shutil
 import subprocess
 import unittest
 
-from remote_runtime.resources.package.provider import PackageProvider
-from remote_runtime.resources.package.versions import debian as debian_version
-from remote_runtime.resources.package.versions import generic as generic_version
-from remote_runtime.resources.package.versions import rpm as rpm_version
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.versions import debian as debian_version
+from remote_runtime.packages.versions import generic as generic_version
+from remote_runtime.packages.versions import rpm as rpm_version
 
 from ..fake_commands import FakeCommands, make_context
 
@@ -170,7 +170,7 @@ class GenericOrder(unittest.TestCase):
 
     def test_a_provider_without_an_order_of_its_own_has_this_one(self):
         """What is written for another package manager orders versions so."""
-        provider = PackageProvider(make_context(FakeCommands()))
+        provider = PackageManager(make_context(FakeCommands()))
         pairs = [("1.9", "1.10"), ("1.0", "1.0.0"), ("2.0", "1.0"), ("1.0", "1.0")]
         self.assertEqual([provider.compare(*pair) for pair in pairs], [-1, -1, 1, 0])
 

@@ -7,7 +7,7 @@ from typing import Any
 from unittest import mock
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.package import list_refresh
+from remote_runtime.packages import list_refresh
 from remote_runtime.resources.repository import keys, paths
 from remote_runtime.system.process.commands import Commands
 from tests.remote_runtime import fakes

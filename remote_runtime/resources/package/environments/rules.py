@@ -4,9 +4,9 @@ import re
 from typing import List, Sequence, Tuple
 
 from remote_runtime.base import Properties
+from remote_runtime.packages.values import ABSENT, LATEST, PRESENT
+from remote_runtime.packages.versions import python as versions
 from remote_runtime.resources.package.environments import OWN, PROVIDERS, SHARED, provider_of
-from remote_runtime.resources.package.provider import ABSENT, LATEST, PRESENT
-from remote_runtime.resources.package.versions import python as versions
 from remote_runtime.validation import rules
 
 _OF_SYSTEM = (
@@ -135,7 +135,7 @@ def _of_options(provider: str, properties: Properties) -> List[Tuple[str, str]]:
 
 
 def _is_semantic(text: str) -> bool:
-    from remote_runtime.resources.package.versions import semantic
+    from remote_runtime.packages.versions import semantic
 
     return semantic.is_version(text)
 

@@ -1,1 +1,1 @@
-"""One module per package manager."""
+"""The package managers that the type knows."""

@@ -2,7 +2,7 @@
 
 from remote_runtime.base import Properties
 from remote_runtime.base import Provider as BaseProvider
-from remote_runtime.resources.package.dpkg.database import is_used
+from remote_runtime.packages.dpkg.database import is_used
 
 _AFTER_DNF = 3
 

@@ -1,0 +1,70 @@
+"""What a command says it may change, for the previews of what comes later (target)."""
+
+from typing import TYPE_CHECKING, Any, Callable, List, Sequence
+
+from remote_runtime.effects import DATABASES, below, everything, is_account_database
+from remote_runtime.overlay.planned_nodes import shared
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_KINDS = {"service": "unit"}
+_HOLDING = ("package",)  # which stand for what they hold, too
+
+Covers = Callable[[str, str, bool], bool]
+
+
+def affected(affects: Any, context: "Context") -> Covers:
+    """What the entries of ``affects`` cover, everything where there is none.
+
+    An entry is an absolute path, which stands for all below it too, or ``TYPE#NAME``. A path has
+    others, with and without links, and a file other names; a package stands for what it holds.
+    """
+    if affects is None:
+        return everything
+    paths = [place for entry in affects for place in _places(str(entry), context.places)]
+    parts = [below(path, itself=True) for path in paths]
+    for entry in affects:
+        if not _path(str(entry)):
+            parts += _of(str(entry), context)
+    inodes = {inode for inode in map(shared, paths) if inode is not None}
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind == "host":  # what reads it may read anything
+            return bool(parts)
+        if kind == "path" and inodes and shared(value) in inodes:
+            return True
+        return any(part(kind, value, present) for part in parts)
+
+    return covers
+
+
+def _path(entry: str) -> str:
+    name = entry.partition("#")[2]
+    return entry if entry.startswith("/") else name if name.startswith("/") else ""
+
+
+def _places(entry: str, places: Callable[[str], List[str]]) -> List[str]:
+    path = _path(entry)
+    return [path, *places(path)] if path else []
+
+
+def _of(entry: str, context: "Context") -> List[Covers]:
+    kind, _, name = entry.partition("#")
+    if kind not in _HOLDING:
+        return [_one(kind, name)]
+    from remote_runtime.packages.affected_packages import coverage
+
+    return [_one(kind, name), coverage(context, name)]
+
+
+def _one(type_name: str, name: str) -> Covers:
+    thing = _KINDS.get(type_name, type_name)
+    names: Sequence[str] = (name, name + ".service")
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if thing in DATABASES and is_account_database(kind, value):
+            return True
+        return kind == thing and value in names
+
+    return covers

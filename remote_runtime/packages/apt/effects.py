@@ -1,0 +1,387 @@
+"""What is on a host once packages have come or gone (target): files, units and accounts."""
+
+import os
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Callable,
+    Dict,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
+
+from remote_runtime.base import (
+    AccountEffect,
+    Effect,
+    PackageEffect,
+    PathEffect,
+    Uncertainty,
+    UnitEffect,
+    UnknownEffect,
+)
+from remote_runtime.changes import HASHED
+from remote_runtime.effects import ASSUMED, UNKNOWN
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.destination_checks import DestinationChecks
+from remote_runtime.packages.dpkg.contents import (
+    SYSUSERS,
+    UNIT_DIRECTORIES,
+    ContentReader,
+    Contents,
+    Member,
+    PackagedFile,
+)
+from remote_runtime.packages.dpkg.installed import (
+    Installations,
+    InstalledPackage,
+    units_below,
+)
+from remote_runtime.packages.dpkg.units import LINKS, MASKED, Units, stopped_for_upgrade
+from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.maintainer_scripts import package_scripts
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts.effects import Open
+from remote_runtime.packages.maintainer_scripts.package_scripts import Declare, Run
+from remote_runtime.packages.manager import installed_coverage
+from remote_runtime.packages.values import VersionChange
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.paths import Status
+
+# What dpkg removes beside a configuration file.
+_COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")
+
+
+class TransactionEffects(object):
+    """Makes the effects of one transaction, by Debian's rules.
+
+    ``contents`` gives what is known of the package of a name that comes, None for nothing;
+    ``planned`` what is known of those that came earlier in the plan, by name and version.
+    """
+
+    def __init__(
+        self,
+        context: "Context",
+        registry: Installations,
+        contents: Callable[[str], Optional[Contents]],
+        planned: Dict[Tuple[str, str], Contents],
+    ) -> None:
+        self._context = context
+        self._registry = registry
+        self._contents = contents
+        self._planned = planned
+        self._effects: List[Effect] = []
+        self._doubtful: List[Effect] = []
+        self._scripted: List[Effect] = []
+        self._reach = DestinationChecks(context.files)
+        self._units = self._units_of({}, set())
+        self._owners: Optional[Dict[str, int]] = None
+        self._looks: Dict[str, Optional[ContentReader]] = {}
+        self.purging = False  # what goes, goes with its configuration files
+        self._moved: Set[str] = (
+            set()
+        )  # where a link gives way to a directory, or a directory to a link
+
+    def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
+        """All effects: what nobody can tell, what goes, what comes."""
+        known = {c.name: self._contents(c.name) for c in changes if c.after}
+        packed = {name: contents for name, contents in known.items() if contents is not None}
+        self._looks = {name: contents.look for name, contents in packed.items()}
+        coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
+        by_name = {change.name: change for change in changes}
+        deeds = {
+            name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
+            for name, contents in coming.items()
+        }
+        # One package may start the unit of another, as nginx does.
+        started = {unit: False for done in deeds.values() for unit in done.started}
+        started.update((unit, True) for done in deeds.values() for unit in done.forced)
+        own = {
+            unit
+            for contents in packed.values()
+            for unit in units_below([member.path for member in contents.members], UNIT_DIRECTORIES)
+        }
+        restarted = {unit for done in deeds.values() for unit in done.restarted}
+        self._units = self._units_of(started, own, restarted)
+        for change in sorted(changes, key=lambda change: bool(change.after)):
+            contents = coming.get(change.name)
+            is_so = contents.is_so if contents is not None else None
+            if change.before or change.after:
+                self._effects.append(PackageEffect(change.name, change.after, is_so))
+            if not change.after:
+                self._removed(change)
+            elif contents is None:
+                self._unknown(change)
+            else:
+                self._installed(change, contents, deeds[change.name])
+                self._planned[change.name, change.after] = packed[change.name]
+        for change in changes:
+            contents = coming.get(change.name)
+            if contents is not None:
+                self._configured(change, contents)
+                self._scripted += self._hearsay(change, contents)
+        self._triggered(changes, coming)
+        # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
+        effects = self._units.doubtful + self._doubtful + self._effects + self._scripted
+        return effects + self._units.begun(effects)
+
+    def _units_of(
+        self, started: Dict[str, bool], own: Set[str], restarted: AbstractSet[str] = frozenset()
+    ) -> Units:
+        return Units(self._context, started, own, restarted)
+
+    def _on_host(self, contents: Contents, package: str) -> Contents:
+        """What of a package comes to this host, and where."""
+        return contents
+
+    def _place(self, path: str, package: str) -> str:
+        """Where a path of a package lies on this host."""
+        return path
+
+    # -- scripts ----------------------------------------------------------------------------------
+
+    def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
+        """The scripts that are run when a package comes, with their arguments."""
+        raise NotImplementedError
+
+    def _runs(self, change: VersionChange, contents: Contents) -> List[Run]:
+        return package_scripts.runs(change.name, contents.scripts, self._arguments(change))
+
+    def _declared(self, change: VersionChange) -> Declare:
+        """What says what the declarative calls of a package's scripts do."""
+        return lambda world, call: None
+
+    def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
+        """The same for the scripts that run before the package is unpacked."""
+        return lambda world, call: None
+
+    def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
+        """What scripts do before a package is unpacked, as far as that can be told."""
+        declare = self._declared_before(change, contents)
+        known = {member.path for member in contents.members}
+        for run in self._runs(change, contents):
+            if run.name == "preinst":
+                told = package_scripts.follow(self._context, self._effects, run, declare)
+                mixed = [effect.path for effect in told.effects if effect.path in known]
+                self._effects += [effect for effect in told.effects if effect.path not in known]
+                self._open(
+                    change.name, [*told.open, Open("", mixed)] if mixed else told.open, contents
+                )
+
+    def _configured(self, change: VersionChange, contents: Contents) -> None:
+        """What its scripts do once all is unpacked, as far as that can be told."""
+        declare = self._declared(change)
+        for run in self._runs(change, contents):
+            if run.name != "preinst":
+                told = package_scripts.follow(self._context, self._effects, run, declare)
+                self._effects += told.effects
+                self._open(change.name, told.open, contents)
+
+    def _open(self, name: str, calls: Sequence[Open], contents: Contents) -> None:
+        own = [member.path for member in contents.members if member.kind != "directory"]
+        self._scripted += script_uncertainty.unknown_effect(name, calls, own)
+
+    def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
+        """What scripts of other packages do because of these changes."""
+
+    # -- what goes --------------------------------------------------------------------------------
+
+    def _kept(self, change: VersionChange) -> InstalledPackage:
+        kept = self._listed(change)
+        return InstalledPackage(
+            [self._place(path, change.name) for path in kept.paths],
+            {self._place(path, change.name): hashed for path, hashed in kept.conffiles.items()},
+            kept.scripts,
+        )
+
+    def _listed(self, change: VersionChange) -> InstalledPackage:
+        """What the package manager will have on its list, wherever it lies."""
+        earlier = self._planned.get((change.name, change.before))
+        if earlier is None:
+            return self._registry.kept(change.name, ("prerm", "postrm"))
+        hashes = {member.path: HASHED + member.sha256 for member in earlier.members}
+        conffiles = {path: hashes.get(path, "") for path in earlier.conffiles}
+        return InstalledPackage(
+            [member.path for member in earlier.members], conffiles, earlier.scripts
+        )
+
+    def _removed(self, change: VersionChange) -> None:
+        kept = self._kept(change)
+        for path in kept.paths:
+            if path not in kept.conffiles and self._context.files.is_there(path):
+                self._reach.refuse_removal(path)
+        gone = self._without(kept.paths, set(kept.conffiles))
+        self._effects += [PathEffect(path, "absent") for path in gone]
+        removing = {"prerm": ["remove"], "postrm": ["remove"]} if change.before else {}
+        scripts = package_scripts.runs(change.name, kept.scripts, removing)
+        deeds = package_scripts.calls_of_scripts(scripts)
+        self._follow(change, scripts, kept.paths)
+        if self.purging:
+            self._purged(change, kept)
+        units = units_below(kept.paths, UNIT_DIRECTORIES)
+        self._effects += [self._units.stop(unit) for unit in deeds.stopped - set(units)]
+        for unit in units:
+            stops = unit in deeds.stopped
+            self._effects.append(self._units.stop(unit) if stops else UnitEffect(unit))
+            own = os.path.join(LINKS, unit)
+            if unit in deeds.masked and not self._context.files.is_there(own):
+                self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
+                self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
+
+    def _follow(self, change: VersionChange, scripts: Sequence[Run], paths: Sequence[str]) -> None:
+        """What scripts of a package that goes do."""
+        for run in scripts:
+            told = package_scripts.follow(
+                self._context, self._effects, run, lambda world, call: None
+            )
+            self._effects += told.effects
+            self._scripted += script_uncertainty.unknown_effect(change.name, told.open, paths)
+
+    def _purged(self, change: VersionChange, kept: InstalledPackage) -> None:
+        """What goes with the configuration of a package: its files, with copies of them, and what
+        its script removes."""
+        copies = [path + end for path in kept.conffiles for end in _COPIES]
+        for path in (*kept.conffiles, *copies):
+            if self._context.files.is_there(path):
+                self._reach.refuse_removal(path)
+        paths = [*kept.paths, *kept.conffiles, *copies]
+        self._effects += [PathEffect(path, "absent") for path in self._without(paths, set())]
+        scripts = package_scripts.runs(change.name, kept.scripts, {"postrm": ["purge"]})
+        self._follow(change, scripts, kept.paths)
+
+    def _without(self, paths: Sequence[str], staying: Set[str]) -> List[str]:
+        """The paths that are removed with a package; the content of a directory comes before it."""
+        files = self._context.files
+        gone: Set[str] = set()
+        found: List[str] = []
+        for path in sorted(paths, reverse=True):
+            status = self._status(path)
+            if status is None or path in staying or self._reach.stays(path):
+                continue
+            if status.kind == "directory":
+                left = [n for n in files.entries(path) if os.path.join(path, n) not in gone]
+                if left or self._shared(path):
+                    continue
+            gone.add(path)
+            found.append(path)
+        return found
+
+    def _status(self, path: str) -> "Optional[Status]":
+        """What is at a path; nothing where a file stands on the way, which makes room."""
+        try:
+            return self._context.files.status(path)
+        except ResourceError as error:
+            if error.kind != NOT_A_DIRECTORY:
+                raise
+            return None
+
+    def _shared(self, path: str) -> bool:
+        if self._owners is None:
+            self._owners = self._registry.owners()
+        others = [c for c in self._planned.values() if any(m.path == path for m in c.members)]
+        return self._owners.get(path, 0) > 1 or len(others) > 1
+
+    # -- what comes -------------------------------------------------------------------------------
+
+    def _installed(
+        self, change: VersionChange, contents: Contents, deeds: deb_scripts.UnitAndAccountCalls
+    ) -> None:
+        before = self._kept(change) if change.before else InstalledPackage((), {}, {})
+        registered = (before if change.before else self._kept(change)).conffiles
+        self._prepared(change, contents, before)
+        new = {member.path for member in contents.members}
+        leaving = [path for path in before.paths if path not in new]
+        staying = set(before.conffiles)
+        self._effects += [PathEffect(p, "absent") for p in self._without(leaving, staying)]
+        conffiles = set(contents.conffiles)
+        for member in contents.members:
+            if member.path in conffiles:
+                self._conffile(member, registered, change.name)
+            else:
+                self._member(member, change.name)
+        self._accounts(change.name, deeds, contents)
+        stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
+        self._effects += [self._units.stop(unit) for unit in sorted(stopped)]
+        self._effects += self._units.brought(contents, deeds)
+        self._scripted += self._units.of_others(change.name, deeds)
+        self._scripted += self._units.stopped(change.name, deeds)
+
+    def _member(self, member: Member, package: str) -> None:
+        if member.kind == "directory":
+            moved = member.path in self._moved
+            if self._context.files.is_directory(member.path) and not moved:
+                return  # dpkg leaves a directory that is there as it is, a link to one as well
+            effect = PathEffect(
+                member.path, "directory", mode=member.mode, uid=member.uid, gid=member.gid
+            )
+        elif member.kind == "symlink":
+            if self._context.files.is_directory(member.path) and member.path not in self._moved:
+                return
+            effect = PathEffect(member.path, "symlink", target=member.target)
+        elif member.kind == "something":
+            effect = PathEffect(member.path, "something")
+        else:
+            effect = self._file(member, package)
+        self._effects.append(effect)
+
+    def _file(self, member: Member, package: str) -> PathEffect:
+        content = PackagedFile(member, package, self._looks.get(package))
+        return PathEffect(
+            member.path, "file", mode=member.mode, uid=member.uid, gid=member.gid, content=content
+        )
+
+    def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
+        """Whether a configuration file comes, and what becomes of one that is there.
+
+        ``registered`` has the hash that each came with: an MD5, or a SHA-256 that says so.
+        """
+        raise NotImplementedError
+
+    def _accounts(
+        self, package: str, deeds: deb_scripts.UnitAndAccountCalls, contents: Contents
+    ) -> None:
+        found = list(deeds.accounts.created)
+        if deeds.sysusers:
+            for member in contents.members:
+                if member.path.startswith(SYSUSERS):
+                    found += script_accounts.sysusers(member.text)
+        for kind, name, number in found:
+            if self._context.accounts.lacking(kind, name)[0]:
+                self._effects.append(AccountEffect(kind, name, number))
+        self._scripted += script_uncertainty.of_accounts(package, deeds.accounts)
+
+    # -- what nobody can tell ---------------------------------------------------------------------
+
+    def _hearsay(self, change: VersionChange, contents: Contents) -> List[Effect]:
+        """What one other host alone says of a package holds if that is true."""
+        if contents.is_so is None:
+            return []
+        told = {member.path for member in contents.members}
+        why = "what the package %s brings is known from one other host only" % change.name
+        return [UnknownEffect(Uncertainty(ASSUMED, why), self._brought_by(change, told))]
+
+    def _unknown(self, change: VersionChange) -> None:
+        """Nothing is known of what it holds: what is not there may be its own."""
+        doubt = Uncertainty(UNKNOWN, "the changes of the package %s are not known" % change.name)
+        self._doubtful.append(UnknownEffect(doubt, self._brought_by(change, set())))
+
+    def _brought_by(
+        self, change: VersionChange, told: Set[str]
+    ) -> Callable[[str, str, bool], bool]:
+        """What a package may bring or change, the paths that are ``told`` of it as well."""
+        own = set(self._kept(change).paths) | told if change.before else told
+        units = set(units_below(sorted(own), UNIT_DIRECTORIES))
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            if kind == "host" or not present:
+                return kind != "package" and installed_coverage(kind, value, present)
+            return value in (units if kind == "unit" else own)
+
+        return covers

@@ -1,0 +1,44 @@
+"""Which packages apt has as installed for others, and so may remove with them (target)."""
+
+from typing import TYPE_CHECKING, Mapping, Set
+
+from remote_runtime.packages.apt import simulation as apt_simulation
+
+if TYPE_CHECKING:
+    from remote_runtime.system.process.commands import Commands
+
+FILE = "/var/lib/apt/extended_states"
+MANUAL = ("apt-mark", "manual")
+_HOLDS = {True: "hold", False: "unhold"}
+
+
+def automatic(path: str = FILE) -> Set[str]:
+    """Their names; none where apt keeps no such file."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return set()
+    return {
+        apt_simulation.field(stanza, "Package")
+        for stanza in apt_simulation.stanzas(text)
+        if apt_simulation.field(stanza, "Auto-Installed") == "1"
+    }
+
+
+def mark(commands: "Commands", name: str, environment: Mapping[str, str]) -> None:
+    """Have a package count as installed for its own sake. ``ResourceError``."""
+    from remote_runtime.packages.apt import errors as apt_errors
+
+    result = commands.run([*MANUAL, name], env=environment)
+    if result.code != 0:
+        raise apt_errors.explain("marking %s as installed manually" % name, result)
+
+
+def hold(commands: "Commands", name: str, held: bool, environment: Mapping[str, str]) -> None:
+    """Keep a package at its version, or let it change again. ``ResourceError``."""
+    from remote_runtime.packages.apt import errors as apt_errors
+
+    result = commands.run(["apt-mark", _HOLDS[held], name], env=environment)
+    if result.code != 0:
+        raise apt_errors.explain("apt-mark %s %s" % (_HOLDS[held], name), result)

@@ -1,0 +1,44 @@
+"""Which of apt's preferences keep versions of a package from being installed (target)."""
+
+import fnmatch
+import os
+from typing import List, Optional, Tuple
+
+from remote_runtime.packages.apt import simulation as apt_simulation
+
+_FILE = "etc/apt/preferences"
+_DIRECTORY = "etc/apt/preferences.d"
+
+
+def find(name: str, root: str = "/") -> Optional[Tuple[str, str]]:
+    """The stanza with a priority below 0 that names a package, and what to do about it.
+
+    None where no file has one. Regular expressions (``/.../``) are not looked into.
+    """
+    for path in _files(root):
+        try:
+            with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            continue  # apt says itself what is the matter with it
+        lines = [line for line in text.splitlines() if not line.startswith(("#", "Explanation:"))]
+        for stanza in apt_simulation.stanzas("\n".join(lines)):
+            pin = apt_simulation.field(stanza, "Pin")
+            priority = apt_simulation.field(stanza, "Pin-Priority")
+            names = apt_simulation.field(stanza, "Package").split()
+            if priority.startswith("-") and any(fnmatch.fnmatchcase(name, n) for n in names):
+                where = "the pin of %s (%s, priority %s) in /%s" % (name, pin, priority, path)
+                return where, "change or remove that pin"
+    return None
+
+
+def _files(root: str) -> List[str]:
+    found = [_FILE]
+    try:
+        names = sorted(os.listdir(os.path.join(root, _DIRECTORY)))
+    except OSError:
+        names = []
+    # apt reads no others.
+    return found + [
+        os.path.join(_DIRECTORY, n) for n in names if n.endswith(".pref") or "." not in n
+    ]

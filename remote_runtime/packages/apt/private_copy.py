@@ -1,0 +1,61 @@
+"""Where apt may look at a host and leave it as it is (target)."""
+
+import os
+from typing import TYPE_CHECKING, Dict, List, Sequence, Tuple
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+_KEYS = ("pkgcache", "srcpkgcache")
+
+
+class ScratchCache(object):
+    """A private directory that stands for apt's caches of the lists; it goes with the run.
+
+    apt reads through a link what is current there, and puts a file of its own in the place of the
+    link where it is not; where the host has no caches, apt makes none, and there is no directory.
+    """
+
+    def __init__(self, files: "Files", cache: str) -> None:
+        self._files = files
+        self._cache = cache
+        self._directory = ""
+        self._laid_out: Dict[Sequence[Tuple[str, int]], Tuple[str, str]] = {}
+        self._places = 0
+
+    def settings(self, files: "Files", planned: Sequence[Tuple[str, int]]) -> Tuple[str, str]:
+        """The file of settings that makes apt see what is planned of its sources and settings, and
+        the directory that it names in the place of the host's.
+        """
+        from remote_runtime.packages.apt import sources as apt_sources
+
+        if planned not in self._laid_out:
+            self._places += 1  # one that could not be laid out is left as it is
+            place = self.path("etc-%d" % self._places)
+            paths = [path for path, _ in planned]
+            self._laid_out[planned] = apt_sources.write_planned(files, paths, place), place
+        return self._laid_out[planned]
+
+    def options(self, stale: bool) -> List[str]:
+        """The options with which apt writes to no cache of the host's.
+
+        ``stale`` says that its cache of what is installed looks current to apt and is not.
+        """
+        options: List[str] = []
+        for key in _KEYS:
+            kept = self._is_cached(key) and not (stale and key == _KEYS[0])
+            path = self.path(key + ".bin") if kept else ""
+            options += ["-o", "Dir::Cache::%s=%s" % (key, path)]
+        return options
+
+    def _is_cached(self, key: str) -> bool:
+        return os.path.isfile(os.path.join(self._cache, key + ".bin"))
+
+    def path(self, name: str) -> str:
+        """The path of a file of this name in the directory, which is there then."""
+        if not self._directory:
+            self._directory = self._files.private_directory()
+            for key in filter(self._is_cached, _KEYS):
+                link = os.path.join(self._directory, key + ".bin")
+                os.symlink(os.path.join(self._cache, key + ".bin"), link)
+        return os.path.join(self._directory, name)

@@ -1,0 +1,99 @@
+"""What a transaction of apt's would come to, or came to, package by package (target)."""
+
+from typing import Dict, List, Mapping, Sequence, Tuple
+
+from remote_runtime.packages.dpkg.database import plain
+from remote_runtime.packages.values import VersionChange
+
+# Without the lock: who only looks must not make another package manager fail. Without the logs of
+# what solver and planner were asked, which even a simulation writes.
+OPTIONS = (
+    "-s", "-o", "Debug::NoLocking=true",
+    "-o", "Dir::Log::Planner=/dev/null", "-o", "Dir::Log::Solver=/dev/null",
+)  # fmt: skip
+_PLANNED = (
+    r"(?:Inst (?P<new>\S+) (?:\[(?P<old>\S+)\] )?\((?P<version>\S+)"
+    r"|(?:Remv|Purg) (?P<gone>\S+) \[(?P<last>\S+)\])"
+)
+_DONE = (
+    r"(?:Unpacking (?P<new>\S+) \((?P<version>\S+)\)(?: over \((?P<old>\S+)\))? \.\.\."
+    r"|Removing (?P<gone>\S+) \((?P<last>\S+)\)(?:, to allow .*)? \.\.\.)"
+)
+
+
+def planned(printed: str, native: str) -> List[VersionChange]:
+    """Read what ``apt-get -s`` printed; ``native`` is the host's own architecture."""
+    return _read(_PLANNED, printed, native)
+
+
+def done(printed: str, native: str) -> List[VersionChange]:
+    """Read what dpkg printed when apt-get ran it."""
+    return _read(_DONE, printed, native)
+
+
+def _read(pattern: str, printed: str, native: str) -> List[VersionChange]:
+    import re
+
+    found: Dict[str, Tuple[str, str]] = {}
+    for line in printed.splitlines():
+        fits = re.match(pattern, line)
+        if fits:
+            name = plain(fits.group("new") or fits.group("gone"), native)
+            before = found.get(name, (fits.group("old") or fits.group("last") or "", ""))[0]
+            found[name] = (before, fits.group("version") or "")
+    changes = [VersionChange(name, *versions) for name, versions in sorted(found.items())]
+    return [change for change in changes if change.before != change.after]
+
+
+def status(database: str, versions: Mapping[str, str], shown: str, native: str) -> str:
+    """dpkg's database as it will be: with these packages in these versions, "" for none.
+
+    ``shown`` is what ``apt-cache show`` printed of them. ``KeyError`` names one that is not there.
+    """
+    known = by_version(shown, native)
+    kept = [stanza for stanza in stanzas(database) if _name(stanza, native) not in versions]
+    for name, version in sorted(versions.items()):
+        if version:
+            lines = known[name, version].splitlines()
+            rest = [line for line in lines[1:] if not line.startswith("Status:")]
+            kept.append("\n".join([lines[0], "Status: install ok installed", *rest]))
+    return "".join(stanza + "\n\n" for stanza in kept)
+
+
+def with_holds(database: str, holds: Mapping[str, bool], native: str) -> str:
+    """dpkg's database with these packages on hold, or not."""
+    if not holds:
+        return database
+    kept = []
+    for stanza in stanzas(database):
+        held = holds.get(_name(stanza, native))
+        words = field(stanza, "Status").split()
+        if held is not None and len(words) == 3 and words[0] in ("install", "hold"):
+            new = " ".join(["hold" if held else "install", *words[1:]])
+            stanza = stanza.replace("Status: " + " ".join(words), "Status: " + new, 1)
+        kept.append(stanza + "\n\n")
+    return "".join(kept)
+
+
+def by_version(shown: str, native: str) -> Dict[Tuple[str, str], str]:
+    """What ``apt-cache show`` printed, by name and version."""
+    found: Dict[Tuple[str, str], str] = {}
+    for stanza in stanzas(shown):
+        found.setdefault((_name(stanza, native), field(stanza, "Version")), stanza)
+    return found
+
+
+def stanzas(text: str) -> Sequence[str]:
+    """The paragraphs of a control file, each of which begins with ``Package:``."""
+    return [part.strip("\n") for part in text.split("\n\n") if part.strip()]
+
+
+def field(stanza: str, name: str) -> str:
+    """One line's field of a stanza, "" where it has none."""
+    _, found, rest = ("\n" + stanza).partition("\n%s: " % name)
+    return rest.partition("\n")[0].strip() if found else ""
+
+
+def _name(stanza: str, native: str) -> str:
+    name, architecture = field(stanza, "Package"), field(stanza, "Architecture")
+    return plain("%s:%s" % (name, architecture or native), native)

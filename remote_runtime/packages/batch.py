@@ -1,0 +1,114 @@
+"""Changes the packages of consecutive turns in one transaction (target; never in noop).
+
+The transaction is made at the turn of the first. Each of the others has its own turn and event
+afterwards, which says what the transaction changed for it. Where the transaction fails, what it did
+not reach is tried alone at its turn, so that each failure is that of the package that caused it.
+"""
+
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import EarlyChange, Installed, Operation, VersionChange
+
+Changes = Sequence[VersionChange]
+MAX_PACKAGES = 200  # packages of one transaction
+
+
+class PlannedChange(NamedTuple):
+    """What the turn of a package is going to do; ``before`` is what is installed until then."""
+
+    item: Item
+    operation: Operation
+    before: Installed
+
+
+def carry_out(
+    provider: PackageManager,
+    wish: PlannedChange,
+    *,
+    others: Callable[[], Sequence[PlannedChange]],
+    lock_timeout: float,
+    tried: Callable[[Callable[[], Changes]], Changes] = lambda step: step(),
+) -> Changes:
+    """Change a package, together with ``others`` of turns to come; return what changed for it.
+
+    ``tried`` calls what changes it alone, and again where that may help.
+
+    ``ResourceError`` where it cannot be changed alone either.
+    """
+    context = provider.context
+    done = provider.changed_ahead.pop(wish.item.index, None)
+    if done is not None:
+        provider.acted()  # this turn's action changes nothing more: what the lists said still holds
+        return done.changes
+    first = wish.operation
+    coming, found = _together(provider, first, others())
+    if not coming:
+        return tried(lambda: provider.carry_out(first, lock_timeout))
+    operations = [first, *(other.operation for other in coming)]
+    context.before_change([other.item for other in coming])
+    not_changed = context.refreshes.announce([other.item for other in coming])
+    failed: Optional[ResourceError] = None
+    try:
+        provider.carry_out_together(operations, lock_timeout)
+    except ResourceError as error:
+        failed = error
+    for other, share in zip(coming, found[1:]):
+        if failed is None or provider.has_reached(other.operation):
+            provider.changed_ahead[other.item.index] = EarlyChange(other.before, share)
+            context.changed_ahead.add(other.item.index)
+        else:
+            not_changed(other.item)
+    if failed is not None and not provider.has_reached(first):
+        why = "%s failed together with other packages; ccm retries it alone" % str(first)
+        context.notice("info", why)
+        return tried(lambda: provider.carry_out(first, lock_timeout))
+    return found[0]
+
+
+def _together(
+    provider: PackageManager, first: Operation, coming: Sequence[PlannedChange]
+) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
+    """Which of the turns to come are changed with the first, and what each operation changes.
+
+    A package that comes as what an earlier one needs is left to its turn, which finds it there.
+    """
+    while coming:
+        found = provider.shares([first, *(other.operation for other in coming)])
+        if found is None:
+            break
+        own = [
+            other
+            for other, share in zip(coming, found[1:])
+            if provider.plain(other.operation.name) in [change.name for change in share]
+        ]
+        if len(own) == len(coming):
+            return coming, found
+        coming = own
+    return (), ()
+
+
+def shares(
+    operations: Sequence[Operation],
+    changes: Sequence[VersionChange],
+    needs: Dict[str, List[str]],
+) -> List[List[VersionChange]]:
+    """Which changes each operation brings about: its own, and those of packages that it needs and
+    no earlier one does. ``needs`` are the names of packages by the name of the one that needs them.
+    """
+    left = {change.name: change for change in changes}
+    found: List[List[VersionChange]] = []
+    for operation in operations:
+        own: List[VersionChange] = []
+        waiting = [operation.name.partition(":")[0]]
+        while waiting:
+            name = waiting.pop()
+            change = left.pop(name, None)
+            if change is not None:
+                own.append(change)
+                waiting += needs.get(name, ())
+        found.append(sorted(own))
+    found[-1] += left.values()
+    return found

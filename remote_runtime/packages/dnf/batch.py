@@ -1,0 +1,44 @@
+"""Which installations or removals dnf can do in one transaction (target)."""
+
+from typing import Callable, List, Optional, Sequence, Set
+
+from remote_runtime.packages.dnf import transaction as dnf_transaction
+from remote_runtime.packages.values import Operation, VersionChange
+
+_COMING = (
+    "Installing",
+    "Installing dependencies",
+    "Installing weak dependencies",
+    "Upgrading",
+    "Reinstalling",
+)
+_GOING = ("Removing", "Removing unused dependencies")
+
+
+def shares(
+    operations: Sequence[Operation],
+    resolved: str,
+    name_of: Callable[[str], str],
+    follows: Callable[[Sequence[str]], Set[str]],
+) -> Optional[Sequence[Sequence[VersionChange]]]:
+    """What each operation changes of its own package; None where the table that dnf printed,
+    ``resolved``, has more than one after the other would do.
+
+    What comes or goes with a package is in no record, as in a preview. ``follows`` gives the names
+    that may come or go with an earlier one of these: the first such, and all behind it, have an
+    empty share and are left to their turns, which find them done.
+    """
+    sections = dnf_transaction.sections(resolved)
+    allowed = _GOING if operations[0].removal else _COMING
+    own = [name_of(operation.name) for operation in operations]
+    if not sections or not sections <= set(allowed) or len(set(own)) != len(own):
+        return None
+    if not set(own) <= set(dnf_transaction.changed(resolved)):
+        return None
+    left = follows(own)
+    found: List[List[VersionChange]] = []
+    for operation, name in zip(operations, own):
+        if found and name in left:
+            break
+        found.append([VersionChange(operation.name, "", operation.version)])
+    return found + [[] for _ in operations[len(found) :]]

@@ -1,0 +1,32 @@
+"""Chooses among the packages that dnf's lists have (target)."""
+
+from functools import cmp_to_key
+from typing import Callable, Dict, List, Sequence
+
+from remote_runtime.packages.rpm.database import Record, Records
+from remote_runtime.packages.values import Available
+from remote_runtime.packages.versions import rpm as rpm_version
+
+_SOURCE = "src"
+
+
+def choose(
+    records: Records, names: Sequence[str], priority: Callable[[str], int]
+) -> Dict[str, Available]:
+    """What can be installed under each name; ``priority`` is that of a repository, by its id."""
+    return {name: _available(records.find(name), priority) for name in names}
+
+
+def _available(records: Sequence[Record], priority: Callable[[str], int]) -> Available:
+    found = [record for record in records if record.architecture != _SOURCE]
+    if not found:
+        return Available()
+    # dnf takes the newest version of the repositories that come first, not the newest of all.
+    first = min(priority(record.source) for record in found)
+    preferred = [record.evr for record in found if priority(record.source) == first]
+    versions = _newest_first([record.evr for record in found])
+    return Available(True, _newest_first(preferred)[0], versions)
+
+
+def _newest_first(versions: Sequence[str]) -> List[str]:
+    return sorted(set(versions), key=cmp_to_key(rpm_version.compare), reverse=True)

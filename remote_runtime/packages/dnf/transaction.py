@@ -1,0 +1,120 @@
+"""What dnf says of a transaction that it has resolved, and its index of packages (target)."""
+
+import re
+from typing import Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set
+
+from remote_runtime.packages.inspection import Indexed
+
+# The tags of dnf 4; that of the checksum is shown as Python does: a number and bytes.
+INDEX = (
+    "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\t%{downloadsize}\t"
+    "%{installsize}\t%{chksum}\n"
+)
+_COMING = ("Installing", "Installing dependencies", "Installing weak dependencies")
+_CHECKSUM = re.compile(r"\(\d+, (b(?:'.*'|\".*\"))\)\Z")
+_SHA256 = 32  # bytes
+
+
+class NewPackage(NamedTuple):
+    """A package that would be installed and is not there; ``evr`` has its epoch."""
+
+    name: str
+    evr: str
+    architecture: str
+    repository: str
+
+    @property
+    def spec(self) -> str:
+        """How dnf is told this very package."""
+        return "%s-%s.%s" % (self.name, self.evr, self.architecture)
+
+
+def new_packages(printed: str) -> Optional[List[NewPackage]]:
+    """The packages that dnf's table has, None where it would do more than install them."""
+    _, begun, rest = printed.partition("\n Package ")
+    table = rest.partition("\nTransaction Summary")[0]
+    section = ""
+    found = []
+    for line in _rows(table.splitlines()[2:]):
+        if not line.startswith(" "):
+            section = line.rstrip(":")
+            if section and section not in _COMING:
+                return None
+            continue
+        words = line.split()
+        if len(words) < 5 or not section or "replacing" in words:
+            return None
+        name, architecture, version, repository = words[:4]
+        evr = version if ":" in version else "0:" + version
+        found.append(NewPackage(name, evr, architecture, repository))
+    return found if begun else None
+
+
+def only_adds(printed: str, planned: Mapping[str, str]) -> bool:
+    """Whether a transaction installs what is ``planned``, by name and version, in just these
+    versions, and changes nothing that is there."""
+    found = new_packages(printed)
+    versions = {one.name: one.evr for one in found or ()}
+    return found is not None and all(versions.get(n) == evr for n, evr in planned.items())
+
+
+def changed(printed: str) -> List[str]:
+    """The names of all packages that dnf's table has: what comes, changes, goes or is replaced."""
+    table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
+    found = []
+    for line in _rows(table.splitlines()[2:]):
+        words = line.split() if line.startswith(" ") else []
+        found += words[:1]
+        # What it replaces stands below it, with its architecture.
+        at = [place for place, word in enumerate(words[:-1]) if word == "replacing"]
+        found += [words[place + 1].rpartition(".")[0] for place in at]
+    return found
+
+
+def sections(printed: str) -> Set[str]:
+    """What dnf's table does, as in ``Installing dependencies``; nothing where there is no table."""
+    table = printed.partition("\n Package ")[2].partition("\nTransaction Summary")[0]
+    found = set()
+    for line in _rows(table.splitlines()[2:]):
+        if not line.startswith(" "):
+            found.add(line.rstrip(":"))
+        elif "replacing" in line.split():
+            found.add("Replacing")
+    return found - {""}
+
+
+def _rows(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, those whole that dnf has broken behind a long word."""
+    row = ""
+    for line in lines:
+        broken = row and line.startswith("  ")
+        if row and not broken:
+            yield row
+        row = row + line if broken else line
+    if row:
+        yield row
+
+
+def indexed(printed: str, wanted: Sequence[NewPackage]) -> List[Indexed]:
+    """What the index says of these, as a query in the form of ``INDEX`` printed it."""
+    known = {}
+    for line in printed.splitlines():
+        fields = line.split("\t", 8)
+        sha = _sha256(fields[-1]) if len(fields) == 9 else ""
+        if sha and fields[6].isdigit() and fields[7].isdigit():
+            name, epoch, version, release, architecture, repository = fields[:6]
+            one = NewPackage(name, "%s:%s-%s" % (epoch, version, release), architecture, repository)
+            size, unpacked = int(fields[6]), int(fields[7])
+            known[one] = Indexed(name, one.evr, sha256=sha, size=size, unpacked=unpacked)
+    return [known[one] for one in wanted if one in known]
+
+
+def _sha256(shown: str) -> str:
+    import ast
+
+    fits = _CHECKSUM.match(shown)
+    try:
+        value = ast.literal_eval(fits.group(1)) if fits else b""
+    except (SyntaxError, ValueError):
+        return ""
+    return value.hex() if len(value) == _SHA256 else ""

@@ -1,0 +1,187 @@
+"""What dpkg's database says (target).
+
+It is one text, which ``dpkg-query`` reads as a whole; as a rule it can be read here in a fifth of
+the time. Where it may be more than that text, or reads otherwise than dpkg writes it, dpkg-query is
+asked.
+"""
+
+import os
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.packages.values import Installed
+
+if TYPE_CHECKING:
+    from remote_runtime.system.process.commands import Commands
+
+# Without names: dpkg-query reads its whole database either way, and one name that it finds illegal
+# would cost the answer for all others.
+QUERY = (
+    "dpkg-query",
+    "-W",
+    "-f=${Package} ${Version} ${Architecture} ${db:Status-Status} ${db:Status-Want}\\n",
+)
+_HOLD = "hold "
+SELECTIONS = ("dpkg-query", "-W", "-f=${db:Status-Want} ${Package}\\n", "*")
+ADMIN = "/var/lib/dpkg"
+DATABASE = ADMIN + "/status"
+NATIVE = ("native", "all")  # what apt takes for the host's own architecture
+
+
+def is_used(database: str = DATABASE) -> bool:
+    """Whether the host is made of dpkg's packages; a host of RPM's may have dpkg as a mere tool."""
+    return os.path.isfile(database) and os.path.getsize(database) > 0
+
+
+class Record(NamedTuple):
+    """One package of one architecture."""
+
+    version: str
+    architecture: str
+    status: str
+    want: str
+
+
+class UnclearError(Exception):
+    """The text does not tell: dpkg-query is to be asked."""
+
+
+class Packages(object):
+    """Every package that dpkg knows on this host."""
+
+    native = ""
+
+    def records(self, package: str) -> Sequence[Record]:
+        """What is known of a package, of each architecture."""
+        raise NotImplementedError
+
+    def find(self, name: str) -> Installed:
+        """What is installed of ``NAME`` or ``NAME:ARCHITECTURE``."""
+        found = Installed()
+        package, architecture = split_name(name)
+        for record in self.records(package):
+            if not self._fits(record.architecture, architecture):
+                continue
+            held = record.want == "hold"
+            if record.status == "installed":
+                return Installed(
+                    record.version,
+                    record.status,
+                    held=held,
+                    others=(),
+                    architecture=record.architecture,
+                )
+            found = Installed("", record.status, held)
+        return found
+
+    def _fits(self, actual: str, wanted: str) -> bool:
+        if wanted == "any" or actual == "all":
+            return True
+        return actual == (wanted if wanted not in ("", *NATIVE) else self.native or actual)
+
+
+class Database(Packages):
+    """As printed by ``QUERY``."""
+
+    def __init__(self, printed: str) -> None:
+        # Of so many packages only a few are asked for: what is said of the others stays text.
+        self._told: Dict[str, List[str]] = {}
+        for line in printed.splitlines():
+            name, _, rest = line.partition(" ")
+            self._told.setdefault(name, []).append(rest)
+        own = self.records("dpkg")
+        self.native = own[0].architecture if own else ""
+
+    def records(self, package: str) -> Sequence[Record]:
+        """See the base class."""
+        told = [rest.split(" ") for rest in self._told.get(package, ())]
+        return [Record(*fields) for fields in told if len(fields) == len(Record._fields)]
+
+
+class StatusFile(Packages):
+    """As it stands in dpkg's own text; its methods raise ``UnclearError``."""
+
+    def __init__(self, text: bytes) -> None:
+        self._stanzas: Dict[bytes, List[bytes]] = {}
+        for stanza in text.split(b"\n\n"):
+            key, _, name = stanza.partition(b"\n")[0].partition(b": ")
+            if key == b"Package":
+                self._stanzas.setdefault(name, []).append(stanza)
+            elif stanza.strip():
+                raise UnclearError()
+        names = b" ".join(self._stanzas)
+        if names != names.lower() or names.split() != list(self._stanzas):
+            raise UnclearError()  # dpkg reads them in lower case, without blanks
+        own = self.records("dpkg")
+        if not own:
+            raise UnclearError()
+        self.native = own[0].architecture
+
+    def records(self, package: str) -> Sequence[Record]:
+        """See the base class."""
+        stanzas = self._stanzas.get(os.fsencode(package), [])
+        if len(stanzas) > 1:
+            raise UnclearError()  # of several architectures dpkg-query has an order of its own
+        return [record for record in map(_record, stanzas) if record.status != "not-installed"]
+
+
+def _record(stanza: bytes) -> Record:
+    found: Dict[str, str] = {"Version": ""}
+    for line in stanza.decode("utf-8", "replace").split("\n"):
+        key, colon, value = line.partition(": ")
+        if colon and key in ("Status", "Architecture", "Version"):
+            if value != value.strip():
+                raise UnclearError()
+            found[key] = value
+    states = found.get("Status", "").split(" ")
+    if len(states) != 3 or "Architecture" not in found:
+        raise UnclearError()
+    version = found["Version"]
+    if states[2] == "installed" and not version:
+        raise UnclearError()
+    if version.startswith("0") and ":" in version:
+        raise UnclearError()  # an epoch of 0 is not printed
+    return Record(version, found["Architecture"], states[2], states[0])
+
+
+def read(admin: str = ADMIN) -> Optional[StatusFile]:
+    """The packages in dpkg's text; None where dpkg-query is to be asked.
+
+    That is while dpkg is at work, which notes beside the text what it does, and with triggers that
+    it has yet to put into it.
+    """
+    try:
+        if any(name.isdigit() for name in os.listdir(admin + "/updates")):
+            return None
+        if os.path.getsize(admin + "/triggers/Unincorp"):
+            return None
+        with open(admin + "/status", "rb") as file:
+            return StatusFile(file.read())
+    except (OSError, UnclearError):
+        return None
+
+
+def text(admin: str = ADMIN) -> str:
+    """What dpkg keeps of all packages; "" where that cannot be read."""
+    try:
+        with open(admin + "/status", encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def held(commands: "Commands") -> List[str]:
+    """The names of the packages on hold, installed or not; none where dpkg-query fails."""
+    found = commands.run(SELECTIONS).stdout.splitlines()
+    return sorted(line[len(_HOLD) :] for line in found if line.startswith(_HOLD))
+
+
+def plain(name: str, native: str) -> str:
+    """A package's name as apt and dpkg print it; ``native`` is the host's own architecture."""
+    package, architecture = split_name(name)
+    return package if architecture in (native, *NATIVE) else name
+
+
+def split_name(name: str) -> Tuple[str, str]:
+    """Cut ``libc6:i386`` into package and architecture, which is "" where none is named."""
+    package, _, architecture = name.partition(":")
+    return package, architecture

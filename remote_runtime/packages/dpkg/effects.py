@@ -1,0 +1,309 @@
+"""What is on a host once Debian packages have come or gone, by that host's own rules (target)."""
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+
+from remote_runtime.base import Effect, PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.changes import HASHED
+from remote_runtime.effects import ASSUMED, UNKNOWN
+from remote_runtime.packages.apt.effects import TransactionEffects
+from remote_runtime.packages.dpkg import triggers as dpkg_triggers
+from remote_runtime.packages.dpkg.contents import CONFIG, TRIGGERS, Contents, Member
+from remote_runtime.packages.dpkg.installed import Installations, InstalledPackage
+from remote_runtime.packages.maintainer_scripts import maintscript_helper, package_scripts
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.maintainer_scripts import tests as script_tests
+from remote_runtime.packages.maintainer_scripts import uncertainty as script_uncertainty
+from remote_runtime.packages.maintainer_scripts.effects import Declared
+from remote_runtime.packages.maintainer_scripts.package_scripts import Declare
+from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.values import VersionChange
+from remote_runtime.system.paths import Status
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.overlay.overlay import HostOverlay
+    from remote_runtime.packages.dpkg.host_rules import HostRules
+
+_NEW = "newconffile"  # dpkg's word for the hash of one that it has not put there yet
+_DIST, _OLD = ".dpkg-dist", ".dpkg-old"
+
+
+class DebEffects(TransactionEffects):
+    """Makes the effects of one transaction of dpkg's; ``rules`` are the host's."""
+
+    def __init__(
+        self,
+        context: "Context",
+        registry: Installations,
+        *,
+        contents: Callable[[str], Optional[Contents]],
+        planned: Dict[Tuple[str, str], Contents],
+        rules: "HostRules",
+    ) -> None:
+        super().__init__(context, registry, contents, planned)
+        self._rules = rules
+        self._versions: Dict[str, str] = {}  # of the packages that change
+
+    def of(self, changes: Sequence[VersionChange]) -> List[Effect]:
+        """See the base class. What a script that came earlier in the plan diverts may lie
+        elsewhere; what comes by rules that a command may have changed is as sure as those."""
+        before = list(self._planned.items())
+        self._versions = {change.name: change.after for change in changes}
+        found = super().of(changes)
+        paths = [effect.path for effect in found if isinstance(effect, PathEffect)]
+        for (name, _), contents in before:
+            diverted = deb_scripts.diverted_by(contents.scripts)
+            moved = {path for path in paths if diverted.has(path)}
+            if moved:
+                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may divert it" % name)
+                found.append(_fog(doubt, moved | diverted.named))
+        read = self._context.doubt
+        if read.level == ASSUMED:
+            found.append(_fog(read, set(paths)))
+        return found
+
+    def _on_host(self, contents: Contents, package: str) -> Contents:
+        return self._rules.applied(contents, package)
+
+    def _place(self, path: str, package: str) -> str:
+        return self._rules.place(path, package)
+
+    def _kept(self, change: VersionChange) -> InstalledPackage:
+        """See the base class. A file that another package of the plan has taken over is not its."""
+        kept = super()._kept(change)
+        if not kept.paths:
+            return kept
+        world = self._context.world
+        effects = world.packages if world is not None else {}
+        versions = dict({n: e.version for n, e in effects.items()}, **self._versions)
+        taken = {
+            self._place(member.path, name)
+            for (name, version), contents in self._planned.items()
+            for member in contents.members
+            if name != change.name and versions.get(name) == version and member.kind != "directory"
+        }
+        return kept._replace(paths=[path for path in kept.paths if path not in taken])
+
+    # -- scripts ----------------------------------------------------------------------------------
+
+    def _before(self, change: VersionChange) -> str:
+        """The version that scripts are told of: of a package that left its configuration, any."""
+        left = not change.before and bool(self._listed(change).paths)
+        return script_tests.UNKNOWN if left else change.before
+
+    def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
+        before = self._before(change)
+        how = ["upgrade", before, change.after] if change.before else ["install", before]
+        return {"preinst": how if before else ["install"], "postinst": ["configure", before]}
+
+    def _declared(self, change: VersionChange) -> Declare:
+        before, moved = self._before(change), self._moved
+        kept = self._kept(change) if change.before else InstalledPackage((), {}, {})
+        old = maintscript_helper.Conffiles(
+            set(kept.paths), {p for p, h in kept.conffiles.items() if self._is_as_it_came(p, h)}
+        )
+
+        def declare(world: "HostOverlay", call: Call) -> Optional[Declared]:
+            wanted = maintscript_helper.request(call)
+            if wanted is None:
+                return None
+            return maintscript_helper.declared(
+                wanted, world.files, before=before, old=old, moved=moved
+            )
+
+        return declare
+
+    def _declared_before(self, change: VersionChange, contents: Contents) -> Declare:
+        """What is asked for in all scripts is followed in the last one."""
+        after = [run for run in self._runs(change, contents) if run.name == "postinst"]
+        asked = package_scripts.requests(after)
+
+        def declare(world: "HostOverlay", call: Call) -> Optional[Declared]:
+            wanted = maintscript_helper.request(call)
+            if wanted is None:
+                return None
+            done = wanted in asked or not change.before
+            return Declared([], [] if done else wanted.touched)
+
+        return declare
+
+    def _is_as_it_came(self, path: str, came_with: str) -> bool:
+        status = self._status(path)
+        return status is not None and status.kind == "file" and self._is(path, came_with)
+
+    def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
+        """See the base class. The scripts of the version before run as well."""
+        leaving = {"prerm": ["upgrade", change.after], "postrm": ["upgrade", change.after]}
+        for run in package_scripts.runs(change.name, kept.scripts, leaving):
+            told = package_scripts.follow(
+                self._context,
+                self._effects,
+                run,
+                lambda world, call: package_scripts.no_declared(call),
+            )
+            opened = package_scripts.opened(told)
+            self._scripted += script_uncertainty.unknown_effect(change.name, opened, kept.paths)
+        self._asked_before(change, contents)
+        wanted = package_scripts.requests(self._runs(change, contents))
+        moved = maintscript_helper.moves(
+            wanted, self._context.files, self._before(change), set(kept.paths)
+        )
+        self._moved |= moved
+        self._effects += [PathEffect(path, "absent") for path in sorted(moved)]
+        super()._prepared(change, contents, kept)
+
+    def _asked_before(self, change: VersionChange, contents: Contents) -> None:
+        """debconf runs a package's ``config`` before it is unpacked, or when its postinst begins to
+        ask; whether, and how often, the host's apt decides. So what it does may be done."""
+        given = {CONFIG: ["configure", self._before(change)]}
+        for run in package_scripts.runs(change.name, contents.scripts, given):
+            told = package_scripts.follow(
+                self._context,
+                self._effects,
+                run,
+                lambda world, call: package_scripts.no_declared(call),
+            )
+            self._open(change.name, package_scripts.opened(told), contents)
+
+    def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
+        """dpkg runs the postinst of a package again that waits for a path or a name."""
+        files = self._context.files
+        paths: List[str] = []
+        names: Set[str] = set()
+        for change in changes:
+            contents = coming.get(change.name)
+            if contents is not None:
+                paths += [member.path for member in contents.members]
+                control = contents.scripts.get(TRIGGERS, "")
+                names |= set(dpkg_triggers.declared(control, "activate"))
+                for run in self._runs(change, contents):
+                    names |= dpkg_triggers.activated(run.calls())
+            if change.before:
+                paths += self._kept(change).paths
+        waiting = dpkg_triggers.interests(files)
+        world = self._context.world
+        versions = {n: e.version for n, e in world.packages.items()} if world is not None else {}
+        for (name, version), contents in self._planned.items():
+            if versions.get(name) == version or name in coming:
+                for trigger in dpkg_triggers.declared(
+                    contents.scripts.get(TRIGGERS, ""), "interest"
+                ):
+                    waiting.setdefault(trigger, set()).add(name)
+        changed = {change.name for change in changes}
+        for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
+            if name in changed and name not in coming:
+                continue  # it goes
+            # A push may install what is planned already in the same transaction.
+            comes = any(planned == name for planned, _ in self._planned)
+            self._run_triggered(name, triggers, comes)
+
+    def _run_triggered(self, name: str, triggers: Sequence[str], comes: bool) -> None:
+        planned = [c for (n, _), c in self._planned.items() if n == name]
+        if planned:
+            scripts: Mapping[str, str] = planned[-1].scripts
+            own: Sequence[str] = [member.path for member in planned[-1].members]
+        else:
+            kept = self._registry.kept(name, ("postinst",))
+            scripts, own = kept.scripts, kept.paths
+        arguments = {"postinst": ["triggered", " ".join(triggers)]}
+        for run in package_scripts.runs(name, scripts, arguments):
+            told = package_scripts.follow(
+                self._context,
+                self._effects,
+                run,
+                lambda world, call: package_scripts.no_declared(call),
+            )
+            # One that is configured itself may have no need to run again.
+            if not comes:
+                self._effects += told.effects
+            opened = package_scripts.opened(told) if comes else told.open
+            self._scripted += script_uncertainty.unknown_effect(name, opened, own)
+
+    # -- configuration files ----------------------------------------------------------------------
+
+    def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
+        """As dpkg does: what nobody edited is replaced, and of what somebody did it would ask."""
+        files = self._context.files
+        found = self._status(member.path)
+        if found is not None and found.kind == "symlink":
+            self._linked(member.path)
+            return
+        if found is not None and found.kind != "file":
+            return  # dpkg warns and leaves it alone
+        if found is not None and files.sha256(member.path, found) == member.sha256:
+            return
+        came_with = registered.get(member.path, _NEW)
+        if found is None and (came_with == _NEW or self._rules.forces("confmiss")):
+            self._effects.append(self._file(member, package))
+        elif found is not None and came_with != _NEW and self._is(member.path, came_with):
+            self._effects.append(self._replaced(member, package))
+        else:
+            self._edited(member, package, found=found, differs=_differs(member, came_with))
+
+    def _is(self, path: str, came_with: str) -> bool:
+        if came_with.startswith(HASHED):
+            return HASHED + self._context.files.sha256(path) == came_with
+        digest = hashlib.new("md5")
+        for block in self._context.files.blocks(path):
+            digest.update(block)
+        return digest.hexdigest() == came_with
+
+    def _replaced(self, member: Member, package: str) -> PathEffect:
+        """It keeps owner and mode of what is there."""
+        return self._file(member, package)._replace(mode=None, uid=None, gid=None)
+
+    def _edited(
+        self, member: Member, package: str, *, found: Optional[Status], differs: Optional[bool]
+    ) -> None:
+        """Somebody edited or deleted it; ``differs``: from the one that came last, None where that
+        cannot be told."""
+        if not (differs is not False or self._rules.forces("confask")):
+            return
+        path, files = member.path, self._context.files
+        if differs is None and not self._rules.forces("confask"):
+            doubt = Uncertainty(
+                UNKNOWN, "cannot predict whether %s differs from the previous version" % path
+            )
+            self._scripted.append(_fog(doubt, {path, path + _DIST, path + _OLD}))
+            return
+        takes = self._rules.forces("confnew") and not self._rules.forces("confdef")
+        gone, made = (path + _DIST, path + _OLD) if takes else (path + _OLD, path + _DIST)
+        for beside in (gone, made):
+            if files.is_there(beside):
+                self._effects.append(PathEffect(beside, "absent"))
+        new = self._file(member, package)
+        if found is None:
+            self._effects.append(new if takes else new._replace(path=made))
+            return
+        kept = PathEffect(made, "file", mode=found.mode, uid=found.uid, gid=found.gid)
+        if takes:
+            self._effects += [kept, self._replaced(member, package)]
+        else:
+            self._effects.append(kept._replace(content=new.content))
+
+    def _linked(self, path: str) -> None:
+        """Which versions of dpkg replace what a link leads to, and which nothing, is not told."""
+        leads = os.path.normpath(
+            os.path.join(os.path.dirname(path), self._context.files.link(path))
+        )
+        doubt = Uncertainty(UNKNOWN, "%s is a link and a configuration file of a package" % path)
+        beside = (".dpkg-new", _DIST, _OLD)
+        self._scripted.append(
+            _fog(doubt, {one + ending for one in (path, leads) for ending in ("", *beside)})
+        )
+
+
+def _differs(member: Member, came_with: str) -> Optional[bool]:
+    """Whether a package has another configuration file than the one that came last."""
+    if came_with == _NEW:
+        return True
+    if came_with.startswith(HASHED):
+        return HASHED + member.sha256 != came_with
+    text = member.text.encode("utf-8", "surrogateescape")
+    return hashlib.new("md5", text).hexdigest() != came_with if len(text) == member.size else None
+
+
+def _fog(doubt: Uncertainty, paths: Set[str]) -> UnknownEffect:
+    return UnknownEffect(doubt, lambda kind, value, present: kind == "path" and value in paths)

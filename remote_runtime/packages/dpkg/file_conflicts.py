@@ -1,0 +1,100 @@
+"""Files of a package that are another package's already, which dpkg refuses (target; previews)."""
+
+import re
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Sequence, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.apt import simulation as apt_simulation
+from remote_runtime.packages.dpkg.contents import Contents
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.values import VersionChange
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.packages.dpkg.host_rules import HostRules
+
+_OWNED = re.compile(r"(?P<owner>[a-z0-9][a-z0-9+.-]*)(?::[a-z0-9-]+)?: (?P<path>/.*)")
+_PATTERN = set("*?[\\")
+_LIMIT = 500  # paths in one question
+
+Planned = Mapping[Tuple[str, str], Contents]
+
+
+def refuse(
+    context: "Context",
+    coming: Mapping[str, Contents],
+    *,
+    changes: Sequence[VersionChange],
+    planned: Planned,
+    shown: Callable[[], str],
+    rules: "HostRules",
+) -> None:
+    """``ResourceError`` where dpkg would not unpack one of the packages that come.
+
+    ``planned`` is what came earlier in the plan, ``shown`` gives what ``apt-cache show`` says of
+    those that come.
+    """
+    if rules.forces("overwrite"):
+        return
+    moved = {change.name for change in changes}
+    for name, contents in sorted(coming.items()):
+        owners = _owners(context, _already_there(context, contents, rules), planned)
+        own = name.partition(":")[0]
+        clashes = {
+            path: owner
+            for path, owner in owners.items()
+            if owner not in moved and rules.diverter(path) not in (owner, own)
+        }
+        for scripts in [one.scripts for one in (contents, *planned.values())] if clashes else ():
+            diverted = deb_scripts.diverted_by(scripts)
+            clashes = {p: owner for p, owner in clashes.items() if not diverted.has(p)}
+        allowed = _replaces(shown(), name) if clashes else []
+        for path, owner in sorted(clashes.items()):
+            if owner not in allowed:
+                raise ResourceError(
+                    "%s cannot be installed: %s already belongs to package %s"
+                    % (name, path, owner),
+                    kind="package.conflict",
+                    hint=(
+                        "the two packages conflict on a host; keep only one of them in the manifest"
+                    ),
+                )
+
+
+def _already_there(context: "Context", contents: Contents, rules: "HostRules") -> List[str]:
+    """The paths of a package at which another may have something, or has it diverted."""
+    files = context.files
+    paths = [
+        member.path
+        for member in contents.members
+        if member.kind != "directory"
+        and (rules.diverts(member.path) or files.is_there(member.path))
+    ]
+    return [path for path in paths if not (set(path) & _PATTERN or files.is_directory(path))]
+
+
+def _owners(context: "Context", paths: Sequence[str], planned: Planned) -> Dict[str, str]:
+    """The packages whose files these are, those of the plan before those of the host."""
+    found: Dict[str, str] = {}
+    for at in range(0, len(paths), _LIMIT):
+        asked = ("dpkg-query", "--search", "--", *paths[at : at + _LIMIT])
+        for line in context.commands.run(asked).stdout.splitlines():
+            fits = _OWNED.match(line)
+            if fits:
+                found[fits.group("path")] = fits.group("owner")
+    versions = context.world.packages if context.world is not None else {}
+    for (name, version), contents in planned.items():
+        effect = versions.get(name)
+        if effect is not None and effect.version == version:
+            found.update((m.path, name) for m in contents.members if m.path in set(paths))
+    return found
+
+
+def _replaces(shown: str, name: str) -> List[str]:
+    """The packages whose files the one may overwrite."""
+    found: List[str] = []
+    for stanza in apt_simulation.stanzas(shown):
+        if apt_simulation.field(stanza, "Package") == name.partition(":")[0]:
+            words = apt_simulation.field(stanza, "Replaces").split(",")
+            found += [word.split()[0] for word in words if word.strip()]
+    return found

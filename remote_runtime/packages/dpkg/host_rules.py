@@ -1,0 +1,230 @@
+"""What a host's administrator has dpkg do with the files of packages (target; in previews only).
+
+Diversions, overrides of owner and mode, paths that are left out, configuration files: all of it is
+this host's, and nothing of it is known of a package itself.
+"""
+
+import os
+from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, NamedTuple, Sequence, Set
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.dpkg import settings as dpkg_settings
+from remote_runtime.packages.dpkg.contents import Contents, Member
+from remote_runtime.packages.dpkg.database import ADMIN
+from remote_runtime.packages.dpkg.settings import REFUSED, Settings
+
+if TYPE_CHECKING:
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.files import Files
+
+DIVERSIONS, OVERRIDES = ADMIN + "/diversions", ADMIN + "/statoverride"
+_LIMIT = 4 << 20  # bytes of one file
+_LOCAL = ":"
+
+
+class Diversion(NamedTuple):
+    """Where a path goes ``to`` for all packages but one, "" for all of them."""
+
+    to: str
+    package: str
+
+
+class Override(NamedTuple):
+    """What dpkg gives a path instead of what its package says."""
+
+    uid: int
+    gid: int
+    mode: int
+
+
+class HostRules(object):
+    """The rules of one host; ``package`` is a package's name, of whatever architecture."""
+
+    def __init__(
+        self,
+        diversions: Mapping[str, Diversion],
+        overrides: Mapping[str, Override],
+        settings: Settings,
+    ) -> None:
+        self._diversions, self._overrides, self._settings = diversions, overrides, settings
+        self._applied: Dict[str, Contents] = {}
+
+    @property
+    def unclear(self) -> str:
+        """Why nobody can tell whether dpkg does anything, or ""."""
+        return self._settings.unclear
+
+    def forces(self, thing: str) -> bool:
+        """Whether dpkg is told to go on where it would stop or ask."""
+        return thing in self._settings.forced
+
+    def place(self, path: str, package: str) -> str:
+        """Where a path of a package lies on this host."""
+        diversion = self._diversions.get(path)
+        if diversion is None or diversion.package == _plain(package):
+            return path
+        return diversion.to
+
+    def diverter(self, path: str) -> str:
+        """The package for which others get out of the way of a path; "" for none."""
+        diversion = self._diversions.get(path)
+        return diversion.package if diversion is not None else ""
+
+    def diverts(self, path: str) -> bool:
+        """Whether a path is diverted at all."""
+        return path in self._diversions
+
+    def comes(self, member: Member) -> bool:
+        """Whether a path of a package is not left out."""
+        path = os.fsencode(member.path)
+        comes = True
+        for one in self._settings.filters:
+            if one.pattern.match(path):
+                comes = one.include
+        if comes or member.kind not in ("directory", "symlink"):
+            return comes
+        return any(one.include and path.startswith(one.directory) for one in self._settings.filters)
+
+    def applied(self, contents: Contents, package: str) -> Contents:
+        """What a package brings to this host, and where; it is the same one for each name."""
+        if package not in self._applied:
+            self._applied[package] = self._lying(contents, package)
+        return self._applied[package]
+
+    def _lying(self, contents: Contents, package: str) -> Contents:
+        found: List[Member] = []
+        for member in contents.members:
+            if not self._settings.filters or self.comes(member):
+                override = self._overrides.get(member.path)
+                if override is not None:
+                    mode = member.mode if member.kind == "symlink" else override.mode
+                    member = member._replace(mode=mode, uid=override.uid, gid=override.gid)
+                found.append(member._replace(path=self.place(member.path, package)))
+        conffiles = [self.place(path, package) for path in contents.conffiles]
+        return contents._replace(members=found, conffiles=conffiles)
+
+    def refuse(self, files: "Files", contents: Contents, package: str) -> None:
+        """``ResourceError`` where dpkg would not unpack a package because of these rules."""
+        targets = {diversion.to for diversion in self._diversions.values()}
+        for member in contents.members:
+            if member.path in targets and not self.forces("overwrite-diverted"):
+                raise _not_unpacked(package, "%s is the target of a diversion", member.path)
+        applied = self.applied(contents, package).members
+        if [member.path for member in applied] == [member.path for member in contents.members]:
+            return
+        self._refuse_links(files, contents, package)
+        directories = {"/"} | {m.path for m in applied if m.kind in ("directory", "symlink")}
+        for member in applied:
+            above = os.path.dirname(member.path)
+            if above not in directories and not files.is_directory(above):
+                raise _not_unpacked(package, "the directory %s for its file will not exist", above)
+
+    def _refuse_links(self, files: "Files", contents: Contents, package: str) -> None:
+        """A file that is another name of one that is left out has nothing to be linked to."""
+        gone = {member.path for member in contents.members if not self.comes(member)}
+        for member in contents.members:
+            if member.kind == "file" and member.target in gone and member.path not in gone:
+                if files.is_there(self.place(member.target, package)):
+                    raise Unknowable("%s becomes a link to an existing path" % member.path)
+                raise _not_unpacked(package, "%s is a link to an excluded file", member.path)
+
+
+def _plain(package: str) -> str:
+    return package.partition(":")[0]
+
+
+def _not_unpacked(package: str, why: str, path: str) -> ResourceError:
+    return ResourceError(
+        "%s cannot be installed: %s" % (package, why % path),
+        kind="package.conflict",
+        hint="check `dpkg-divert --list` and path-exclude in /etc/dpkg on the host",
+    )
+
+
+def read(
+    files: "Files",
+    accounts: "Accounts",
+    *,
+    home: str,
+    options: Sequence[str],
+    coming: bool,
+    trouble: Callable[[str], str],
+) -> HostRules:
+    """Read them; ``coming``: packages come as well, of which alone overrides are asked.
+
+    ``options`` are those that apt gives dpkg; for ``trouble`` see ``dpkg_settings.read``.
+    ``ResourceError`` where dpkg would refuse to work.
+    """
+    settings = dpkg_settings.read(files, home, options, trouble)
+    overrides = _overrides(_text(files, OVERRIDES), accounts) if coming else {}
+    return HostRules(_diversions(_text(files, DIVERSIONS)), overrides, settings)
+
+
+def _text(files: "Files", path: str) -> str:
+    if not files.exists(path):
+        return ""
+    text = files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
+    if text and not text.endswith("\n"):
+        raise _refused(path, "its last line has no line break")
+    return text
+
+
+def _diversions(text: str) -> Dict[str, Diversion]:
+    lines = text.split("\n")[:-1]
+    found: Dict[str, Diversion] = {}
+    taken: Set[str] = set()
+    if len(lines) % 3:
+        raise _refused(DIVERSIONS, "it ends too early")
+    for at in range(0, len(lines), 3):
+        path, to = _node(lines[at]), _node(lines[at + 1])
+        if taken & {path, to}:
+            raise _refused(DIVERSIONS, "two diversions concern %s or %s" % (path, to))
+        taken |= {path, to}
+        package = lines[at + 2]
+        found[path] = Diversion(to, "" if package == _LOCAL else package)
+    return found
+
+
+def _overrides(text: str, accounts: "Accounts") -> Dict[str, Override]:
+    found: Dict[str, Override] = {}
+    for line in text.split("\n")[:-1]:
+        words = line.split(" ", 3)
+        if len(words) != 4:
+            raise _refused(OVERRIDES, "it has the line %r" % line)
+        user, group, mode, path = words[0], words[1], words[2], _node(words[3])
+        if not mode or mode.strip("01234567") or int(mode, 8) > 0o7777:
+            raise _refused(OVERRIDES, "it has the mode %r" % mode)
+        if path in found:
+            raise _refused(OVERRIDES, "it has %s twice" % path)
+        uid, gid = _number(accounts, "user", user), _number(accounts, "group", group)
+        found[path] = Override(uid, gid, int(mode, 8))
+    return found
+
+
+def _number(accounts: "Accounts", kind: str, name: str) -> int:
+    if name.startswith("#"):
+        if not name[1:].isdigit():
+            raise _refused(OVERRIDES, "it has the %s %r" % (kind, name))
+        return int(name[1:])
+    if name.isdigit():
+        raise Unknowable("cannot tell whether the %s %s exists" % (kind, name))
+    found = accounts.number(kind, name)
+    if found is None:
+        raise _refused(OVERRIDES, "it names the %s %r, which does not exist" % (kind, name))
+    return found
+
+
+def _node(path: str) -> str:
+    """A path as dpkg keeps it."""
+    while path.startswith(("/", "./")):
+        path = path[1:] if path.startswith("/") else path[2:]
+    return "/" + path
+
+
+def _refused(path: str, why: str) -> ResourceError:
+    return ResourceError(
+        "dpkg would fail: %s: %s" % (path, why),
+        kind=REFUSED,
+        hint="fix it with `dpkg-statoverride` or `dpkg-divert` on the host",
+    )

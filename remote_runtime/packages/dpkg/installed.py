@@ -1,0 +1,93 @@
+"""What dpkg keeps of the packages that are installed (target)."""
+
+import os
+from typing import Dict, List, NamedTuple, Sequence
+
+_STATUS = "status"
+
+
+class InstalledPackage(NamedTuple):
+    """One package: its paths, its conffiles with the MD5 that each came with, its scripts."""
+
+    paths: Sequence[str]
+    conffiles: Dict[str, str]
+    scripts: Dict[str, str]
+
+
+class Installations(object):
+    """What is kept of the packages that are there: of none, where none of those that come is."""
+
+    def kept(self, name: str, scripts: Sequence[str] = ()) -> InstalledPackage:
+        """What is kept of a package, also of one of which only the configuration is left."""
+        return InstalledPackage((), {}, {})
+
+    def owners(self) -> Dict[str, int]:
+        """How many installed packages have each directory or file."""
+        return {}
+
+
+class Registry(Installations):
+    """dpkg's directory below ``root``; ``native`` is the host's own architecture."""
+
+    def __init__(self, native: str, root: str = "/var/lib/dpkg") -> None:
+        self._root = root
+        self._native = native
+
+    def kept(self, name: str, scripts: Sequence[str] = ()) -> InstalledPackage:
+        paths = [path for path in self._info(name, "list").splitlines() if path != "/."]
+        texts = {script: self._info(name, script) for script in scripts}
+        return InstalledPackage(paths, self._conffiles(name), texts)
+
+    def fingerprint(self, name: str, scripts: Sequence[str]) -> str:
+        """What ``shared.fingerprint`` makes of an installed package."""
+        from remote_runtime.protocol.package_sharing import fingerprint
+
+        kept = self.kept(name, scripts)
+        return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})
+
+    def owners(self) -> Dict[str, int]:
+        """See the base class."""
+        found: Dict[str, int] = {}
+        info = os.path.join(self._root, "info")
+        for name in os.listdir(info) if os.path.isdir(info) else ():
+            if name.endswith(".list"):
+                for path in _read(os.path.join(info, name)).splitlines():
+                    found[path] = found.get(path, 0) + 1
+        return found
+
+    def _info(self, name: str, kind: str) -> str:
+        for prefix in (name, "%s:%s" % (name, self._native)):
+            path = os.path.join(self._root, "info", "%s.%s" % (prefix, kind))
+            if os.path.isfile(path):
+                return _read(path)
+        return ""
+
+    def _conffiles(self, name: str) -> Dict[str, str]:
+        from remote_runtime.packages.apt import simulation as apt_simulation
+
+        package = name.partition(":")[0]
+        found: Dict[str, str] = {}
+        for stanza in apt_simulation.stanzas(_read(os.path.join(self._root, _STATUS))):
+            if stanza.startswith("Package: %s\n" % package) and "\nConffiles:\n" in stanza:
+                for line in stanza.partition("\nConffiles:\n")[2].splitlines():
+                    words = line.split()
+                    if not line.startswith(" "):
+                        break
+                    if len(words) >= 2:
+                        found[words[0]] = words[1]
+        return found
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def units_below(paths: Sequence[str], directories: Sequence[str]) -> List[str]:
+    """The units among some paths, without the templates of instances."""
+    names = [path.rpartition("/") for path in paths]
+    inside = tuple(directory.rstrip("/") for directory in directories)
+    return [name for directory, _, name in names if directory in inside and "@." not in name]

@@ -1,0 +1,31 @@
+"""What the file of a Debian package says of itself (target)."""
+
+from typing import TYPE_CHECKING, Mapping
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.apt import simulation as apt_simulation
+from remote_runtime.packages.values import PackageFile
+
+if TYPE_CHECKING:
+    from remote_runtime.system.process.commands import Commands
+
+_LIMIT = 1 << 20  # bytes of its control file
+
+
+def read(commands: "Commands", path: str, env: Mapping[str, str]) -> PackageFile:
+    """Name, version and architecture, and the whole control file, which begins with the name.
+
+    ``ResourceError`` where it is no such file.
+    """
+    result = commands.run(("dpkg-deb", "-f", path), env=env, limit=_LIMIT)
+    lines = [line for line in result.stdout.splitlines() if line.strip()]
+    stanza = "\n".join(lines)
+    name, version, architecture = (
+        apt_simulation.field(stanza, key) for key in ("Package", "Version", "Architecture")
+    )
+    if result.code != 0 or not (name and version):
+        why = result.tail(1) or "it has no name"
+        raise ResourceError("the source is not a Debian package: %s" % why)
+    rest = [line for line in lines if not line.startswith("Package:")]
+    control = "\n".join(["Package: " + name, *rest])
+    return PackageFile(path, name, version, architecture=architecture, control=control)

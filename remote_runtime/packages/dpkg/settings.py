@@ -1,0 +1,236 @@
+"""dpkg's own settings on a host, as they will be when apt runs it (target; in previews only)."""
+
+import os
+import re
+from typing import (
+    TYPE_CHECKING,
+    AbstractSet,
+    Callable,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Pattern,
+    Sequence,
+    Set,
+)
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.dpkg import path_patterns
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.process.commands import Commands
+
+FILE = "/etc/dpkg/dpkg.cfg"
+PARTS = "/etc/dpkg/dpkg.cfg.d"
+_OF_HOME = ".dpkg.cfg"
+REFUSED = "package.dpkg"
+_LIMIT = 1 << 20  # bytes of one file
+_PART = re.compile(r"[A-Za-z0-9_-]+\Z")
+_NAME = re.compile(r"[A-Za-z0-9-]*")
+_BLANKS = " \t\n\v\f\r"
+_INCLUDE, _EXCLUDE = "path-include", "path-exclude"
+_FORCE = {"force": True, "no-force": False, "refuse": False}
+_FORCING = tuple(name + "-" for name in _FORCE)
+_CONFFILES = ("confnew", "confold", "confdef", "confmiss", "confask")
+_FORCED = (*_CONFFILES, "overwrite", "overwrite-diverted")
+_THINGS = (*_FORCED, "all", "depends", "unsafe-io")  # that every dpkg knows
+_DECIDING = tuple(
+    "--" + name
+    for name in (
+        "pre-invoke", "post-invoke", "status-logger", "status-fd", "no-act", "dry-run", "simulate",
+        "root", "instdir", "admindir", "abort-after",
+    )
+)  # fmt: skip
+_PLAIN = ("--no-debsig", "--log")
+
+
+class Filter(NamedTuple):
+    """A pattern of paths that come or do not. ``directory`` is what it has before its first
+    wildcard: directories that begin so come although another pattern leaves them out.
+    """
+
+    pattern: "Pattern[bytes]"
+    include: bool
+    directory: bytes
+
+
+class Settings(NamedTuple):
+    """The ``filters`` in their order, of which the last that fits counts, and what is ``forced``
+    of all that has a say in what a package leaves on a host. ``unclear`` says why nobody can tell
+    whether dpkg does anything, "" where it does.
+    """
+
+    filters: Sequence[Filter]
+    forced: AbstractSet[str]
+    unclear: str = ""
+
+
+class _Reader(object):
+    """``others`` are the options that only dpkg knows, each with where it stands."""
+
+    def __init__(self) -> None:
+        self.filters: List[Filter] = []
+        self.forced: Set[str] = set()
+        self.others: Dict[str, str] = {}
+        self._where = "DPkg::Options"
+
+    def line(self, line: str, where: str) -> None:
+        """One line of a file."""
+        self._where = where
+        line = line.rstrip(_BLANKS)
+        if not line or line.startswith("#"):
+            return
+        found = _NAME.match(line)
+        name = found.group() if found else ""
+        value = _value(line[len(name) :])
+        if not name or name.startswith("-"):
+            raise _refused("%s: unknown option '%s'" % (where, name))
+        if value is None and len(line) > len(name):
+            raise _refused("%s: unbalanced quotes in '%s'" % (where, name))
+        if name in (_INCLUDE, _EXCLUDE, *_FORCE):
+            if value is None:
+                raise _refused("%s: '%s' requires a value" % (where, name))
+            self._set(name, value)
+            return
+        for option in _FORCE:
+            if name.startswith(option + "-"):
+                if value is not None:
+                    raise _refused("%s: unknown option '%s'" % (where, name))
+                self._set(option, name[len(option) + 1 :])
+                return
+        self._other("--" + name if value is None else "--%s=%s" % (name, value))
+
+    def words(self, words: Sequence[str]) -> None:
+        """The words of a command line."""
+        self._where = "DPkg::Options"
+        waiting = list(reversed(words))
+        while waiting:
+            word = waiting.pop()
+            name, equals, value = word[2:].partition("=")
+            if not word.startswith("--"):
+                continue
+            if word[2:] in (_INCLUDE, _EXCLUDE, *_FORCE):
+                self._set(word[2:], waiting.pop() if waiting else "")
+            elif equals and name in (_INCLUDE, _EXCLUDE):
+                self._set(name, value)
+            elif name.startswith(_FORCING):
+                for option in _FORCE:
+                    if word.startswith("--%s-" % option):
+                        self._set(option, word[len(option) + 3 :])
+            else:
+                self._other(word)
+
+    def _other(self, option: str) -> None:
+        name, equals, _ = option.partition("=")
+        if name not in _PLAIN or bool(equals) is not (name == "--log"):
+            self.others.setdefault(option, self._where)
+
+    def _set(self, name: str, value: str) -> None:
+        if name in _FORCE:
+            for thing in value.split(","):
+                if thing not in _THINGS:
+                    self._other("--%s-%s" % (name, thing))
+                things = _FORCED if thing == "all" else (thing,)
+                (self.forced.update if _FORCE[name] else self.forced.difference_update)(things)
+            return
+        pattern = os.fsencode(value)
+        wild = re.search(b"[%s]" % re.escape(path_patterns.SPECIAL), pattern)
+        directory = pattern[: wild.start()] if wild else pattern
+        self.filters.append(
+            Filter(path_patterns.compiled(pattern), name == _INCLUDE, directory.rstrip(b"/"))
+        )
+
+
+def _value(rest: str) -> Optional[str]:
+    """The value that stands behind an option's name; None for none, and for half a quotation."""
+    if not rest:
+        return None
+    value = rest[1:]
+    value = (value[1:] if value.startswith("=") else value).lstrip(_BLANKS)
+    if value[:1] not in ("'", '"') or not value:
+        return value
+    return value[1:-1] if value[-1] == value[0] else None
+
+
+def _refused(message: str) -> ResourceError:
+    return ResourceError(
+        "dpkg would fail: " + message,
+        kind=REFUSED,
+        hint="fix that file on the host, for example in an earlier file resource",
+    )
+
+
+def _all_known(option: str) -> str:
+    return ""
+
+
+def read(
+    files: "Files",
+    home: str,
+    options: Sequence[str],
+    trouble: Callable[[str], str] = _all_known,
+) -> Settings:
+    """Read the host's files, with ``options`` behind them, which apt gives dpkg.
+
+    ``option_problem`` says what dpkg has against an option of its command line, "" for nothing.
+    ``ResourceError`` where dpkg would not start, ``Unknowable`` where it cannot be told.
+    """
+    reader = _Reader()
+    for path in _paths(files, home):
+        text = files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
+        for number, line in enumerate(text.split("\n"), 1):
+            reader.line(line, "%s:%d" % (path, number))
+    reader.words(options)
+    unclear = ""
+    for option, where in reader.others.items():
+        try:
+            why = trouble(option)
+        except Unknowable as error:
+            why, unclear = "", error.message
+        if why:
+            raise _refused("%s: %s" % (where, why))
+        if option.partition("=")[0] in _DECIDING:
+            unclear = "the effect of dpkg's option %s is not known until it runs" % option
+    return Settings(reader.filters, frozenset(reader.forced), unclear)
+
+
+def _paths(files: "Files", home: str) -> List[str]:
+    """The files that dpkg reads, in its order."""
+    names = files.entries(PARTS) if files.is_directory(PARTS) else []
+    found = [os.path.join(PARTS, name) for name in sorted(names) if _PART.match(name)]
+    found += [FILE, os.path.join(home, _OF_HOME)]
+    there = [path for path in found if files.exists(path)]
+    for path in there:
+        if files.is_directory(path):
+            raise _refused("%s is a directory" % path)
+    return there
+
+
+_OPTION = re.compile(
+    r"^(?P<own>Binary::apt-get::)?DPkg::Options::\S* \"(?P<value>.*)\";$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def of_apt(dump: str) -> List[str]:
+    """The options that apt-get gives dpkg, as ``apt-config dump`` prints its settings."""
+    found = [fits.groupdict() for fits in _OPTION.finditer(dump)]
+    return [one["value"] for own in (False, True) for one in found if bool(one["own"]) is own]
+
+
+def option_problem(commands: "Commands", option: str) -> str:
+    """What the host's dpkg has against an option, "" for nothing; ``Unknowable`` where another one,
+    which stands in its files, keeps it from saying so."""
+    result = commands.run(["dpkg", option, "--version"])
+    if result.code == 0:
+        return ""
+    said = result.stderr.partition("\n")[0].partition("dpkg: error: ")[2]
+    name = option[2:].partition("=")[0]
+    named = (option, "'%s'" % name, "'%s'" % name.partition("-")[2], "--" + name)
+    ours = any(one in said for one in named)
+    if said.startswith(("configuration error", "unknown force")) and not ours:
+        raise Unknowable("cannot query the settings of dpkg: they are invalid")
+    return said.rpartition(": ")[2] or "dpkg does not accept %s" % option

@@ -1,0 +1,66 @@
+"""Which packages dpkg triggers when others come or go (target; in previews only)."""
+
+import os
+from typing import TYPE_CHECKING, Dict, Iterable, List, Sequence, Set
+
+from remote_runtime.packages.dpkg.database import ADMIN
+from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+from remote_runtime.system.paths import is_within
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+_LIMIT = 1 << 20  # bytes of one file
+
+
+def interests(files: "Files", admin: str = ADMIN) -> Dict[str, Set[str]]:
+    """The triggers that installed packages wait for: paths and names, each with the packages."""
+    directory = os.path.join(admin, "triggers")
+    found: Dict[str, Set[str]] = {}
+    for name in files.entries(directory) if files.is_directory(directory) else ():
+        path = os.path.join(directory, name)
+        if name in ("Lock", "Unincorp") or files.is_directory(path):
+            continue
+        for line in files.read(path, _LIMIT, follow=True).decode("utf-8", "replace").splitlines():
+            words = line.split()
+            if name == "File" and len(words) >= 2:
+                found.setdefault(words[0], set()).add(_package(words[1]))
+            elif name != "File" and words:
+                found.setdefault(name, set()).add(_package(words[0]))
+    return found
+
+
+def _package(word: str) -> str:
+    return word.partition("/")[0]
+
+
+def declared(control: str, directive: str) -> List[str]:
+    """The triggers that a package's control file names with ``interest`` or ``activate``."""
+    lines = (line.split("#")[0].split() for line in control.splitlines())
+    return [words[1] for words in lines if len(words) == 2 and words[0].startswith(directive)]
+
+
+def activated(calls: Iterable[Call]) -> Set[str]:
+    """The triggers that scripts activate themselves."""
+    found: Set[str] = set()
+    for call in calls:
+        if call.name == "dpkg-trigger":
+            names = [word for word in call.words[1:] if not word.startswith("-")]
+            found.update(name for name in names if UNKNOWN not in name)
+    return found
+
+
+def triggered(
+    waiting: Dict[str, Set[str]], paths: Sequence[str], names: Set[str]
+) -> Dict[str, List[str]]:
+    """The packages that these paths and names trigger, each with its triggers."""
+    found: Dict[str, List[str]] = {}
+    for trigger, packages in sorted(waiting.items()):
+        if trigger.startswith("/"):
+            hit = trigger in names or any(is_within(path, trigger) for path in paths)
+        else:
+            hit = trigger in names
+        for package in packages if hit else ():
+            found.setdefault(package, []).append(trigger)
+    return found

@@ -1,0 +1,1 @@
+"""Packages of programming languages, in directories of their own."""

@@ -1,0 +1,362 @@
+"""What pip and npm have in common: packages in many directories instead of one host (target).
+
+A package is known by its name and its directory. The directories are read as files, and a program
+is started only for what is to change. It runs as the owner of the directory.
+"""
+
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Union,
+)
+
+from remote_runtime.base import (
+    Effect,
+    Item,
+    PackageEffect,
+    Properties,
+    Uncertainty,
+    Unknowable,
+    UnknownEffect,
+)
+from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN, below
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.environments import place as places
+from remote_runtime.packages.environments.place import Place
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import DOWNLOAD, Available, Installed, Operation, VersionChange
+
+if TYPE_CHECKING:
+    from remote_runtime.host.ports import Host
+    from remote_runtime.system.process.commands import Result
+
+_LAST = 9  # behind the package managers of the system
+ASKING = 60  # seconds for a question to an index
+Inventory = Dict[str, Installed]
+
+
+class PlannedPackage(NamedTuple):
+    """One package of the plan: its ``name`` as it is installed, and the properties that say where.
+
+    ``key`` is its name in reports and for the rest of the type, ``id`` that of the resource.
+    """
+
+    key: str
+    name: str
+    directory: str
+    properties: Properties
+    id: str
+
+    def text(self, key: str) -> Optional[str]:
+        """A property, None where it is not set."""
+        value = self.properties.get(key)
+        return None if value is None else str(value)
+
+    @property
+    def options(self) -> List[str]:
+        """What is added to the command that installs."""
+        return [str(word) for word in self.properties.get("options") or ()]
+
+
+class EnvironmentManager(PackageManager):
+    """Packages in directories. A subclass names the properties that a resource needs in ``keys``,
+    one of which has to be set. ``removes_alone``: what only a removed package needed stays."""
+
+    priority = _LAST
+    batches = False
+    removes_alone = False
+    keys: Tuple[str, ...] = ()
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.refreshed = True  # there are no lists
+        self._wanted: Dict[str, PlannedPackage] = {}
+        self._inventories: Dict[str, Tuple[Any, Any]] = {}
+        self._asked: Dict[Tuple[str, ...], Union[Available, ResourceError]] = {}
+        self._resolved: Set[str] = set()  # keys of which all that comes along is known
+
+    # -- which packages ---------------------------------------------------------------------------
+
+    def unsupported_reason(self, properties: Properties) -> str:
+        """See the base class."""
+        if not any(properties.get(key) for key in self.keys):
+            return "it needs %s" % " or ".join(self.keys)
+        return self._lacking(properties)
+
+    def _lacking(self, properties: Properties) -> str:
+        """Which program is missing, or ""."""
+        return ""
+
+    def takes(self, item: Item) -> bool:
+        """See the base class."""
+        own = item.provider in ("", self.name)
+        return own and any(item.properties.get(key) for key in self.keys)
+
+    def title(self, item: Item) -> str:
+        """See the base class."""
+        wanted = self._wanted_of(item)
+        self._wanted[wanted.key] = wanted
+        return wanted.key
+
+    def _wanted_of(self, item: Item) -> PlannedPackage:
+        """What a resource wants, and in which directory."""
+        raise NotImplementedError
+
+    # -- what is installed ------------------------------------------------------------------------
+
+    def status(self, name: str) -> Installed:
+        """What is in the package's directory, which is listed once for all packages in it."""
+        wanted = self._wanted[name]
+        return self._installed(wanted)
+
+    def _installed(self, wanted: PlannedPackage) -> Installed:
+        """What is in the directory of a package."""
+        raise NotImplementedError
+
+    def _once(self, directory: str, read: Callable[[], Any]) -> Any:
+        """What a directory holds, read again once anything has changed."""
+        world = self.context.world
+        now = (self.context.acted, self.context.noop, world and (id(world), world.sequence))
+        known = self._inventories.get(directory)
+        if known is None or known[0] != now or world is not None:
+            known = self._inventories[directory] = (now, read())
+        return known[1]
+
+    def planned(self, name: str) -> Installed:
+        """See the base class. An earlier change in the same directory may bring a package along."""
+        planned = self.planned_versions()
+        if name in planned:
+            version = planned[name]
+            return Installed(version, "installed" if version else "not-installed")
+        found = self.status(name)
+        directory = self._wanted[name].directory
+        for other in planned:
+            known = self._wanted.get(other)
+            if known is not None and known.directory == directory and other not in self._resolved:
+                self.context.suppose("%s may bring or change it, too" % known.id)
+                break
+        return found
+
+    def _is_planned(self, path: str) -> bool:
+        """Whether an earlier resource of a preview makes a file of which nothing more is known."""
+        world = self.context.world
+        if world is None:
+            return False
+        node = world.layer.find(path, True).node
+        return node is not None and node.kind == "something"
+
+    # -- what could be installed ------------------------------------------------------------------
+
+    def available(self, name: str) -> Available:
+        """What the index has of a package; asked once per run."""
+        if self.context.options.status_only:
+            return Available()
+        wanted = self._wanted[name]
+        question = (
+            wanted.directory,
+            wanted.name,
+            *wanted.options,
+            wanted.text("index_url") or "",
+        )
+        found = self._asked.get(question)
+        if found is None:
+            try:
+                found = self._look_up(wanted)
+            except ResourceError as error:
+                if not self.context.noop:
+                    raise
+                found = error
+            self._asked[question] = found
+        if isinstance(found, ResourceError):
+            raise found
+        return found
+
+    def _look_up(self, wanted: PlannedPackage) -> Available:
+        """What can be installed of a package; ``ResourceError`` where that cannot be told."""
+        raise NotImplementedError
+
+    def unreachable(self, why: str, result: "Result") -> ResourceError:
+        """The error for an index that does not answer: in a preview, the result is unknown."""
+        if self.context.noop:
+            return Unknowable(why)
+        hint = "check index_url, the proxy and the network of the host"
+        return ResourceError(why, kind=DOWNLOAD, hint=hint, output=result.tail())
+
+    def not_listed(self, name: str) -> Tuple[str, str]:
+        """See the base class."""
+        wanted = self._wanted[name]
+        return (
+            "the index has no package %s that can be installed in %s"
+            % (wanted.name, wanted.directory),
+            "check the name and index_url",
+        )
+
+    def lists_outdated(self, max_age: Optional[float]) -> str:
+        """There are none."""
+        return ""
+
+    def holder(self) -> str:
+        """Neither program has a lock."""
+        return ""
+
+    def providers_of(self, name: str) -> Sequence[str]:
+        """No package stands for others."""
+        return ()
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def place(self, wanted: PlannedPackage) -> Place:
+        """The directory of a package. ``ResourceError`` where it cannot be used."""
+        return places.of(self.context, wanted.directory, wanted.text("owner"))
+
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """See the base class: all but what the index would send."""
+        wanted = self._wanted[operation.name]
+        self._require_ready(wanted)
+        if not self.context.noop:
+            return ()
+        if operation.removal:
+            if self.removes_alone:
+                self._resolved.add(wanted.key)
+            return ()
+        self._making(wanted, "")  # where that fails, so does the push
+        resolved = self._resolve(operation, wanted)
+        if resolved is None:
+            self.context.suppose("if %s finds what it needs" % wanted.id)
+            return self._differing(wanted)
+        self._resolved.add(wanted.key)
+        there = {name: one.version for name, one in self._everything(wanted).items()}
+        found = []
+        for name, version in sorted(resolved.items()):
+            before = self.planned_versions().get(self._key(name, wanted.directory))
+            before = there.get(name, "") if before is None else before
+            if before != version and name != wanted.name:
+                found.append(VersionChange(self._key(name, wanted.directory), before, version))
+        return found
+
+    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
+        """All versions that the program would install, by its own rehearsal; None where that does
+        not tell. ``Unknowable`` where it would fail."""
+        raise NotImplementedError
+
+    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
+        """What is known to change, without that."""
+        return ()
+
+    def _require_ready(self, wanted: PlannedPackage) -> Place:
+        """``ResourceError`` for what keeps a package from being installed."""
+        raise NotImplementedError
+
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """The directory with files that are not known, and the version."""
+        if not self.context.noop:
+            return ()
+        wanted = self._wanted[operation.name]
+        version = "" if operation.removal else operation.version or self._newest(operation.name)
+        others = [PackageEffect(change.name, change.after) for change in foreseen]
+        by = wanted.id
+        doubt = Uncertainty(UNKNOWN, "%s changes what is in %s" % (by, wanted.directory))
+        inside = below(wanted.directory)
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            read = kind in ("path", "attributes") and self._reads(wanted, value)
+            return not read and inside(kind, value, present)
+
+        made: List[Effect] = []
+        try:
+            made += [] if operation.removal else self._making(wanted, by)
+        except ResourceError:
+            pass  # it is told where the package is looked at
+        return [
+            *made,
+            UnknownEffect(doubt, covers),
+            PackageEffect(operation.name, version),
+            *others,
+        ]
+
+    def _newest(self, name: str) -> str:
+        return self._candidate(name) or "present"
+
+    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
+        """Whether a path tells what is installed: what may change there, ``planned`` says."""
+        raise NotImplementedError
+
+    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
+        """What a push would make for a package, beside it."""
+        return []
+
+    def _rehearsed(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
+        """The effects of making the directory. ``ResourceError`` where that would fail."""
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        with self.context.ignoring():
+            world = self.context.world_with(())
+        host = Overlay(world, by, context=self.context)
+        self._make(host, place)
+        return list(host.record.effects)
+
+    @staticmethod
+    def _make(host: "Host", place: Place) -> None:
+        host.files.mkdir(place.path, 0o755, place.uid, place.gid)
+
+    def _made(self, place: Place) -> None:
+        """Make the directory."""
+        from remote_runtime.host.machine.machine import machine
+
+        self._make(machine(self.context), place)
+
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """See the base class. What one brings along, the next finds: each is changed alone."""
+        wanted = self._wanted[operation.name]
+        place = self._require_ready(wanted)
+        if not operation.removal:
+            place = self._prepare(wanted, place)
+        before = dict(self._everything(wanted))
+        self.context.progress(str(operation))
+        try:
+            with self.context.unkillable():
+                self._run(operation, wanted, place)
+        finally:
+            self._inventories.clear()
+        after = self._everything(wanted)
+        changed = []
+        for name in sorted({*before, *after}):
+            old, new = before.get(name, Installed()), after.get(name, Installed())
+            if old.version != new.version and name != wanted.name:
+                key = self._key(name, wanted.directory)
+                changed.append(VersionChange(key, old.version, new.version))
+        return changed
+
+    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
+        """Make the directory where it is missing."""
+        raise NotImplementedError
+
+    def _everything(self, wanted: PlannedPackage) -> Inventory:
+        """All packages that are installed beside one."""
+        raise NotImplementedError
+
+    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
+        """Change a package. ``ResourceError``."""
+        raise NotImplementedError
+
+    def _key(self, name: str, directory: str) -> str:
+        """The name of a package in reports."""
+        return "%s in %s" % (name, directory)
+
+    def command(
+        self, place: Place, argv: Sequence[str], timeout: Optional[float] = None, **options: Any
+    ) -> "Result":
+        """Run a program as the owner of a place."""
+        user, group = place.identity()
+        return self.context.commands.run(
+            argv, cwd="/", user=user, group=group, timeout=timeout, limit=8 << 20, **options
+        )

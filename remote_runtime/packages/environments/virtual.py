@@ -1,0 +1,162 @@
+"""Reads virtual environments of Python from their files (target).
+
+What is installed are directories ``NAME-VERSION.dist-info``; older tools leave ``.egg-info``.
+"""
+
+import os
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Tuple
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.environments.names import normalized
+from remote_runtime.packages.environments.place import KIND
+from remote_runtime.packages.values import Installed
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+
+CONFIGURATION = "pyvenv.cfg"
+_OWN = {"bin", "include", "lib", "lib64", "share"}  # that the program makes before its settings
+_EXTERNAL = "EXTERNALLY-MANAGED"
+_SHOWN = 3
+_LARGEST = 1 << 16
+HINT = "use the path of a virtual environment, such as /opt/NAME/venv; ccm makes a missing one"
+
+
+class Environment(NamedTuple):
+    """``version`` of its Python as ``3.11``; ``packages`` is the directory that they are in, "" for
+    one that is not complete. ``is_planned``: nothing of it is there yet. ``full_version`` is as
+    ``3.11.2`` where that is known."""
+
+    path: str
+    version: str = ""
+    packages: str = ""
+    is_planned: bool = False
+    full_version: str = ""
+
+    @property
+    def python(self) -> str:
+        """Its interpreter."""
+        return os.path.join(self.path, "bin", "python")
+
+    @property
+    def reads(self) -> List[str]:
+        """The paths that decide what runs in it."""
+        if self.is_planned:
+            return []
+        found = [os.path.join(self.path, "bin"), self.python]
+        found.append(os.path.join(self.path, CONFIGURATION))
+        if self.packages:
+            above = os.path.dirname(self.packages)
+            found += [os.path.dirname(above), above, self.packages]
+        return found
+
+
+def find(files: "Files", path: str) -> Environment:
+    """The environment at a path where a directory is. ``ResourceError`` for any other directory."""
+    settings = os.path.join(path, CONFIGURATION)
+    if not _is_file(files, settings):
+        _require_new(files, path)
+        return Environment(path)
+    full = _version(files.read(settings, _LARGEST, follow=True).decode("utf-8", "replace"))
+    version = ".".join(full.split(".")[:2])
+    lib = os.path.join(path, "lib")
+    there: Dict[str, str] = {}
+    if _is_directory(files, lib):
+        for name in files.entries(lib):
+            python = _python(name)
+            packages = os.path.join(lib, name, "site-packages")
+            if python and _is_directory(files, packages):
+                there[python] = packages
+    found = version if version in there else (sorted(there) or [""])[-1]
+    known = full if version == found else ""
+    return Environment(path, found or version, there.get(found, ""), full_version=known)
+
+
+def _version(settings: str) -> str:
+    """``3.11.2`` of the settings of an environment, "" where they do not say."""
+    for line in settings.splitlines():
+        key, _, value = line.partition("=")
+        if key.strip() in ("version", "version_info"):
+            return ".".join(value.strip().split(".")[:3])
+    return ""
+
+
+def _require_new(files: "Files", path: str) -> None:
+    """``ResourceError`` for a directory that holds more than the beginning of an environment."""
+    held = files.entries(path)
+    others = [name for name in held if name not in _OWN]
+    programs = os.path.join(path, "bin")
+    if not others and not (_is_directory(files, programs) and files.entries(programs)):
+        return
+    what = "it contains %s" % ", ".join((others or held)[:_SHOWN])
+    if _is_system(files, path):
+        what = "its Python belongs to the package manager of the system (PEP 668)"
+    raise ResourceError("%s is not a virtual environment: %s" % (path, what), kind=KIND, hint=HINT)
+
+
+def _is_system(files: "Files", path: str) -> bool:
+    """Whether a directory has the Python of the system, or one that is managed by another tool."""
+    if path in ("/", "/usr", "/usr/local"):
+        return True
+    lib = os.path.join(path, "lib")
+    names = files.entries(lib) if _is_directory(files, lib) else []
+    return any(
+        _is_file(files, os.path.join(lib, name, _EXTERNAL)) for name in names if _python(name)
+    )
+
+
+def inventory(files: "Files", environment: Environment) -> Dict[str, Tuple[str, str]]:
+    """Version and directory of each package, by its name as all spellings have it."""
+    found: Dict[str, Tuple[str, str]] = {}
+    if not environment.packages:
+        return found
+    for entry in files.entries(environment.packages):
+        name, version = _split(entry)
+        if name and normalized(name) not in found:
+            found[normalized(name)] = (version, entry)
+    return found
+
+
+def _split(entry: str) -> Tuple[str, str]:
+    """Name and version of what is listed, "" for what is no package."""
+    if entry.startswith("~"):
+        return "", ""  # what pip leaves of a removal that was cut off
+    if entry.endswith(".dist-info"):
+        name, _, version = entry[: -len(".dist-info")].partition("-")
+        return name, version
+    if not entry.endswith(".egg-info"):
+        return "", ""
+    parts = entry[: -len(".egg-info")].split("-")  # the rest is a Python and a platform
+    return (parts[0], parts[1]) if len(parts) > 1 else ("", "")
+
+
+def _python(name: str) -> str:
+    """``3.11`` of a directory such as ``python3.11``, "" for any other."""
+    for kind in ("python", "pypy"):
+        version = name[len(kind) :] if name.startswith(kind) else ""
+        numbers = version.split(".")
+        if len(numbers) == 2 and all(number.isdigit() for number in numbers):
+            return version
+    return ""
+
+
+def installed(files: "Files", environment: Environment, found: Tuple[str, str]) -> Installed:
+    """What is installed by an entry of the inventory. An installation that was cut off has no file
+    INSTALLER, which is written last."""
+    version, entry = found
+    if entry.endswith(".egg-info"):
+        return Installed(version, "installed")
+    directory = os.path.join(environment.packages, entry)
+    if all(_is_file(files, os.path.join(directory, name)) for name in ("METADATA", "INSTALLER")):
+        return Installed(version, "installed")
+    return Installed("", "half-installed")
+
+
+def _is_file(files: "Files", path: str) -> bool:
+    found = files.status(path, follow=True)
+    return found is not None and found.kind == "file"
+
+
+def _is_directory(files: "Files", path: str) -> bool:
+    found = files.status(path, follow=True)
+    return found is not None and found.kind == "directory"

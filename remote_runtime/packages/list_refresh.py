@@ -1,0 +1,148 @@
+"""Refreshing the package lists behind repositories that have changed (target)."""
+
+import os
+from bisect import bisect
+from contextlib import suppress
+from typing import TYPE_CHECKING, Dict, List, Sequence
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import package_ports
+from remote_runtime.item import Item
+from remote_runtime.packages.dpkg.database import is_used
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.packages.manager import PackageManager
+
+_TYPE = "repository"
+_PACKAGE = "package"
+
+
+class PackageListReader(package_ports.PackageListReader):
+    """Reads the lists as they are, or in a preview as they will be."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+
+    def pending(self, manager: str) -> bool:
+        """See the base class."""
+        return self.is_last(manager) and self._outdated(manager)
+
+    def is_last(self, manager: str) -> bool:
+        """Whether no repository has its turn before the next package, or the end."""
+        turns = self._turns(manager)
+        now = self._context.position
+        repository = bisect(turns.repositories, now)
+        if repository == len(turns.repositories):
+            return True
+        package = bisect(turns.packages, now)
+        behind = turns.packages[package : package + 1]
+        return bool(behind) and behind[0] < turns.repositories[repository]
+
+    def _turns(self, manager: str) -> "RefreshPlan":
+        known: Dict[str, RefreshPlan] = self._context.one(_all_turns)
+        if manager not in known:
+            known[manager] = RefreshPlan(self._context, manager)
+        return known[manager]
+
+    def _outdated(self, manager: str) -> bool:
+        from remote_runtime.resources.repository import paths
+
+        context = self._context
+        names = self._turns(manager).names
+        files = [paths.sources(manager, name) for name in names]
+        files += [path for name in names for path in paths.keys(manager, name)]
+        world = context.world
+        if world is not None:
+            for path in files:
+                world.files.exists(path)  # whoever may change it is noted
+            if any(path in world.layer.nodes for path in files):
+                return True
+        return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
+
+
+class RefreshPlan(object):
+    """What the plan has for one package manager: the ``names`` of the repositories whose lists it
+    reads, and the places in the plan, in their order, of these and of packages."""
+
+    def __init__(self, context: "Context", manager: str) -> None:
+        usual = "apt" if is_used() else "dnf"
+
+        def peers(kind: str) -> List[Item]:
+            return [one for one in context.peers(kind) if (one.provider or usual) == manager]
+
+        read = [item for item in peers(_TYPE) if _reads(item)]
+        self.names = [item.name for item in read]
+        self.repositories = sorted(item.index for item in read)
+        self.packages = sorted(item.index for item in peers(_PACKAGE) if item.managed)
+
+
+def _all_turns(context: "Context") -> Dict[str, RefreshPlan]:
+    return {}
+
+
+def _reads(item: Item) -> bool:
+    """Whether the package manager reads the lists of this repository once it had its turn."""
+    given = item.properties.get
+    apart = item.noop or item.monitor_only or item.left_out
+    wanted = given("ensure") != "absent" and given("enabled") is not False
+    return item.managed and wanted and not apart
+
+
+def _is_older(files: Sequence[str]) -> bool:
+    """Whether apt has not refreshed its lists since one of these files changed."""
+    from remote_runtime.packages.apt.lists import Lists
+
+    times: List[float] = []
+    for path in files:
+        try:
+            times.append(os.lstat(path).st_mtime)
+        except OSError:
+            continue
+    return max(times, default=0.0) > Lists().last_refreshed()
+
+
+class PackageLists(PackageListReader, package_ports.PackageLists):
+    """Refreshes the lists with the package manager."""
+
+    def outdate(self, manager: str, repository: str) -> None:
+        """See the base class."""
+        self._context.outdated_lists.setdefault(manager, []).append(repository)
+
+    def refresh(self, manager: str) -> None:
+        """See the base class."""
+        self._context.progress("refreshing the package lists")
+        names = self._context.outdated_lists.get(manager, ())
+        provider = _provider(self._context, manager)
+        try:
+            provider.refresh_lists(self._context.options.lock_timeout, names)
+        except ResourceError:
+            keep_outdated(self._context, manager)
+            raise
+
+
+def keep_outdated(context: "Context", manager: str) -> None:
+    """Date the repositories of the run after the lists, so that the next run refreshes them: a
+    refresh that failed dates the lists anew, too."""
+    from remote_runtime.resources.repository import paths
+
+    for item in context.peers(_TYPE):
+        with suppress(OSError):
+            os.utime(paths.sources(manager, item.name), None)
+
+
+def _provider(context: "Context", manager: str) -> "PackageManager":
+    if manager == "apt":
+        from remote_runtime.packages.managers import apt
+
+        return apt.Apt(context)
+    from remote_runtime.packages.managers import dnf
+
+    return dnf.Dnf(context)
+
+
+def refresh_at_the_end(context: "Context") -> None:
+    """Refresh lists that repositories of this run have outdated and no later turn has refreshed.
+    ``ResourceError`` where that fails."""
+    for manager in list(context.outdated_lists):
+        PackageLists(context).refresh(manager)

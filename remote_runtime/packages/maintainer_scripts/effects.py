@@ -1,0 +1,232 @@
+"""What the maintainer scripts of a package do to paths, where that can be known (target)."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Callable, Dict, List, NamedTuple, Optional, Sequence
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.effects import PathEffect
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.maintainer_scripts import calls as script_calls
+from remote_runtime.packages.maintainer_scripts.interpreter import Interpreter
+from remote_runtime.packages.maintainer_scripts.path_commands import PathCommands
+from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.syntax import ParseError
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+
+if TYPE_CHECKING:
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.files import Files
+
+_OVERRIDES, _DIVERSIONS = "/var/lib/dpkg/statoverride", "/var/lib/dpkg/diversions"
+_LIMIT = 1 << 20  # bytes of one of them
+_SHELL = re.compile(r"#![ \t]*(?:/usr)?/bin/(?:env )?(?:sh|dash|bash)\b")
+_DIRECTORIES = ("/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/local/sbin")
+_TEMPORARY = "/tmp/.ccm-mktemp"
+# What dpkg and debconf set, and what of the rest of the environment a script may ask for.
+_ENVIRONMENT = {
+    "DPKG_ROOT": "",
+    "DPKG_MAINTSCRIPT_ARCH": UNKNOWN,
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": UNKNOWN,
+    "PWD": "/",
+    "IFS": UNKNOWN,
+    "LANG": UNKNOWN,
+    "LC_ALL": UNKNOWN,
+    "HOSTNAME": UNKNOWN,
+    "RANDOM": UNKNOWN,
+    "UID": "0",
+    "EUID": "0",
+}
+
+Lay = Callable[[PathEffect], None]
+
+
+class Declared(NamedTuple):
+    """What a declarative call does, and the paths that it may change beside."""
+
+    effects: List[PathEffect]
+    open: Sequence[str]
+
+
+class Open(NamedTuple):
+    """A call of which the outcome is not known: the ``paths`` that it may change, patterns as well;
+    None for anything. ``text`` are its words."""
+
+    call: str
+    paths: Optional[Sequence[str]]
+    text: str = ""
+
+
+class ScriptOutcome(NamedTuple):
+    """``effects`` on paths, all ``calls`` that may run, and those that leave something ``open``."""
+
+    effects: List[PathEffect]
+    calls: List[Call]
+    open: List[Open]
+
+
+def variables(package: str, script: str) -> Dict[str, str]:
+    """The environment of a maintainer script."""
+    name = package.partition(":")[0]
+    return dict(
+        _ENVIRONMENT, DPKG_MAINTSCRIPT_PACKAGE=name, DPKG_MAINTSCRIPT_NAME=script.split(" ")[0]
+    )
+
+
+def possible_calls(package: str, name: str, text: str, arguments: Sequence[str]) -> List[Call]:
+    """All calls of a script that its arguments do not exclude, whatever the host is like."""
+    found: List[Call] = []
+
+    def handle(call: Call) -> Optional[bool]:
+        found.append(call)
+        return None
+
+    if is_shell(text):
+        try:
+            Interpreter(handle, lambda kind, path: None, variables(package, name)).run(
+                text, arguments
+            )
+        except ParseError:
+            pass  # what was found counts; the rest is open where the script is followed
+    return found
+
+
+def is_shell(text: str) -> bool:
+    """Whether a script is a shell's; one without a first line of its own is."""
+    return not text.startswith("#!") or _SHELL.match(text) is not None
+
+
+class ScriptEffects(object):
+    """Follows the scripts of one package.
+
+    ``files`` and ``accounts`` are those that there will be when they run, ``lay`` has an effect
+    seen by what comes later. ``declared`` tells what a declarative call does: its effects, or the
+    paths that it may change; None where it is none.
+    """
+
+    def __init__(
+        self,
+        files: "Files",
+        accounts: "Accounts",
+        lay: Lay,
+        declared: Callable[[Call], Optional[Declared]] = lambda call: None,
+    ) -> None:
+        self._files, self._accounts, self._lay = files, accounts, lay
+        self._declared = declared
+        self._found = ScriptOutcome([], [], [])
+        self._commands = PathCommands(files, accounts)
+
+    def follow(self, package: str, name: str, text: str, arguments: Sequence[str]) -> ScriptOutcome:
+        """What a script does that is called with these arguments."""
+        self._found = ScriptOutcome([], [], [])
+        if not is_shell(text):
+            program = text.partition("\n")[0][2:].split()
+            self._found.open.append(Open(program[0] if program else name, None, text))
+            return self._found
+        try:
+            Interpreter(self._handle, self._look, variables(package, name)).run(text, arguments)
+        except ParseError:
+            self._found.open.append(Open(name, None, text))
+        return self._found
+
+    # -- questions --------------------------------------------------------------------------------
+
+    def _look(self, kind: str, path: str) -> Optional[bool]:
+        try:
+            return self._looked(kind, path)
+        except (ResourceError, Unknowable):
+            return None
+
+    def _looked(self, kind: str, path: str) -> Optional[bool]:
+        if kind == "command":
+            return self._program(path)
+        if kind == "diverted":
+            return path in self._lines(_DIVERSIONS)
+        if kind in "Lh":
+            return bool(self._files.link(path))
+        if kind == "d":
+            return self._files.is_directory(path)
+        if kind in "er":
+            return self._files.exists(path)
+        status = self._files.status(path, follow=True)
+        if status is None:
+            return False
+        if kind == "f":
+            return status.kind == "file"
+        if kind == "x":
+            return status.kind == "directory" or bool(status.mode & 0o111)
+        if kind == "s" and status.kind == "file":
+            return status.size > 0
+        return True if kind == "w" else None
+
+    def _program(self, name: str) -> bool:
+        directories = [""] if name.startswith("/") else _DIRECTORIES
+        found = (self._files.status(os.path.join(f, name), follow=True) for f in directories)
+        return any(one is not None and one.mode & 0o111 for one in found)
+
+    def _account(self, words: Sequence[str]) -> Optional[bool]:
+        """Whether there is the account that ``id`` or ``getent`` is asked for."""
+        given = [word for word in words[1:] if not word.startswith("-")]
+        kind = "user"
+        if words[0] == "getent":
+            kind = {"passwd": "user", "group": "group"}.get(given[0] if given else "", "")
+            given = given[1:]
+        if not kind or len(given) != 1 or UNKNOWN in given[0] or given[0].isdigit():
+            return None
+        return self._accounts.number(kind, given[0]) is not None
+
+    def _overridden(self, words: Sequence[str]) -> Optional[bool]:
+        path = words[-1]
+        if "--list" not in words or UNKNOWN in path or not path.startswith("/"):
+            return None
+        return any(line.endswith(" " + path) for line in self._lines(_OVERRIDES))
+
+    def _lines(self, path: str) -> List[str]:
+        if not self._files.exists(path):
+            return []
+        return self._files.read(path, _LIMIT).decode("utf-8", "replace").splitlines()
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def _handle(self, call: Call) -> Optional[bool]:
+        self._found.calls.append(call)
+        if not call.writes:
+            if call.name in ("id", "getent"):
+                return self._account(call.words)
+            if call.name == "dpkg-statoverride" and "--list" in call.words:
+                return self._overridden(call.words)
+        declared = self._declared(call)
+        if declared is not None:
+            return self._take(call, declared)
+        effects = self._known(call) if call.certain else None
+        if effects is not None:
+            self._take(call, Declared(effects, []))
+            return True
+        paths = script_calls.changes(call)
+        if paths is not None:
+            paths = [path for path in paths if not path.startswith(_TEMPORARY)]
+        if paths is None or paths:
+            self._found.open.append(Open(call.name or UNKNOWN, paths, call.text))
+        return True if call.name in ("mkdir", "chown", "chmod", "touch") else None
+
+    def _known(self, call: Call) -> Optional[List[PathEffect]]:
+        try:
+            return self._commands.done(call)
+        except (ResourceError, Unknowable):
+            return None  # of a path that cannot be looked at nothing is known
+
+    def _take(self, call: Call, declared: Declared) -> Optional[bool]:
+        if not call.certain:
+            # Whether it runs is not known, so all that it does may come.
+            paths = [effect.path for effect in declared.effects] + list(declared.open)
+            if paths:
+                self._found.open.append(Open(call.name, paths, call.text))
+            return None
+        for effect in declared.effects:
+            self._lay(effect)
+        self._found.effects.extend(declared.effects)
+        if declared.open:
+            self._found.open.append(Open(call.name, declared.open, call.text))
+        return True

@@ -1,0 +1,133 @@
+"""What ``dpkg-maintscript-helper`` does in an upgrade (target; in previews only).
+
+Its calls stand in several scripts of a package; what they come to together is told here.
+"""
+
+from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence, Set
+
+from remote_runtime.content import Text
+from remote_runtime.effects import PathEffect
+from remote_runtime.packages.maintainer_scripts.builtins import compared
+from remote_runtime.packages.maintainer_scripts.effects import Declared
+from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+
+if TYPE_CHECKING:
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
+
+_LIMIT = 1 << 16  # bytes of a configuration file that is read
+NAME = "dpkg-maintscript-helper"
+_VERSION_AT = {"rm_conffile": 1, "mv_conffile": 2, "symlink_to_dir": 2, "dir_to_symlink": 2}
+
+
+class Request(NamedTuple):
+    """What a package asks for: ``kind`` is the command, ``paths`` what it is given."""
+
+    kind: str
+    paths: Sequence[str]
+    prior: str
+
+    @property
+    def touched(self) -> List[str]:
+        """All paths that it may change."""
+        found = list(self.paths[:1]) if self.kind.endswith(("_dir", "_symlink")) else []
+        for path in () if found else self.paths:
+            found += [path, path + ".dpkg-bak", path + ".dpkg-new"]
+        return found
+
+
+def request(call: Call) -> Optional[Request]:
+    """What a call asks for; None for another call."""
+    if call.name != NAME or len(call.words) < 3:
+        return None
+    kind = call.words[1]
+    words = list(call.words[2:])
+    words = words[: words.index("--")] if "--" in words else words
+    at = _VERSION_AT.get(kind)
+    if at is None or len(words) < at:
+        return Request(kind, (), "")
+    return Request(kind, tuple(words[:at]), words[at] if len(words) > at else "")
+
+
+class Conffiles(NamedTuple):
+    """What is known of the version before: its paths, and which conffiles nobody edited."""
+
+    paths: Set[str]
+    unedited: Set[str]
+
+
+def moves(requests: Sequence[Request], files: "Files", before: str, paths: Set[str]) -> Set[str]:
+    """The paths where a link gives way to a directory, or a directory to a link, before unpacking.
+
+    ``files`` are the host's, ``before`` is the version that is upgraded and ``paths`` are its own.
+    """
+    found = set()
+    for kind, given, prior in requests:
+        if len(given) < 2 or not before or compared(before, "le-nl", prior) is not True:
+            continue
+        path = given[0].rstrip("/")
+        if UNKNOWN in path + given[1]:
+            continue
+        if kind == "symlink_to_dir" and files.link(path).rstrip("/") == given[1].rstrip("/"):
+            found.add(path)
+        status = files.status(path)
+        directory = status is not None and status.kind == "directory"
+        if kind == "dir_to_symlink" and directory:
+            own = ["%s/%s" % (path, name) in paths for name in files.entries(path)]
+            found |= {path} if all(own) else set()
+    return found
+
+
+def declared(
+    wanted: Request, files: "Files", *, before: str, old: Conffiles, moved: Set[str]
+) -> Declared:
+    """What a request has come to once a version is configured.
+
+    ``before`` is the version that was upgraded, "" for none; ``moved`` are the paths of ``moves``.
+    """
+    if wanted.kind == "supports" or not before:
+        return Declared([], [])
+    if not wanted.paths or UNKNOWN in "".join(wanted.paths) + before:
+        return Declared([], wanted.touched or [UNKNOWN])
+    due = compared(before, "le-nl", wanted.prior)
+    if due is None:
+        return Declared([], wanted.touched)
+    if not due:
+        return Declared([], [])
+    if wanted.kind.endswith("_conffile"):
+        return Declared(_conffile(wanted, files, old), [])
+    path = wanted.paths[0].rstrip("/")
+    link = bool(files.link(path))
+    settled = path in moved or link is (wanted.kind == "dir_to_symlink")
+    return Declared([], [] if settled or not files.is_there(path) else wanted.touched)
+
+
+def _conffile(wanted: Request, files: "Files", old: Conffiles) -> List[PathEffect]:
+    """A conffile that goes, or gets another name; what somebody edited is kept."""
+    path = wanted.paths[0]
+    status = files.status(path)
+    if status is None or status.kind != "file" or path not in old.paths:
+        return []
+    gone = PathEffect(path, "absent")
+    if path in old.unedited:
+        return [gone]
+    if wanted.kind == "rm_conffile":
+        return [_as(path + ".dpkg-bak", path, status, files), gone]
+    new = wanted.paths[1]
+    beside = files.status(new)
+    found = [_as(new, path, status, files), gone]
+    if beside is not None and beside.kind == "file":
+        found.insert(0, _as(new + ".dpkg-new", new, beside, files))
+    return found
+
+
+def _as(name: str, path: str, status: "Status", files: "Files") -> PathEffect:
+    """A file under another name; a long one, or one that is no text, of unknown content."""
+    content = None
+    if status.size <= _LIMIT:
+        try:
+            content = Text(files.read(path, _LIMIT).decode("utf-8"))
+        except UnicodeDecodeError:
+            pass
+    return PathEffect(name, "file", status.mode, uid=status.uid, gid=status.gid, content=content)

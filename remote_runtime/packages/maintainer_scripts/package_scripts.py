@@ -1,0 +1,87 @@
+"""Follows the maintainer scripts of a package that comes or goes (target; in previews only)."""
+
+from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional, Sequence
+
+from remote_runtime.base import PathEffect, Uncertainty
+from remote_runtime.packages import tmpfiles
+from remote_runtime.packages.maintainer_scripts import maintscript_helper
+from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts
+from remote_runtime.packages.maintainer_scripts.effects import (
+    Declared,
+    Open,
+    ScriptEffects,
+    ScriptOutcome,
+    possible_calls,
+)
+from remote_runtime.packages.maintainer_scripts.shell import Call
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.effects import Effect
+    from remote_runtime.overlay.overlay import HostOverlay
+
+Declare = Callable[["HostOverlay", Call], Optional[Declared]]
+
+
+class Run(NamedTuple):
+    """One script with its arguments."""
+
+    package: str
+    name: str
+    text: str
+    arguments: Sequence[str]
+
+    def calls(self) -> List[Call]:
+        """The calls that the arguments do not exclude."""
+        return possible_calls(self.package, self.name, self.text, self.arguments)
+
+
+def runs(
+    package: str, scripts: Mapping[str, str], arguments: Mapping[str, Sequence[str]]
+) -> List[Run]:
+    """The scripts of a package that are run, each with its arguments, in their order."""
+    return [
+        Run(package, name, scripts[name], given)
+        for name, given in arguments.items()
+        if scripts.get(name)
+    ]
+
+
+def calls_of_scripts(found: Sequence[Run]) -> deb_scripts.UnitAndAccountCalls:
+    """What the calls that these may make do to units and accounts."""
+    calls = [call for run in found for call in run.calls()]
+    return deb_scripts.read("\n".join(call.text for call in calls), [call.words for call in calls])
+
+
+def requests(found: Sequence[Run]) -> List[maintscript_helper.Request]:
+    """What they ask of dpkg-maintscript-helper."""
+    wanted = [maintscript_helper.request(call) for run in found for call in run.calls()]
+    return [one for one in wanted if one is not None]
+
+
+def no_declared(call: Call) -> Optional[Declared]:
+    """What dpkg-maintscript-helper does belongs to an upgrade, and to other scripts."""
+    return Declared([], []) if call.name == maintscript_helper.NAME else None
+
+
+def follow(
+    context: "Context", effects: Sequence["Effect"], run: Run, declare: Declare
+) -> ScriptOutcome:
+    """What a script does on the host once there are these effects."""
+    world = context.world_with(effects)
+
+    def lay(effect: PathEffect) -> None:
+        world.lay((effect,), Uncertainty(), "")
+
+    def declared(call: Call) -> Optional[Declared]:
+        found = declare(world, call)
+        return found or tmpfiles.declared(world.files, world.accounts, call)
+
+    follower = ScriptEffects(world.files, world.accounts, lay, declared)
+    return follower.follow(run.package, run.name, run.text, run.arguments)
+
+
+def opened(followed: ScriptOutcome) -> List[Open]:
+    """All that a script may change, what is known of it as well."""
+    paths = [effect.path for effect in followed.effects]
+    return followed.open + ([Open("", paths)] if paths else [])

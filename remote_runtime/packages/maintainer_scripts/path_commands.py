@@ -1,0 +1,305 @@
+"""What commands of maintainer scripts do to the paths that they change (target; in previews)."""
+
+import os
+import re
+from typing import TYPE_CHECKING, Callable, Dict, List, Optional, Sequence, Tuple
+
+from remote_runtime.changes import Unknowable
+from remote_runtime.content import Chunks, Content, Text
+from remote_runtime.effects import PathEffect
+from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+
+if TYPE_CHECKING:
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.paths import Status
+
+_OCTAL = re.compile(r"[0-7]{3,4}\Z")
+_LIMIT = 1 << 16  # bytes of a file that is read
+_PRINTING = ("echo", "printf", "cat", ":")
+
+PathHandler = Callable[[Sequence[str], Call], Optional[List[PathEffect]]]
+
+
+class Copy(Content):
+    """What a copy holds: the bytes of the file that it is made of, as far as those are known."""
+
+    def __init__(self, path: str, status: "Status", files: "Files") -> None:
+        self.sha256, self.size = files.sha256(path, status), status.size
+        self._path, self._data = path, b""
+        if status.size <= _LIMIT:
+            try:
+                self._data = b"".join(files.blocks(path))
+            except Unknowable:
+                pass  # of a package only the hash is known
+
+    def chunks(self) -> Chunks:
+        if len(self._data) != self.size:
+            raise Unknowable("the contents of %s are not known yet" % self._path)
+        yield self._data
+
+
+class PathCommands(object):
+    """Their effects, on the files and accounts that there are when they run."""
+
+    def __init__(self, files: "Files", accounts: "Accounts") -> None:
+        self._files, self._accounts = files, accounts
+        self._doers: Dict[str, PathHandler] = {
+            "mkdir": self._mkdir,
+            "install": self._install,
+            "ln": self._ln,
+            "touch": self._touch,
+            "chown": self._chown,
+            "chgrp": self._chgrp,
+            "chmod": self._chmod,
+            "cp": self._cp,
+            "rm": self._rm,
+            "rmdir": self._rmdir,
+            "echo": self._print,
+            "printf": self._print,
+            "cat": self._print,
+            ":": self._print,
+        }
+
+    def done(self, call: Call) -> Optional[List[PathEffect]]:
+        """What a call does that is sure to run; None where that cannot be known."""
+        doer = self._doers.get(call.words[0]) if call.words else None
+        if doer is None or any(UNKNOWN in word for word in (*call.words, *call.writes)):
+            return None
+        if call.name in _PRINTING:
+            return doer(call.words, call) if call.writes and call.umask == "022" else None
+        if call.writes or (call.umask != "022" and call.name in ("mkdir", "touch", "cp")):
+            return None
+        return doer(call.words[1:], call)
+
+    def _paths(self, words: Sequence[str], call: Call) -> Optional[List[str]]:
+        """Absolute paths; None where one of them is not plain."""
+        found = []
+        for word in words:
+            path = os.path.join(call.directory, word)
+            if UNKNOWN in path or os.path.normpath(path) != path.rstrip("/") or path == "/":
+                return None
+            found.append(path.rstrip("/"))
+        return found
+
+    def _split(
+        self, words: Sequence[str], call: Call, known: Sequence[str], first: int = 0
+    ) -> Optional[Tuple[List[str], List[str], List[str]]]:
+        """The options, the first words and the paths; None for other options than the known."""
+        options = [word for word in words if word.startswith("-") and word != "--"]
+        given = [word for word in words if not word.startswith("-")]
+        paths = self._paths(given[first:], call)
+        if paths is None or not set(options) <= set(known):
+            return None
+        return options, given[:first], paths
+
+    def _mkdir(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        mode = 0o755
+        words = list(words)
+        if "-m" in words[:-1] and _OCTAL.match(words[words.index("-m") + 1]):
+            at = words.index("-m")
+            mode = int(words[at + 1], 8)
+            del words[at : at + 2]
+        split = self._split(words, call, ("-p", "--parents", "-v"))
+        if split is None:
+            return None
+        found: List[PathEffect] = []
+        for path in split[2]:
+            missing = self._missing(path)
+            if missing and missing[-1].path == path:
+                missing[-1] = missing[-1]._replace(mode=mode)
+            found += missing
+        return found
+
+    def _missing(self, path: str) -> List[PathEffect]:
+        found: List[PathEffect] = []
+        while not self._files.exists(path):
+            found.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
+            path = os.path.dirname(path)
+        return found
+
+    def _install(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        """``install -d`` with owner and mode, or of one file to a path that is not there."""
+        given = {"-m": "755", "-o": "root", "-g": "root"}
+        rest: List[str] = []
+        words = list(words)
+        while words:
+            word = words.pop(0)
+            name, equals, value = word.partition("=")
+            long = {"--mode": "-m", "--owner": "-o", "--group": "-g"}.get(name, "")
+            if long:
+                given[long] = value if equals else words.pop(0) if words else ""
+            elif word[:2] in given:
+                given[word[:2]] = word[2:] or (words.pop(0) if words else "")
+            else:
+                rest.append(word)
+        split = self._split(rest, call, ("-d", "-D", "-p"))
+        uid = self._accounts.number("user", given["-o"])
+        gid = self._accounts.number("group", given["-g"])
+        if split is None or uid is None or gid is None or not _OCTAL.match(given["-m"]):
+            return None
+        options, _, paths = split
+        mode = int(given["-m"], 8)
+        if "-d" in options:
+            found: List[PathEffect] = []
+            for path in paths:
+                found += self._missing(os.path.dirname(path))
+                found.append(PathEffect(path, "directory", mode, uid=uid, gid=gid))
+            return found
+        return self._copied(paths, mode, uid=uid, gid=gid)
+
+    def _copied(
+        self, paths: Sequence[str], mode: int, uid: int, gid: int
+    ) -> Optional[List[PathEffect]]:
+        if len(paths) != 2 or self._files.is_there(paths[1]):
+            return None
+        if paths[0] == "/dev/null":
+            return [PathEffect(paths[1], "file", mode, uid=uid, gid=gid, content=Text(""))]
+        status = self._files.status(paths[0], follow=True)
+        if status is None or status.kind != "file":
+            return None
+        return [self._copy(paths, status, PathEffect(paths[1], "file", mode, uid=uid, gid=gid))]
+
+    def _copy(self, paths: Sequence[str], status: "Status", effect: PathEffect) -> PathEffect:
+        try:
+            return effect._replace(content=Copy(paths[0], status, self._files))
+        except Unknowable:
+            return effect
+
+    def _ln(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        options = [word for word in words if word.startswith("-")]
+        given = [word for word in words if not word.startswith("-")]
+        if len(options) != 1 or options[0] not in ("-s", "-sf", "-fs", "-sfn", "-sn"):
+            return None
+        paths = self._paths(given[1:], call)
+        if len(given) != 2 or not paths or self._files.is_directory(paths[0]):
+            return None
+        if "f" not in options[0] and self._files.is_there(paths[0]):
+            return None  # it fails
+        return [PathEffect(paths[0], "symlink", target=given[0])]
+
+    def _touch(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        split = self._split(words, call, ())
+        if split is None:
+            return None
+        new = [path for path in split[2] if not self._files.exists(path)]
+        return [PathEffect(p, "file", 0o644, uid=0, gid=0, content=Text("")) for p in new]
+
+    def _print(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        """Text that goes to one file."""
+        text = _printed(words, call.given)
+        paths = self._paths(call.writes, call)
+        if text is None or not paths or len(paths) != 1 or self._files.is_directory(paths[0]):
+            return None
+        status = self._files.status(paths[0], follow=True)
+        if status is not None and status.kind != "file":
+            return None
+        if status is None:
+            return [PathEffect(paths[0], "file", 0o644, uid=0, gid=0, content=Text(text))]
+        if self._files.link(paths[0]):
+            return None
+        if call.appends:
+            if status.size > _LIMIT:
+                return None
+            text = self._files.read(paths[0], _LIMIT).decode("utf-8", "surrogateescape") + text
+            if any("\udc80" <= char <= "\udcff" for char in text):
+                return None
+        return [PathEffect(paths[0], "file", content=Text(text))]
+
+    def _cp(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        split = self._split(words, call, ("-p", "-a"))
+        if split is None:
+            return None
+        options, _, paths = split
+        if len(options) > 1 or len(paths) != 2 or self._files.is_there(paths[1]):
+            return None
+        status = self._files.status(paths[0], follow=options != ["-a"])
+        if status is None or status.kind != "file":
+            return None
+        made = PathEffect(paths[1], "file", status.mode & 0o755, uid=0, gid=0)
+        if options:
+            made = made._replace(mode=status.mode, uid=status.uid, gid=status.gid)
+        return [self._copy(paths, status, made)]
+
+    def _rm(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        split = self._split(words, call, ("-f", "-r", "-rf", "-fr", "-R", "-v", "--force"))
+        if split is None:
+            return None
+        directories = any("r" in option.lower() for option in split[0] if option != "--force")
+        for path in split[2]:
+            status = self._files.status(path)
+            if status is not None and status.kind == "directory" and not directories:
+                return None
+        return [PathEffect(path, "absent") for path in split[2] if self._files.is_there(path)]
+
+    def _rmdir(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        split = self._split(words, call, ("--ignore-fail-on-non-empty",))
+        if split is None:
+            return None
+        found = []
+        for path in split[2]:
+            status = self._files.status(path)
+            if status is not None and status.kind == "directory" and not self._files.entries(path):
+                found.append(PathEffect(path, "absent"))
+        return found
+
+    def _chown(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        split = self._split(words, call, ("-h", "--no-dereference", "-f", "-c", "-v"), first=1)
+        if split is None or not split[1]:
+            return None
+        owner, _, group = split[1][0].replace(".", ":").partition(":")
+        uid = self._number("user", owner)
+        gid = self._number("group", group)
+        if (owner and uid is None) or (group and gid is None):
+            return None
+        return self._changed(split[2], lambda at: at._replace(uid=uid, gid=gid))
+
+    def _number(self, kind: str, name: str) -> Optional[int]:
+        if name.isdigit():
+            return int(name)
+        return self._accounts.number(kind, name) if name else None
+
+    def _chgrp(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        return self._chown([":" + words[0], *words[1:]], call) if words else None
+
+    def _chmod(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:
+        split = self._split(words, call, ("-f", "-c", "-v"), first=1)
+        if split is None or not split[1] or not _OCTAL.match(split[1][0]):
+            return None
+        mode = int(split[1][0], 8)
+        return self._changed(split[2], lambda at: at._replace(mode=mode))
+
+    def _changed(
+        self, paths: Sequence[str], change: Callable[[PathEffect], PathEffect]
+    ) -> Optional[List[PathEffect]]:
+        found = []
+        for path in paths:
+            status = self._files.status(path, follow=True)
+            if status is None or status.kind not in ("file", "directory"):
+                return None
+            found.append(change(PathEffect(path, status.kind)))
+        return found
+
+
+def _printed(words: Sequence[str], given: str) -> Optional[str]:
+    """What ``echo``, ``printf`` or ``cat`` prints; None where it cannot be known."""
+    if words[0] == ":":
+        return ""
+    if words[0] == "cat":
+        return given if given and len(words) == 1 else None
+    rest = list(words[1:])
+    if words[0] == "echo":
+        end = "\n"
+        if rest[:1] == ["-n"]:
+            end = ""
+            rest = rest[1:]
+        text = " ".join(rest)
+        return None if "\\" in text or rest[:1] in (["-e"], ["-E"]) else text + end
+    if not rest or "%" in rest[0].replace("%s", "") or rest[0].count("%s") != len(rest) - 1:
+        return None
+    text = rest[0].replace("\\n", "\n").replace("\\t", "\t")
+    if "\\" in text or any("\\" in word for word in rest[1:]):
+        return None
+    parts = text.split("%s")
+    return "".join(part + word for part, word in zip(parts, [*rest[1:], ""]))

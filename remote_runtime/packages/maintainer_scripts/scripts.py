@@ -1,0 +1,233 @@
+"""What the scripts of a package do, as far as their text tells (target).
+
+Of the shell only assignments of plain words are followed; what is behind a condition counts as
+done, because that is what the conditions of debhelper's own snippets come to on an installation.
+"""
+
+import re
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set
+
+from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.maintainer_scripts.accounts import AccountCalls
+
+_ASSIGNED = re.compile(r"^[ \t]*([A-Za-z_]\w*)=[\"']?([\w@./:+-]*)[\"']?[ \t]*$", re.MULTILINE)
+_BETWEEN = re.compile(r";(?!;)|&&|\|\||\b(?:then|do|else)\b")
+_USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_NAMED = re.compile(
+    r"[\w@.:\\-]+\.(?:service|socket|timer|path|mount|automount|swap|target|slice)\Z"
+)
+_UNIT = re.compile(r"[\w@.:\\-]+\.(?:service|socket|timer|path|mount|target)\Z|[\w@:-]+\Z")
+_OPENING = ("if", "elif", "!", "{")
+_SET = re.compile(r"[A-Za-z_]\w*=\S*\Z")
+_ASKING = (
+    "[", "test", "case", "esac", ";;", "fi", "done", "}", "set", "exit", "return", "true", ":",
+    "echo", "export",
+)  # fmt: skip
+_KNOWN = (
+    "deb-systemd-helper", "deb-systemd-invoke", "systemctl", "systemd-update-helper", "invoke-rc.d",
+    "service",
+)  # fmt: skip
+_ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
+
+_CHANGING = (
+    "rm", "rmdir", "mv", "cp", "ln", "install", "mkdir", "touch", "chown", "chmod", "chgrp",
+    "setfacl", "sed", "tee", "dpkg-statoverride", ">", ">>",
+)  # fmt: skip
+_DIVERTING = ("dpkg-divert", "dpkg-statoverride")
+_ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
+_PATH = re.compile(r"(?:/[\w@.+:-]+){2,}\Z")
+_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/dev/", "/proc/", "/sys/")
+
+
+class UnitAndAccountCalls(NamedTuple):
+    """What scripts do to units and accounts, and their ``others`` lines, which may do anything.
+
+    ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
+    those that are enabled only where an earlier installation did, ``forced`` of those started the
+    ones that need not be enabled, ``restarted`` those that are restarted where they run, enabled or
+    not. ``sysusers`` is whether they have the accounts of sysusers.d
+    made.
+    """
+
+    enabled: Set[str]
+    again: Set[str]
+    preset: Set[str]
+    started: Set[str]
+    forced: Set[str]
+    restarted: Set[str]
+    stopped: Set[str]
+    masked: Set[str]
+    unmasked: Set[str]
+    accounts: AccountCalls
+    sysusers: bool
+    others: List[str]
+
+
+def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
+    """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
+    deeds = UnitAndAccountCalls(
+        enabled=set(),
+        again=set(),
+        preset=set(),
+        started=set(),
+        forced=set(),
+        restarted=set(),
+        stopped=set(),
+        masked=set(),
+        unmasked=set(),
+        accounts=script_accounts.read(calls),
+        sysusers=_heeds_sysusers(text),
+        others=[],
+    )
+    only_again: Set[str] = set()  # debhelper's --no-enable
+    for line in _lines(text):
+        words = line.split()
+        command = _command(words)
+        if command is None:
+            deeds.others.append(line)
+        elif command[0] == "deb-systemd-helper":
+            if "enable" in command:
+                deeds.enabled.update(_units(command))
+            elif "mask" in command:
+                deeds.masked.update(_units(command))
+            elif "unmask" in command:
+                deeds.unmasked.update(_units(command))
+            elif "debian-installed" in command:
+                only_again.update(_units(command))
+        elif command[0] == "systemd-update-helper":
+            if "install-system-units" in command:
+                deeds.preset.update(_units(command))
+        else:
+            _invoked(command, deeds)
+    again = deeds.enabled & only_again
+    return deeds._replace(enabled=deeds.enabled - again, again=again)
+
+
+def touched(lines: Sequence[str]) -> List[str]:
+    """The paths that lines change, remove or make, as far as they name them."""
+    found: List[str] = []
+    for line in lines:
+        words = line.split()
+        if any(word in _CHANGING for word in words):
+            found += [path for path in map(_plain_path, words) if path]
+    return found
+
+
+def _plain_path(word: str) -> str:
+    """The path that a word is; "" for another, a program, and one that the shell makes more of."""
+    word = word.strip("\"';").rstrip("/")
+    return word if _PATH.match(word) and not word.startswith(_PROGRAMS) else ""
+
+
+class Diverted(NamedTuple):
+    """The paths that lines move out of the way or give another owner and mode: those that they
+    ``named``; and where ``more`` are hidden in variables, all whose names stand in the ``text``.
+    """
+
+    named: Set[str]
+    more: bool
+    text: str
+
+    def has(self, path: str) -> bool:
+        """Whether a path is among them."""
+        return path in self.named or (self.more and stands_in(path, self.text))
+
+
+def diverted_by(scripts: Mapping[str, str]) -> Diverted:
+    """What the scripts of a package divert when it comes."""
+    text = "\n".join(scripts.get(name, "") for name in ("preinst", "postinst"))
+    return diverted(read(text).others if any(tool in text for tool in _DIVERTING) else ())
+
+
+def diverted(lines: Sequence[str]) -> Diverted:
+    """What lines of dpkg-divert and dpkg-statoverride are about."""
+    named: Set[str] = set()
+    more = False
+    for line in lines:
+        words = [word.strip("\"';") for word in line.split()]
+        tools = [word for word in words if word in _DIVERTING]
+        if not tools or any(word in _ASKING_DIVERSIONS for word in words):
+            continue
+        given = words[words.index(tools[0]) + 1 :]
+        for before, word in zip([""] + given, given):
+            path = word[len("--divert=") :] if word.startswith("--divert=") else word
+            if path.startswith("/") and not set(path) & set("$`*?["):
+                named.update((path, path + ".distrib"))
+            elif set(path) & set("$`") and before != "--package":
+                more = True
+    return Diverted(named, more, "\n".join(lines))
+
+
+def stands_in(value: str, text: str) -> bool:
+    """Whether the last part of a name stands in a text by itself."""
+    name = re.escape(value.rpartition("/")[2])
+    return re.search(r"(?<![\w.-])%s(?![\w-])" % name, text) is not None
+
+
+def _heeds_sysusers(text: str) -> bool:
+    return re.search(r"^[^#\n]*\bsystemd-sysusers\b", text, re.MULTILINE) is not None
+
+
+def _lines(text: str) -> List[str]:
+    """Commands one by one, with the values of plain variables in them."""
+    separate = _BETWEEN.sub("\n", text.replace("\\\n", " "))
+    values: Dict[str, List[str]] = {}
+    for name, given in _ASSIGNED.findall(separate):
+        values.setdefault(name, []).append(given)
+
+    def value(used: "re.Match[str]") -> str:
+        known = values.get(used.group(1) or used.group(2))
+        return " ".join(known) if known else used.group(0)
+
+    lines = []
+    for line in separate.split("\n"):
+        line = _USED.sub(value, line.strip())
+        if line and not line.startswith("#") and not _does_nothing(line):
+            lines.append(line)
+    return lines
+
+
+def _does_nothing(line: str) -> bool:
+    """Whether it only asks, tells or sets a variable."""
+    words = line.split()
+    while words and (words[0] in _OPENING or _SET.match(words[0])):
+        words = words[1:]
+    return ">" not in line and "$(" not in line and (not words or words[0] in _ASKING)
+
+
+def _command(words: List[str]) -> Optional[List[str]]:
+    """The words of a command that is known here, without quotes, options' values and diversions."""
+    while words and (words[0] in ("if", "!", "exec", "{", "elif") or "=" in words[0]):
+        words = words[1:]
+    if not words or words[0].rpartition("/")[2] not in _KNOWN:
+        return None
+    plain = [words[0].rpartition("/")[2]]
+    for word in words[1:]:
+        if word.startswith(("|", ">", "2>", "<", "&")):
+            break
+        plain.append(word.strip("\"'"))
+    return plain
+
+
+def _units(words: List[str]) -> List[str]:
+    named = [w for w in words[1:] if _NAMED.match(w)]
+    if named or words[0] not in ("systemctl", "service", "invoke-rc.d"):
+        return named
+    plain = [w for w in words[1:] if not w.startswith("-") and w not in (*_ACTIONS, "enable")]
+    return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
+
+
+def _invoked(words: List[str], deeds: UnitAndAccountCalls) -> None:
+    units = _units(words)
+    for word in words[1:]:
+        does = _ACTIONS.get(word, "")
+        if does == "start" or (word == "--now" and "enable" in words):
+            deeds.started.update(units)
+            deeds.forced.update(units if words[0] in ("systemctl", "service") else ())
+            deeds.restarted.update(units if word == "restart" else ())
+        elif word == "try-restart":
+            deeds.restarted.update(units)
+        elif does == "stop":
+            deeds.stopped.update(units)
+        elif word in ("enable", "preset"):
+            (deeds.enabled if word == "enable" else deeds.preset).update(units)

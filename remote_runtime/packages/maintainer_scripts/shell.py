@@ -1,0 +1,81 @@
+"""The shell of a maintainer script, as its words and builtins see it (target; in previews only)."""
+
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.packages.maintainer_scripts.syntax import Node
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+
+
+class Call(NamedTuple):
+    """A command that a script runs.
+
+    ``UNKNOWN`` stands in ``words`` and ``writes`` for text that nobody can tell. ``certain``: it
+    runs, whatever cannot be known; ``directory`` is where, and ``umask`` what it makes files with.
+    ``writes`` are the files that its output goes to, with ``appends`` at their end; ``given`` is
+    the text that it reads, "" for none or an unknown one.
+    """
+
+    words: Tuple[str, ...]
+    certain: bool
+    directory: str = "/"
+    writes: Tuple[str, ...] = ()
+    appends: bool = False
+    given: str = ""
+    umask: str = "022"
+
+    @property
+    def name(self) -> str:
+        """The program, without its directory."""
+        return self.words[0].rpartition("/")[2] if self.words else ""
+
+    @property
+    def text(self) -> str:
+        """The words in one line."""
+        return " ".join(word.replace(UNKNOWN, "...") for word in self.words + self.writes)
+
+
+class Shell(object):
+    """Its state. ``exposed``: any variable may have been set by a file that was read."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables: Dict[str, str] = dict(variables)
+        self.arguments: List[str] = []
+        self.umask = "022"
+        self.exposed = False
+
+    def expose(self) -> None:
+        """Any variable may have changed."""
+        self.variables = dict.fromkeys(self.variables, UNKNOWN)
+        self.exposed = True
+
+    def output(self, nodes: Sequence[Node]) -> str:
+        """What the commands of a substitution print."""
+        raise NotImplementedError
+
+    def end(self, what: str) -> None:
+        """The ``script``, ``function``, ``loop`` or ``round`` ends here."""
+        raise NotImplementedError
+
+    def evaluate(self, text: str) -> Optional[bool]:
+        """Follow the commands of a text."""
+        raise NotImplementedError
+
+    def maybe(self, text: str) -> None:
+        """Follow the commands of a text of which nobody can tell when they run."""
+        raise NotImplementedError
+
+    def enter(self, directory: str) -> None:
+        """Paths are relative to this directory from here on."""
+        raise NotImplementedError
+
+    def report(self, words: Sequence[str]) -> Optional[bool]:
+        """Have a call handled."""
+        raise NotImplementedError
+
+    def test(self, words: Sequence[str]) -> Optional[bool]:
+        """The outcome of a test."""
+        raise NotImplementedError
+
+    def found(self, program: str) -> Optional[bool]:
+        """Whether there is a program of this name."""
+        raise NotImplementedError

@@ -1,0 +1,98 @@
+"""The fog that the scripts of packages leave (target; in previews only)."""
+
+import fnmatch
+from typing import Callable, List, Optional, Sequence
+
+from remote_runtime.effects import UNKNOWN as NOT_KNOWN
+from remote_runtime.effects import Uncertainty, UnknownEffect
+from remote_runtime.packages.maintainer_scripts.accounts import AccountCalls
+from remote_runtime.packages.maintainer_scripts.commands import OPEN
+from remote_runtime.packages.maintainer_scripts.effects import Open
+from remote_runtime.packages.maintainer_scripts.scripts import stands_in
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+from remote_runtime.system.paths import is_within
+
+Covers = Callable[[str, str, bool], bool]
+
+
+def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> List[UnknownEffect]:
+    """What the open calls of a package's scripts may change; ``own`` are the package's paths."""
+    found = []
+    named = [call for call in calls if paths_of(call) is not None]
+    if named:
+        text = "the scripts of the package %s may create or change it" % package
+        patterns = [path for call in named for path in paths_of(call) or ()]
+        found.append(UnknownEffect(Uncertainty(NOT_KNOWN, text), _named(patterns)))
+    unknown = [call for call in calls if paths_of(call) is None]
+    if unknown:
+        names = sorted({call.call for call in unknown})
+        text = "the scripts of the package %s run %s, which may create or change it"
+        doubt = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
+        found.append(UnknownEffect(doubt, _anything(" ".join(call.text for call in unknown), own)))
+    return found
+
+
+def of_accounts(package: str, calls: AccountCalls) -> List[UnknownEffect]:
+    """What of accounts is not known once a package's scripts ran."""
+    if not (calls.removed or calls.renamed or calls.nameless):
+        return []
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        if kind not in ("user", "group"):
+            return False
+        if (kind, value) in calls.renamed or (present and (kind, value) in calls.removed):
+            return True
+        return calls.nameless and not present
+
+    text = "the scripts of the package %s make, remove or rename accounts" % package
+    return [UnknownEffect(Uncertainty(NOT_KNOWN, text), covers)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [name.replace(UNKNOWN, "...") for name in names[:3]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (" and %d more" % more if more else "")
+
+
+def paths_of(call: Open) -> Optional[Sequence[str]]:
+    """The paths of a call; None where one of them may be anywhere."""
+    if call.paths is None or any(_anywhere(path) for path in call.paths):
+        return None
+    return call.paths
+
+
+def _anywhere(path: str) -> bool:
+    known = path.partition(UNKNOWN)[0]
+    return UNKNOWN in path and known.count("/") < 2
+
+
+def _named(patterns: Sequence[str]) -> Covers:
+    def covers(kind: str, value: str, present: bool) -> bool:
+        return kind == "path" and any(_fits(value, pattern, present) for pattern in patterns)
+
+    return covers
+
+
+def _fits(value: str, pattern: str, present: bool) -> bool:
+    known, unknown, _ = pattern.partition(UNKNOWN)
+    if unknown:
+        return value.startswith(known) or (not present and known.startswith(value + "/"))
+    if is_within(value, pattern) or (not present and is_within(pattern, value)):
+        return True
+    return any(sign in pattern for sign in "*?[") and fnmatch.fnmatchcase(value, pattern)
+
+
+def _anything(text: str, own: Sequence[str]) -> Covers:
+    inside = frozenset(own)
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        """Whether the script may change what stands for this value."""
+        if kind == "path":
+            return (
+                value in inside
+                or value in text
+                or any(value != top and is_within(value, top) for top in OPEN)
+            )
+        return not present and kind in ("user", "group", "unit") and stands_in(value, text)
+
+    return covers

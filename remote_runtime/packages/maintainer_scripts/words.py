@@ -1,0 +1,106 @@
+"""Expands the words of a maintainer script (target; in previews only)."""
+
+import fnmatch
+import re
+from typing import List, Sequence
+
+from remote_runtime.packages.maintainer_scripts.shell import Shell
+from remote_runtime.packages.maintainer_scripts.syntax import Part, Word
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+
+_WILD = re.compile(r"[*?]|\[[^\]]+\]")
+_WILD_SIGNS = re.compile(r"([*?\[])")
+_BLANKS = re.compile(r"[ \t\n]+")
+
+
+class Words(object):
+    """Expands with the variables and arguments that an interpreter has at that moment."""
+
+    def __init__(self, interpreter: Shell) -> None:
+        self._interpreter = interpreter
+
+    def fields(self, words: Sequence[Word]) -> List[str]:
+        """All words, split where the shell splits them; a wildcard stands for unknown text."""
+        found: List[str] = []
+        for word in words:
+            found += self._fields(word)
+        return found
+
+    def joined(self, word: Word) -> str:
+        """One word that is not split, as in an assignment or in a here-document."""
+        return "".join(part.text if part.kind == "text" else self._value(part) for part in word)
+
+    def pattern(self, word: Word) -> str:
+        """A word as ``fnmatch`` takes it: what is quoted stands for itself."""
+        text = ""
+        for part in word:
+            value = part.text if part.kind == "text" else self._value(part)
+            text += _WILD_SIGNS.sub(r"[\1]", value) if part.quoted else value
+        return text
+
+    def _fields(self, word: Word) -> List[str]:
+        found = [""]
+        some = False
+        for part in word:
+            if part.kind == "text":
+                some = True
+                found[-1] += part.text if part.quoted else _WILD.sub(UNKNOWN, part.text)
+            elif part.kind == "variable" and part.text in "@*" and not part.operator:
+                arguments = self._interpreter.arguments
+                found[-1] += arguments[0] if arguments else ""
+                found += arguments[1:]
+                some = some or bool(arguments)
+            elif part.quoted:
+                some = True
+                found[-1] += self._value(part)
+            else:
+                pieces = _BLANKS.split(_WILD.sub(UNKNOWN, self._value(part)))
+                found[-1] += pieces[0]
+                found += pieces[1:]
+        if some:
+            return found
+        return [field for field in found if field]
+
+    def _value(self, part: Part) -> str:
+        if part.kind == "command":
+            return self._interpreter.output(part.commands).rstrip("\n")
+        if part.kind != "variable":
+            return UNKNOWN
+        value = self._variable(part.text)
+        return self._operated(part, value) if part.operator else value
+
+    def _variable(self, name: str) -> str:
+        arguments = self._interpreter.arguments
+        if name.isdigit() and name != "0":
+            at = int(name) - 1
+            return arguments[at] if at < len(arguments) else ""
+        if name in "@*":
+            return " ".join(arguments)
+        if name == "#":
+            return UNKNOWN if UNKNOWN in arguments else str(len(arguments))
+        if name in "?$!-0":
+            return UNKNOWN
+        return self._interpreter.variables.get(name, UNKNOWN if self._interpreter.exposed else "")
+
+    def _operated(self, part: Part, value: str) -> str:
+        operator, operand = part.operator, self.joined(part.operand)
+        open_ = UNKNOWN in value and not value.replace(UNKNOWN, "")
+        if operator in (":-", "-", ":=", "="):
+            return UNKNOWN if open_ else value or operand
+        if operator in (":+", "+"):
+            return (UNKNOWN if open_ else operand) if value and operand else ""
+        if operator in (":?", "?"):
+            return value
+        if operator in ("%", "%%", "#", "##") and UNKNOWN not in value + operand:
+            return _trimmed(value, operator, operand)
+        return UNKNOWN
+
+
+def _trimmed(value: str, operator: str, pattern: str) -> str:
+    """What stays of a value once the shortest or longest end or beginning that fits is cut off."""
+    lengths = range(len(value) + 1)
+    for length in reversed(lengths) if len(operator) == 2 else lengths:
+        cut = value[len(value) - length :] if operator[0] == "%" else value[:length]
+        if fnmatch.fnmatchcase(cut, pattern):
+            return value[: len(value) - length] if operator[0] == "%" else value[length:]
+    return value

@@ -1,0 +1,377 @@
+"""What the package type asks of a package manager (target)."""
+
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
+
+from remote_runtime.base import (
+    Effect,
+    Item,
+    PackageEffect,
+    Provider,
+    Uncertainty,
+    Unknowable,
+    UnknownEffect,
+)
+from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN
+from remote_runtime.packages.values import (
+    ABSENT,
+    CONFIG_FILES,
+    LATEST,
+    PLACES,
+    PRESENT,
+    Answer,
+    Available,
+    EarlyChange,
+    Installed,
+    Operation,
+    PackageFile,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.errors import ResourceError
+    from remote_runtime.packages.inspection import Probe
+
+# The same words on every host, so that a report says it once for all of them.
+LISTS_OUTDATED = (
+    "the package lists are missing or out of date, so package changes are uncertain; "
+    "--refresh-lists refreshes them first, also in a preview, and `update_cache: 1h` on "
+    "the first package refreshes them in a push"
+)
+_OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
+
+
+class PackageManager(Provider):
+    """A package manager. Every method may raise ``ResourceError``.
+
+    A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
+    the package manager fetches by itself lists that it does not have at all, ``marks`` whether
+    it is known which packages are there for others only. ``marks_changed``: a package that gets
+    another version because it is asked for is marked as manual by that. ``purges``: a removal can
+    take configuration files along. ``asks``: scripts of packages ask questions through debconf,
+    whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one
+    change. ``suffix`` is that of the files that are packages.
+    """
+
+    sources: Tuple[str, ...] = ()
+    fetches_lists = False
+    marks = False
+    marks_changed = True
+    purges = False
+    asks = False
+    suffix = ""
+    answer_files: Sequence[str] = ()
+    batches = True
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.items: Sequence[Item] = ()
+        self._available: Dict[str, Available] = {}
+        self._available_at: Tuple[object, ...] = ()
+        self._own_actions = 0
+        self._wished: Set[str] = set()
+        self._holds: Dict[str, bool] = {}  # that predictions begin with
+        self.changed_ahead: Dict[int, EarlyChange] = {}
+        self._probe: Optional["Probe"] = None
+        self.by_checksum: Dict[str, PackageFile] = {}  # see ``source``
+        self.files: Dict[Tuple[str, str], PackageFile] = {}  # by name and version
+        self.refreshed = False  # the lists, by this run
+        self._lists_told = False
+
+    def probe(self) -> "Probe":
+        """What looks into packages, made when it is first needed: in a preview."""
+        if self._probe is None:
+            from remote_runtime.packages.inspection import Probe
+
+            self._probe = Probe(self.context)
+        return self._probe
+
+    def changed_before(self, item: Item) -> Optional[Installed]:
+        """What was installed before this turn's change was made at an earlier turn, or None."""
+        done = self.changed_ahead.get(item.index)
+        return done.before if done is not None else None
+
+    def prepare(self, items: Sequence[Item]) -> None:
+        """Keep the plan's packages, to ask for all of them at once."""
+        self.items = [item for item in items if self.takes(item)]
+
+    def takes(self, item: Item) -> bool:
+        """Whether an item of the plan is one of this provider's, where its programs are there."""
+        return item.provider in ("", self.name) and not any(map(item.properties.get, PLACES))
+
+    def title(self, item: Item) -> str:
+        """The name of a resource's package in reports, and for this provider."""
+        return item.name
+
+    def not_listed(self, name: str) -> Tuple[str, str]:
+        """The error for a package that no list has, and what to do."""
+        return (
+            "package %r is not in the package lists of this host" % name,
+            "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
+        )
+
+    def read_file(self, path: str) -> PackageFile:
+        """What a file says that is a package. ``ResourceError`` where it is none."""
+        raise NotImplementedError
+
+    def compare(self, left: str, right: str) -> int:
+        """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
+        from remote_runtime.packages.versions import generic as generic_version
+
+        return generic_version.compare(left, right)
+
+    def shown(self, version: str) -> str:
+        """The version as an event and a preview have it."""
+        return version
+
+    def told(self, before: str, after: str) -> Tuple[str, str]:
+        """Two versions as the record of a change has them."""
+        return self.shown(before), self.shown(after)
+
+    def status(self, name: str) -> Installed:
+        """What is installed. One query answers it for all packages of the plan."""
+        raise NotImplementedError
+
+    def planned(self, name: str) -> Installed:
+        """What is installed at this turn, which is ``status`` but for what a preview plans."""
+        found = self.status(name)
+        plain = self.plain(name)
+        effect = self.planned_versions().get(plain)
+        wished = self.context.noop and plain in self._wished
+        automatic = found.automatic and not wished
+        if self.context.noop:
+            found = found._replace(held=self._holds.get(plain, found.held))
+        if effect is None:
+            return found._replace(automatic=automatic)
+        if effect and not found.version:
+            automatic = self.marks and not wished
+        return found._replace(
+            version=effect,
+            status="installed" if effect else "not-installed",
+            others=(),
+            automatic=automatic,
+        )
+
+    def wished(self, name: str) -> None:
+        """Note that a preview has a resource install a package for its own sake."""
+        self._wished.add(self.plain(name))
+
+    def is_held(self, name: str, installed: Installed) -> bool:
+        """Whether a package is kept at its version, where ``installed`` is what is there."""
+        return installed.held
+
+    def set_hold(self, name: str, held: bool) -> None:
+        """Keep a package at its version, or let it change again. ``ResourceError``."""
+        raise NotImplementedError
+
+    def hold_trouble(self) -> "Optional[ResourceError]":
+        """Why nothing can be put on hold on this host, None where it can."""
+        return None
+
+    def plan_hold(self, name: str, held: bool) -> None:
+        """Have predictions begin with a hold, or without it."""
+        self._holds[self.plain(name)] = held
+
+    def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
+        """What debconf has for these questions, in a preview as ``planned``; without those that
+        have no answer yet."""
+        raise NotImplementedError
+
+    def answer_trouble(self) -> "Optional[ResourceError]":
+        """Why no answer can be set on this host, None where it can."""
+        return None
+
+    def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+        """Set answers for a package, which need not be there."""
+        raise NotImplementedError
+
+    def plan_answers(self, given: Sequence[Answer]) -> None:
+        """Have predictions begin with these answers."""
+        raise NotImplementedError
+
+    def chooses(self, name: str, questions: Sequence[str]) -> str:
+        """In a preview: why a package that comes may change answers by itself, or ""."""
+        return ""
+
+    def mark_manual(self, name: str) -> None:
+        """Have a package count as installed for its own sake."""
+        raise NotImplementedError
+
+    def planned_versions(self) -> Dict[str, str]:
+        """The packages that earlier resources of a preview change, "" for those that go."""
+        world = self.context.world
+        return {n: e.version for n, e in world.packages.items()} if world is not None else {}
+
+    def planned_sources(self) -> Tuple[Tuple[str, int], ...]:
+        """What earlier resources of a preview change below ``sources``, and since when."""
+        world = self.context.world
+        nodes = world.layer.nodes if world is not None else {}
+        return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
+
+    def plain(self, name: str) -> str:
+        """The name under which transactions report it."""
+        return name
+
+    def available(self, name: str) -> Available:
+        """What could be installed, according to the lists as they are on this host.
+
+        The package manager's own transactions do not change that, everything else may.
+        """
+        now = (self.context.acted - self._own_actions, self.context.noop, self.planned_sources())
+        if self._available_at != now:
+            self._available = {}
+            self._available_at = now
+        if name not in self._available:
+            self._available.update(self.look_up(sorted({name, *self._undecided()})))
+        return self._available[name]
+
+    def _undecided(self) -> List[str]:
+        """The packages of the plan whose next step depends on the lists."""
+        return [
+            item.name
+            for item in self.items
+            if self.needs_lists(
+                str(item.properties.get("ensure", PRESENT)), self.planned(item.name)
+            )
+        ]
+
+    def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
+        """What the lists say of each of these, by one question where that can be."""
+        raise NotImplementedError
+
+    def acted(self) -> None:
+        """Note that one of the run's actions was a transaction of this package manager."""
+        self._own_actions += 1
+
+    def forget_lists(self) -> None:
+        """Note that the lists have changed."""
+        self._available = {}
+
+    def providers_of(self, name: str) -> Sequence[str]:
+        """The packages that provide a virtual package, at most a handful."""
+        raise NotImplementedError
+
+    def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
+        """Which setting of this host keeps versions of a package from being installed, and what to
+        do about it; None where none is found."""
+        return None
+
+    def lists_outdated(self, max_age: Optional[float]) -> str:
+        """Return why lists that may be ``max_age`` seconds old have to be refreshed, or "".
+
+        None, where ``fetches_lists``, asks only for those that are missing.
+        """
+        raise NotImplementedError
+
+    def warn_of_lists(self) -> None:
+        """Say once in a preview that the lists are not what a push would have."""
+        if self.context.noop and not self._lists_told:
+            self._lists_told = True
+            self.context.notice("warning", LISTS_OUTDATED)
+
+    def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
+        """Download the package lists, where the package manager can those of some repositories
+        ``only``. The one thing here that is not counted as a change."""
+        raise NotImplementedError
+
+    def holder(self) -> str:
+        """Which lock of the package manager somebody else holds, and who; "" for none."""
+        raise NotImplementedError
+
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """All that a transaction would change, in noop; ``ResourceError`` where it would fail.
+
+        Nothing at all where only running it can tell.
+        """
+        return ()
+
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """What is on the host then. What the packages hold is not known here."""
+        name = operation.name
+        does, covers = (
+            ("removal", removed_coverage)
+            if operation.removal
+            else ("installation", installed_coverage)
+        )
+        doubt = Uncertainty(
+            UNKNOWN, "the effects of the %s of package %s are not known yet" % (does, name)
+        )
+        version = ""
+        if not operation.removal:
+            version = operation.version or self._candidate(name) or PRESENT
+        planned = [PackageEffect(change.name, change.after) for change in foreseen]
+        return [UnknownEffect(doubt, covers), PackageEffect(name, version), *planned]
+
+    def _candidate(self, name: str) -> str:
+        for of, version in self.files:
+            if of == self.plain(name):
+                return version
+        try:
+            return self.available(name).candidate
+        except Unknowable:
+            return ""
+
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """Change packages, never interrupted; return all that changed, as far as can be told."""
+        raise NotImplementedError
+
+    def kind(self, operation: Operation) -> Tuple[object, ...]:
+        """What operations have in common that one command can carry out."""
+        return operation.removal, operation.recommends, operation.purge
+
+    def shares(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """What each of several operations would change if they were one transaction.
+
+        None where they cannot be one, or it would do something else than one after the other.
+        """
+        return None
+
+    def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
+        """Carry out operations of which ``shares`` are known in one transaction."""
+        raise NotImplementedError
+
+    def has_reached(self, operation: Operation) -> bool:
+        """Whether a package is now as an operation was to leave it."""
+        found = self.status(operation.name)
+        version = found.version
+        if operation.removal:
+            return not (version or (operation.purge and found.status == CONFIG_FILES))
+        return version == operation.version if operation.version else bool(version)
+
+    def needs_lists(self, ensure: str, installed: Installed) -> bool:
+        """Whether the package lists have a say in what is to be done."""
+        if ensure == ABSENT:
+            return False
+        if not installed.version or ensure == LATEST:
+            return True
+        return ensure != PRESENT and not self.has_version(installed, ensure)
+
+    def has_version(self, installed: Installed, wanted: str) -> bool:
+        """Whether the wanted version is among those that are installed."""
+        if not installed.version:
+            return False
+        return any(self.compare(v, wanted) == 0 for v in (installed.version, *installed.others))
+
+
+def matching_version(provider: PackageManager, available: Available, wanted: str) -> Optional[str]:
+    """Return the available version that is equal to ``wanted``, in the spelling of the lists."""
+    for version in available.versions:
+        if version == wanted or provider.compare(version, wanted) == 0:
+            return version
+    return None
+
+
+def installed_coverage(kind: str, value: str, present: bool) -> bool:
+    """What a package may bring: what is not there, of paths where packages put things."""
+    if kind == "path":
+        return not present and value.startswith(_OF_PACKAGES)
+    return kind == "host" or (kind != "lists" and not present)
+
+
+def removed_coverage(kind: str, value: str, present: bool) -> bool:
+    """What may go with a package: what is there where packages put things."""
+    if kind == "path":
+        return present and value.startswith(_OF_PACKAGES)
+    return kind in ("host", "package", "unit") and present

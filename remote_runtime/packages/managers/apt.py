@@ -1,0 +1,510 @@
+"""Packages of Debian and its relatives (target).
+
+Reading: dpkg's database once for all packages, one ``apt-cache policy`` for all that are to change.
+Changing: one ``apt-get`` for packages of consecutive turns; see ``batch``.
+What only a change needs is imported when there is one: most runs find everything installed.
+"""
+
+from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from remote_runtime.base import Effect, Properties, Unknowable
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.apt import commands as apt_commands
+from remote_runtime.packages.apt import marks as apt_marks
+from remote_runtime.packages.apt.commands import ENVIRONMENT
+from remote_runtime.packages.apt.lists import Lists
+from remote_runtime.packages.dpkg import database as dpkg
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import (
+    PLACES,
+    Answer,
+    Available,
+    Installed,
+    Operation,
+    PackageFile,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.packages.apt.private_copy import ScratchCache
+    from remote_runtime.packages.apt.readiness import Readiness
+    from remote_runtime.packages.dpkg.contents import Contents
+    from remote_runtime.packages.dpkg.host_rules import HostRules
+    from remote_runtime.system.process.commands import Result
+
+PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
+SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
+_AFTER_DNF = 3
+_LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
+_PROVIDERS_SHOWN = 8
+_STEPS = ("Get:", "Unpacking ", "Setting up ", "Removing ")
+
+
+class Apt(PackageManager):
+    """apt and dpkg; needs root to change anything.
+
+    It comes before dnf, except where dpkg has no package at all: there it is only a program, as on
+    Fedora, and what the host is made of is known to RPM.
+    """
+
+    name = "apt"
+    sources = ("/etc/apt/",)
+    caches = "/var/cache/apt"
+    marks = True
+    purges = True
+    asks = True
+    suffix = ".deb"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.lists = Lists()
+        self.admin = dpkg.ADMIN
+        self._database: Optional[dpkg.Packages] = None
+        self._database_at = -1
+        self.extended_states = apt_marks.FILE
+        self._automatic: AbstractSet[str] = frozenset()
+        self._architecture = ""
+        self.readiness: Optional["Readiness"] = None
+        self._unmanageable: Optional[str] = None
+        self._workbench: Optional["ScratchCache"] = None
+        self._planned: Dict[Tuple[str, str], "Contents"] = {}
+        self._shown: Tuple[Sequence[str], str] = ((), "")  # of which versions, and what
+        self._options: Sequence[str] = ()
+        self._hooks_told: List[str] = []
+        self._options_at: Tuple[object, ...] = ()
+        self._answers: Dict[str, str] = {}  # that predictions begin with
+        if not dpkg.is_used():
+            self.priority = _AFTER_DNF
+
+    def unsupported_reason(self, properties: Properties) -> str:
+        """Return which program is missing, or ""."""
+        if any(map(properties.get, PLACES)):
+            return "it manages packages of the system"
+        if self._unmanageable is None:
+            missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
+            self._unmanageable = "%s is not installed" % ", ".join(missing) if missing else ""
+        return self._unmanageable
+
+    def compare(self, left: str, right: str) -> int:
+        """Order two versions as dpkg does."""
+        from remote_runtime.packages.versions import debian as debian_version
+
+        return debian_version.compare(left, right)
+
+    def status(self, name: str) -> Installed:
+        """What dpkg's database has, read again once anything was changed."""
+        if self._database is None or self._database_at != self.context.acted:
+            self._database = dpkg.read(self.admin) or self._queried()
+            self._architecture = self._database.native
+            self._database_at = self.context.acted
+            self._automatic = apt_marks.automatic(self.extended_states)
+        try:
+            found = self._database.find(name)
+        except dpkg.UnclearError:
+            self._database = self._queried()
+            found = self._database.find(name)
+        return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
+
+    def read_file(self, path: str) -> PackageFile:
+        """See the base class."""
+        from remote_runtime.packages.dpkg import package_files
+
+        found = package_files.read(self.context.commands, path, ENVIRONMENT)
+        return found._replace(name=self.plain("%s:%s" % (found.name, found.architecture)))
+
+    def mark_manual(self, name: str) -> None:
+        """See the base class."""
+        apt_marks.mark(self.context.commands, name, ENVIRONMENT)
+
+    def set_hold(self, name: str, held: bool) -> None:
+        """See the base class."""
+        apt_marks.hold(self.context.commands, name, held, ENVIRONMENT)
+        self._database = None
+        self._holds.pop(self.plain(name), None)
+
+    def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
+        """See the base class. In a preview, packages of the plan leave the answers of others."""
+        from remote_runtime.packages.apt import debconf
+
+        files, home = self.context.files, self.context.accounts.identity().home
+        with self.context.ignoring():
+            self.answer_files = self.answer_files or debconf.databases(files, home)
+            found = debconf.answers(files, self.answer_files, questions)
+        if self.context.noop and planned:
+            for question in questions:
+                self.context.saw(debconf.KIND, question)
+            found.update((q, self._answers[q]) for q in questions if q in self._answers)
+        return found
+
+    def answer_trouble(self) -> Optional[ResourceError]:
+        """See the base class."""
+        from remote_runtime.packages.apt import debconf
+
+        if not self.context.commands.find(debconf.SET):
+            return ResourceError(
+                "%s is not installed" % debconf.SET,
+                "package.debconf",
+                "install debconf in an earlier package resource",
+            )
+        return self._ready().trouble("setting the debconf answers")
+
+    def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+        """See the base class."""
+        from remote_runtime.packages.apt import debconf
+
+        trouble = self.answer_trouble()
+        if trouble is not None:
+            raise trouble
+        debconf.store(
+            self.context,
+            package,
+            given=given,
+            env=ENVIRONMENT,
+            look=self._ready().holder,
+            lock_timeout=lock_timeout,
+        )
+
+    def plan_answers(self, given: Sequence[Answer]) -> None:
+        """See the base class."""
+        self._answers.update((one.question, one.value) for one in given)
+
+    def chooses(self, name: str, questions: Sequence[str]) -> str:
+        """See the base class."""
+        from remote_runtime.packages.dpkg import answers as deb_answers
+
+        plain = self.plain(name)
+        known = [contents for (of, _), contents in self._planned.items() if of == plain]
+        return deb_answers.answer_uncertainty(
+            plain, known[-1].scripts if known else None, questions
+        )
+
+    def _queried(self) -> dpkg.Database:
+        # A database without any package makes dpkg-query fail without a word.
+        result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
+        if result.code != 0 and result.stderr.strip():
+            raise ResourceError("dpkg-query failed: %s" % result.tail(), kind="package.database")
+        return dpkg.Database(result.stdout)
+
+    def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
+        """Ask ``apt-cache policy`` for all of them."""
+        from remote_runtime.packages.apt import cache as apt_cache
+
+        return apt_cache.look_up(names, self._query, self._architecture)
+
+    def warn_of_lists(self) -> None:
+        """With the commands that a refresh runs. See the base class."""
+        super().warn_of_lists()
+        if self.context.noop:
+            from remote_runtime.packages.apt import hooks as apt_hooks
+
+            dump = self._ask(["apt-config", "dump"]).stdout
+            apt_hooks.warn_of_refresh(self.context, dump, self._hooks_told)
+
+    def _held(self) -> Sequence[str]:
+        return dpkg.held(self.context.commands)
+
+    def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
+        """See the base class."""
+        from remote_runtime.packages.apt import preferences as apt_preferences
+
+        return apt_preferences.find(self.plain(name))
+
+    def _query(self, words: Sequence[str]) -> str:
+        private = self._private() if self.context.noop else []
+        result = self._ask(["apt-cache", words[0], *private, *words[1:]])
+        if result.code != 0:
+            from remote_runtime.packages.apt import errors as apt_errors
+
+            raise apt_errors.explain("querying apt-cache", result)
+        return result.stdout
+
+    def _ask(self, argv: Sequence[str], **options: Any) -> "Result":
+        """Run apt with its sources and settings as they are at this turn."""
+        planned, env, run = self.planned_sources(), ENVIRONMENT, self.context.commands.run
+        if not planned:
+            return run(argv, env=env, limit=_LIMIT, **options)
+        from remote_runtime.packages.apt.sources import DIRECTORY
+
+        settings, place = self._bench().settings(self.context.files, planned)
+        env = dict(env, APT_CONFIG=settings)
+        found = run(argv, env=env, limit=_LIMIT, **options)
+        told = [text.replace(place, DIRECTORY) for text in (found.stdout, found.stderr)]
+        return found._replace(stdout=told[0], stderr=told[1])
+
+    def providers_of(self, name: str) -> Sequence[str]:
+        """The packages that provide a virtual package, at most a handful."""
+        from remote_runtime.packages.apt import cache as apt_cache
+
+        printed = self._query(["showpkg", "--", name])
+        return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
+
+    def lists_outdated(self, max_age: Optional[float]) -> str:
+        """Return why the lists have to be refreshed, or ""."""
+        return "" if max_age is None else self.lists.outdated(max_age)
+
+    def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
+        """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
+        from remote_runtime.packages import locks
+        from remote_runtime.packages.apt import errors as apt_errors
+        from remote_runtime.packages.transaction import Manager, carry_out
+
+        def look() -> Optional[locks.Holder]:
+            return locks.holder([LISTS_LOCK])
+
+        self.context.outdated_lists.pop(self.name, None)
+        carry_out(
+            self.context,
+            Manager(ENVIRONMENT, look, apt_errors.explain, _STEPS),
+            what="refreshing the package lists",
+            argv=apt_commands.UPDATE,
+            lock_timeout=lock_timeout,
+        )
+        self._shown = ((), "")
+        self.lists.refreshed()
+        self.forget_lists()
+
+    def holder(self) -> str:
+        """Who holds a lock that a transaction needs, "" for nobody."""
+        found = self._ready().holder()
+        return str(found) if found else ""
+
+    def _ready(self) -> "Readiness":
+        if self.readiness is None:
+            from remote_runtime.packages.apt.readiness import Readiness
+
+            self.readiness = Readiness()
+        return self.readiness
+
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """Let apt simulate it. See the base class."""
+        from remote_runtime.packages.apt import errors as apt_errors
+        from remote_runtime.packages.apt import simulation as apt_simulation
+
+        trouble = self._ready().trouble(str(operation))
+        if trouble is not None:
+            raise trouble
+        argv = apt_commands.words([operation])
+        argv[1:1] = [*apt_simulation.OPTIONS, *self._private(), *self._as_planned()]
+        result = self._ask(argv)
+        if result.code != 0:
+            raise apt_errors.explain(str(operation), result, self._held)
+        return apt_simulation.planned(result.stdout, self._architecture)
+
+    def _as_planned(self) -> List[str]:
+        """The options with which apt takes for installed what earlier resources would install."""
+        from remote_runtime.packages.apt import simulation as apt_simulation
+
+        versions = self.planned_versions()
+        if not (versions or self._holds):
+            return []
+        database = dpkg.text()
+        shown = self._show(versions)
+        try:
+            text = apt_simulation.status(database, versions, shown, self._architecture)
+            text = apt_simulation.with_holds(text, self._holds, self._architecture)
+        except KeyError as error:
+            name, version = error.args[0]
+            raise Unknowable(
+                "the lists do not contain the dependencies of %s %s" % (name, version)
+            ) from error
+        path = self._bench().path("status")
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        return ["-o", "Dir::State::status=" + path, "-o", "Dir::Cache::pkgcache="]
+
+    def _show(self, versions: Mapping[str, str]) -> str:
+        """What the lists say of these versions."""
+        pairs = [pair for pair in sorted(versions.items()) if pair[1]]
+        words = ["%s=%s" % pair for pair in pairs if pair not in self.files]
+        if self._shown[0] != words:
+            self._shown = words, self._query(["show", *words]) if words else ""
+        own = [self.files[pair].control for pair in pairs if pair in self.files]
+        return "\n\n".join(filter(None, [self._shown[1], *own]))
+
+    def plain(self, name: str) -> str:
+        """See the base class."""
+        return dpkg.plain(name, self._architecture)
+
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """Files, units and accounts as well, as far as the packages' contents are known."""
+        name = self.plain(operation.name)
+        if operation.purge and not foreseen:
+            foreseen = [VersionChange(name, "", "")]  # of what was removed before
+        if name not in [change.name for change in foreseen]:
+            return super().effects(operation, foreseen)
+        from remote_runtime.packages.destination_checks import DestinationChecks
+        from remote_runtime.packages.dpkg import file_conflicts
+        from remote_runtime.packages.dpkg.effects import DebEffects
+        from remote_runtime.packages.dpkg.installed import Registry
+
+        known = self._contents([change for change in foreseen if change.after])
+        try:
+            rules = self._rules(any(change.after for change in foreseen))
+        except Unknowable:
+            return super().effects(operation, foreseen)
+        if rules.unclear:
+            raise Unknowable(rules.unclear)
+        for name, contents in sorted(known.items()):
+            rules.refuse(self.context.files, contents, name)
+        file_conflicts.refuse(
+            self.context,
+            known,
+            changes=foreseen,
+            planned=self._planned,
+            shown=lambda: self._show({c.name: c.after for c in foreseen if c.after}),
+            rules=rules,
+        )
+        lying = {name: rules.applied(contents, name) for name, contents in known.items()}
+        DestinationChecks(self.context.files).refuse(lying)
+        consequences = DebEffects(
+            self.context,
+            Registry(self._architecture),
+            contents=known.get,
+            planned=self._planned,
+            rules=rules,
+        )
+        consequences.purging = operation.purge
+        try:
+            return consequences.of(foreseen)
+        except Unknowable:  # what is there already, of which it depends what comes
+            return super().effects(operation, foreseen)
+
+    def _rules(self, coming: bool) -> "HostRules":
+        """What this host has dpkg do with the files of packages."""
+        from remote_runtime.packages.dpkg import host_rules as deb_host_rules
+        from remote_runtime.packages.dpkg import settings as dpkg_settings
+
+        context = self.context
+        return deb_host_rules.read(
+            context.files,
+            context.accounts,
+            home=context.accounts.identity().home,
+            options=[*self._dpkg_options(), apt_commands.KEEPING],
+            coming=coming,
+            trouble=lambda option: dpkg_settings.option_problem(context.commands, option),
+        )
+
+    def _dpkg_options(self) -> Sequence[str]:
+        """What apt's settings have it give dpkg, as they are at this turn."""
+        now = (self.context.acted, self.planned_sources())
+        self.context.files.is_there(SETTINGS)  # apt reads them: whoever may change them is noted
+        if self._options_at != now:
+            from remote_runtime.packages.apt import hooks as apt_hooks
+            from remote_runtime.packages.dpkg import settings as dpkg_settings
+
+            result = self._ask(["apt-config", "dump"])
+            if result.code != 0:
+                raise Unknowable("cannot read the settings of apt")
+            apt_hooks.warn(self.context, result.stdout, self._hooks_told)
+            self._options, self._options_at = dpkg_settings.of_apt(result.stdout), now
+        return self._options
+
+    def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
+        """What the packages hold that come, without those of which nothing can be learnt."""
+        if not coming or not self.context.options.package_probe:
+            return {}
+        from remote_runtime.packages.dpkg.probe import Debs, indexed
+
+        debs, known = Debs(self.context, self._fetch), {}
+        listed = []
+        for change in coming:
+            file = self.files.get((change.name, change.after))
+            if file is None:
+                listed.append(change)
+            elif file.path:
+                known.update(self.probe().of_file(*change[::2], path=file.path, kind=debs))
+        shown = self._show({change.name: change.after for change in listed})
+        wanted = indexed(listed, shown, self._architecture)
+        return dict(known, **self.probe().contents(wanted, debs))
+
+    def _fetch(self, words: Sequence[str], directory: str, timeout: float) -> "Result":
+        argv = [
+            "apt-get",
+            "-q",
+            *self._private(),
+            "-o",
+            "Dir::Cache::archives=" + directory,
+            *words,
+        ]
+        return self._ask(argv, cwd=directory, timeout=timeout)
+
+    def _private(self) -> List[str]:
+        """The options that keep apt from writing to the host's caches."""
+        return self._bench().options(self.lists.cache_is_stale())
+
+    def _bench(self) -> "ScratchCache":
+        if self._workbench is None:
+            from remote_runtime.packages.apt.private_copy import ScratchCache
+
+            self._workbench = ScratchCache(self.context.files, self.caches)
+        return self._workbench
+
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """Run apt-get; "" leaves the version to what it prefers. Removed is not purged."""
+        return self._transact(str(operation), [operation], lock_timeout)
+
+    def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
+        """See the base class."""
+        what = "%s and %d more" % (operations[0], len(operations) - 1)
+        self._transact(what, operations, lock_timeout)
+
+    def shares(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """See the base class."""
+        from remote_runtime.packages.apt import dependencies as apt_dependencies
+        from remote_runtime.packages.apt import simulation as apt_simulation
+
+        if self._ready().trouble(str(operations[0])) is not None:
+            return None
+        argv = apt_commands.words(operations)
+        result = self._ask([argv[0], *apt_simulation.OPTIONS, *argv[1:]])
+        changes = apt_simulation.planned(result.stdout, self._architecture)
+        if result.code != 0:
+            return None
+        return apt_dependencies.shares(
+            operations, changes, self._show, lambda: dpkg.text(self.admin)
+        )
+
+    def _transact(
+        self, what: str, operations: Sequence[Operation], lock_timeout: float
+    ) -> Sequence[VersionChange]:
+        """Run apt-get to its end; return what changed."""
+        from remote_runtime.packages.apt import errors as apt_errors
+        from remote_runtime.packages.apt import simulation as apt_simulation
+        from remote_runtime.packages.maintainer_scripts import host_locale
+        from remote_runtime.packages.transaction import Manager, carry_out
+
+        self._database = None
+        self.lists.drop_stale_cache()
+        printed: List[str] = []
+
+        def explain(what: str, result: "Result") -> ResourceError:
+            printed[:] = [result.stdout]
+            return apt_errors.explain(what, result, self._held)
+
+        env = dict(ENVIRONMENT, **host_locale.environment(self.context.files))
+        try:
+            result = carry_out(
+                self.context,
+                Manager(env, self._ready().holder, explain, _STEPS),
+                what=what,
+                argv=apt_commands.words(operations),
+                lock_timeout=lock_timeout,
+            )
+            printed[:] = [result.stdout]
+        except ResourceError as error:
+            # dpkg retries every package that is broken already and fails for it each time. That is
+            # the outcome of the broken package, not of this one.
+            if error.kind != apt_errors.SCRIPT or not all(map(self.has_reached, operations)):
+                raise
+            self.context.notice("warning", "%s was completed, but: %s" % (what, error.message))
+        self.acted()
+        changes = apt_simulation.done(printed[0], self._architecture)
+        if self.context.options.package_probe:
+            from remote_runtime.packages.dpkg import probe as deb_probe
+
+            came = [change for change in changes if change.after]
+            deb_probe.confirm(self.context, came, show=self._show, native=self._architecture)
+        return changes

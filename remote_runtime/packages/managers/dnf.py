@@ -1,0 +1,491 @@
+"""Packages of Fedora, RHEL and their relatives (target).
+
+Reading: one ``rpm -q`` for all packages, and one ``dnf repoquery`` for those that are to change or
+to be the latest. Changing: one ``dnf`` for packages of consecutive turns; see ``batch``.
+
+The lists are those that the host has, however old: dnf is told that they do not expire, because
+only ``update_cache`` refreshes them. Lists that are missing are fetched by dnf itself; in noop it
+may not, so what they would say is not known then.
+
+What only a change needs is imported when there is one: most runs find everything installed.
+"""
+
+from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
+
+from remote_runtime.base import (
+    Effect,
+    PackageEffect,
+    Properties,
+    Uncertainty,
+    Unknowable,
+    UnknownEffect,
+)
+from remote_runtime.context import Context
+from remote_runtime.effects import UNKNOWN
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.rpm import database as rpm_database
+from remote_runtime.packages.values import (
+    PLACES,
+    Available,
+    Installed,
+    Operation,
+    PackageFile,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.packages.dnf.lists import Lists
+    from remote_runtime.packages.dnf.transaction import NewPackage
+    from remote_runtime.packages.dpkg.contents import Contents
+    from remote_runtime.packages.transaction import Manager
+    from remote_runtime.system.process.commands import Result
+
+PROGRAMS = ("rpm", "dnf")
+# dnf would wait for a lock without an end and without a word.
+OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
+REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True")
+FORMAT = "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\n"
+_ASKED = "Operation aborted"  # what dnf ends with once it is answered no
+_LIMIT = 16 << 20  # bytes of a query's output
+_NAMES = 1000  # names on one command line
+_PROVIDERS_SHOWN = 8
+_STEPS = ("Installing ", "Upgrading ", "Downgrading ", "Erasing ", "Removing ", "Cleanup ")
+
+
+class Dnf(PackageManager):
+    """dnf and rpm; needs root to change anything."""
+
+    name = "dnf"
+    priority = 2
+    sources = ("/etc/yum.repos.d/", "/etc/distro.repos.d/", "/etc/dnf/")
+    fetches_lists = True
+    marks = True
+    marks_changed = False
+    suffix = ".rpm"
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self.lists: Optional["Lists"] = None
+        self._parts: Dict[str, Tuple[str, str]] = {}  # name and architecture, as the lists have it
+        self._provided: Dict[str, Sequence[str]] = {}
+        self._records: Optional[rpm_database.Records] = None
+        self._asked: Set[str] = set()
+        self._automatic: AbstractSet[Tuple[str, str]] = frozenset()
+        self._records_at = -1
+        self._resolved: Dict[Operation, str] = {}  # what dnf printed of it
+
+    def unsupported_reason(self, properties: Properties) -> str:
+        """Return which program is missing, or ""."""
+        if any(map(properties.get, PLACES)):
+            return "it manages packages of the system"
+        missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
+        return "%s is not installed" % ", ".join(missing) if missing else ""
+
+    def compare(self, left: str, right: str) -> int:
+        """Order two versions as RPM does; what one of them leaves open is not compared."""
+        from remote_runtime.packages.versions import rpm as rpm_version
+
+        return rpm_version.compare(left, right)
+
+    def shown(self, version: str) -> str:
+        """The version and the release, without the epoch."""
+        return rpm_database.version_text(version)
+
+    def told(self, before: str, after: str) -> Tuple[str, str]:
+        """With their epochs where those differ. See the base class."""
+        return rpm_database.change_versions(before, after)
+
+    def status(self, name: str) -> Installed:
+        """What RPM's database has, read again once anything was changed."""
+        if self._records_at != self.context.acted or name not in self._asked:
+            self._asked = {name, *(item.name for item in self.items)}
+            self._records = rpm_database.Records(self._read_database(sorted(self._asked)))
+            self._records_at = self.context.acted
+            self._automatic = self._marked()
+        assert self._records is not None
+        found = rpm_database.installed(self._records.find(name))
+        key = self._records.split(name)[0], found.architecture
+        return found._replace(automatic=bool(found.version) and key in self._automatic)
+
+    def read_file(self, path: str) -> PackageFile:
+        """See the base class."""
+        from remote_runtime.packages.dnf import isolated_run
+        from remote_runtime.packages.rpm import package_files
+
+        argv = isolated_run.isolated(self.context, (*package_files.QUERY, path))
+        return package_files.parse(path, self.context.commands.run(argv, limit=_LIMIT))
+
+    def _marked(self) -> AbstractSet[Tuple[str, str]]:
+        from remote_runtime.packages.dnf import marks as dnf_marks
+
+        return dnf_marks.automatic(
+            self.context.commands, lambda: self._query("--installed", form=dnf_marks.FORM)
+        )
+
+    def mark_manual(self, name: str) -> None:
+        """See the base class."""
+        from remote_runtime.packages.dnf import marks as dnf_marks
+
+        what = "marking %s as installed manually" % name
+        argv = dnf_marks.mark(self.context.commands, name)
+        self._transaction(what, argv, self.context.options.lock_timeout)
+
+    def is_held(self, name: str, installed: Installed) -> bool:
+        """By a version lock. See the base class."""
+        from remote_runtime.packages.dnf import exclusions as dnf_exclusions
+
+        planned = self._holds.get(self.plain(name)) if self.context.noop else None
+        return dnf_exclusions.is_locked(name) if planned is None else planned
+
+    def hold_trouble(self) -> Optional[ResourceError]:
+        """dnf 4 locks versions with a plugin. See the base class."""
+        from remote_runtime.packages.dnf import exclusions as dnf_exclusions
+        from remote_runtime.packages.dnf import marks as dnf_marks
+
+        if dnf_marks.is_new(self.context.commands) or dnf_exclusions.can_lock():
+            return None
+        if self.planned_versions():
+            return Unknowable("an earlier package may bring dnf's plugin versionlock")
+        return ResourceError(
+            "dnf cannot lock versions on this host: its plugin versionlock is missing",
+            "package.plugin",
+            "install python3-dnf-plugin-versionlock in an earlier package resource",
+        )
+
+    def set_hold(self, name: str, held: bool) -> None:
+        """See the base class."""
+        doing = "add" if held else "delete"
+        what = "dnf versionlock %s %s" % (doing, name)
+        argv = ("dnf", "versionlock", doing, "-y", name)
+        self._transaction(what, argv, self.context.options.lock_timeout)
+        self.forget_lists()
+
+    def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
+        """See the base class."""
+        from remote_runtime.packages.dnf import exclusions as dnf_exclusions
+
+        return dnf_exclusions.find(name)
+
+    def _read_database(self, names: Sequence[str]) -> str:
+        printed = ""
+        for at in range(0, len(names), _NAMES):
+            argv = rpm_database.QUERY + tuple(names[at : at + _NAMES])
+            if self.context.noop:
+                from remote_runtime.packages.dnf import isolated_run
+
+                argv = isolated_run.isolated(self.context, argv)
+            result = self.context.commands.run(argv, limit=_LIMIT)
+            # The exit code counts the packages that are not installed.
+            if self.context.noop and isolated_run.has_failed(result):
+                raise isolated_run.not_begun(result.stderr)
+            if "error:" in result.stderr:
+                raise ResourceError("rpm failed: %s" % result.tail(), kind="package.database")
+            printed += result.stdout
+        return printed
+
+    def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
+        """Ask ``dnf repoquery`` for all of them."""
+        from remote_runtime.packages.dnf import candidates as dnf_candidates
+
+        starts = range(0, len(names), _NAMES)
+        printed = "".join(self._query(*names[at : at + _NAMES]) for at in starts)
+        records = rpm_database.Records(printed)
+        self._parts.update((name, records.split(name)) for name in names)
+        return dnf_candidates.choose(records, names, self._lists().priorities())
+
+    def available(self, name: str) -> Available:
+        """See the base class. A name that other packages provide is known, without a candidate."""
+        found = super().available(name)
+        return found if found.known else Available(known=bool(self.providers_of(name)))
+
+    def providers_of(self, name: str) -> Sequence[str]:
+        """The packages that provide a virtual package, at most a handful."""
+        if not self._provided.get(name):
+            records = rpm_database.Records(self._query("--whatprovides", name))
+            self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
+        return self._provided[name]
+
+    def _query(self, *words: str, form: str = FORMAT) -> str:
+        from remote_runtime.packages import transaction
+        from remote_runtime.packages.dnf import isolated_run
+
+        options = OPTIONS + (("--cacheonly",) if self.context.noop else ())
+        asked = ("dnf", "-q") + options + ("repoquery", "--queryformat", form) + words
+        argv = isolated_run.isolated(self.context, asked)
+        return transaction.ask(
+            self.context, self._manager(), what="querying dnf", argv=argv, limit=_LIMIT
+        )
+
+    def _lists(self) -> "Lists":
+        if self.lists is None:
+            from remote_runtime.packages.dnf import lists as dnf_lists
+
+            self.lists = dnf_lists.Lists()
+        return self.lists
+
+    def lists_outdated(self, max_age: Optional[float]) -> str:
+        """Return why the lists have to be refreshed, or ""; None asks for missing ones only."""
+        return self._lists().outdated(max_age)
+
+    def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
+        """Run ``dnf makecache``; ``ResourceError`` when a repository fails that must not."""
+        from remote_runtime.packages.dnf import errors as dnf_errors
+
+        self.context.outdated_lists.pop(self.name, None)
+        argv = (*REFRESH, *("--repo=" + name for name in sorted(set(only))))
+        result = self._transaction("refreshing the package lists", argv, lock_timeout)
+        ignored = dnf_errors.ignored_repositories(result)
+        if ignored:  # their skip_if_unavailable says that this is no error
+            self.context.notice("warning", "could not refresh the lists of %s" % ignored)
+        self._lists().refreshed()
+        self.forget_lists()
+
+    def forget_lists(self) -> None:
+        """See the base class."""
+        super().forget_lists()
+        self._provided = {}
+
+    def holder(self) -> str:
+        """Who holds a lock that a transaction needs, "" for nobody."""
+        found = self._manager().look()
+        return str(found) if found else ""
+
+    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+        """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
+        is only. See the base class."""
+        from remote_runtime.packages.dnf import transaction as dnf_transaction
+
+        what = str(operation._replace(version=self.shown(operation.version)))
+        planned = self.planned_versions()
+        removes = operation.removal or self._is_older(operation)
+        if planned and (removes or not all(planned.values())):
+            raise Unknowable("dnf cannot predict %s after other changes" % what)
+        # Over what comes before, it is what dnf adds to that in one transaction.
+        before = [
+            Operation(name, version, file=self._file_of(name, version))
+            for name, version in sorted(planned.items())
+        ]
+        asking = self._asking([operation, *before])
+        result = self.context.commands.run(asking, limit=_LIMIT)
+        if planned and not dnf_transaction.only_adds(result.stdout, planned):
+            raise Unknowable("dnf cannot predict %s after other changes" % what)
+        if result.code != 0 and _ASKED not in result.stdout + result.stderr:
+            raise self._explain(what, result)
+        self._refuse_left(operation, what, result.stdout)
+        self._resolved[operation] = result.stdout
+        names = [] if operation.removal else dnf_transaction.changed(result.stdout)
+        real = bool(names) and bool(self._candidate(operation.name))
+        if real and self._package(operation.name) not in names:
+            raise Unknowable(
+                "dnf chooses other packages instead of %s: %s" % (operation.name, names[0])
+            )
+        return ()
+
+    def _file_of(self, name: str, version: str) -> str:
+        """The file that a package came from in this preview, "" for a repository."""
+        file = self.files.get((name, version))
+        return file.path if file is not None else ""
+
+    def _refuse_left(self, operation: Operation, what: str, printed: str) -> None:
+        """Raise where dnf leaves what it is to remove, excluded, and ends well all the same."""
+        from remote_runtime.packages.dnf import exclusions as dnf_exclusions
+
+        nothing = operation.removal and "Nothing to do" in printed
+        if nothing and self.status(operation.name).version:
+            raise dnf_exclusions.not_removed_error(what, self._package(operation.name))
+
+    def _package(self, name: str) -> str:
+        """The name of the package without an architecture."""
+        return self._parts.get(name, (name, ""))[0]
+
+    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+        """Files, units and accounts as well, where packages only come and their contents are known.
+
+        See the base class.
+        """
+        from remote_runtime.packages.dnf import transaction as dnf_transaction
+
+        resolved = self._resolved.get(operation, "")
+        planned = self.planned_versions()
+        coming = dnf_transaction.new_packages(resolved)
+        coming = [one for one in coming or () if planned.get(one.name) != one.evr]
+        if not coming and resolved and not operation.removal:
+            return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
+        if not coming or not self.context.options.package_probe:
+            return super().effects(operation, foreseen)
+        from remote_runtime.packages.destination_checks import DestinationChecks
+        from remote_runtime.packages.dpkg.installed import Installations
+        from remote_runtime.packages.rpm.effects import RpmEffects
+
+        known = self._contents(operation, coming)
+        DestinationChecks(self.context.files).refuse(known)
+        changes = [VersionChange(one.name, "", one.evr) for one in coming]
+        found = RpmEffects(self.context, Installations(), known.get, {}).of(changes)
+        if operation.name not in [one.name for one in coming]:
+            found.append(PackageEffect(operation.name, changes[0].after))
+        return found
+
+    def _changing(
+        self, operation: Operation, names: Sequence[str], foreseen: Sequence[VersionChange]
+    ) -> Sequence[Effect]:
+        """Effects where packages that are there get another version, are replaced or go."""
+        from remote_runtime.packages import affected_packages
+
+        what = str(operation._replace(version=self.shown(operation.version)))
+        doubt = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
+        theirs = UnknownEffect(doubt, affected_packages.of_rpms(self.context, names))
+        return [theirs, *super().effects(operation, foreseen)]
+
+    def _contents(
+        self, operation: Operation, coming: "Sequence[NewPackage]"
+    ) -> "Dict[str, Contents]":
+        """What the packages hold that come, without those of which nothing can be learnt."""
+        from remote_runtime.packages.dnf.transaction import INDEX, indexed
+        from remote_runtime.packages.rpm import probe as rpm_probe
+
+        def fetch(directory: str) -> None:
+            """Have dnf download the packages into a directory, and install none."""
+            from remote_runtime.packages.dnf import isolated_run
+            from remote_runtime.packages.inspection import TIMEOUT
+
+            words = (*self._words([operation]), "--downloadonly", "--downloaddir=" + directory)
+            argv = isolated_run.isolated(self.context, words, directory)
+            result = self.context.commands.run(argv, timeout=TIMEOUT, limit=_LIMIT)
+            if result.code != 0:
+                rpm_probe.refuse(self._explain(what, result), result)
+
+        rpms, known = rpm_probe.Rpms(self.context, fetch), {}
+        what = str(operation._replace(version=self.shown(operation.version)))
+        listed = []
+        for one in coming:
+            path = self._file_of(one.name, one.evr)
+            if path:
+                known.update(self.probe().of_file(one.name, one.evr, path=path, kind=rpms))
+            else:
+                listed.append(one)
+        if not listed:
+            return known
+        wanted = indexed(self._query(*[one.spec for one in listed], form=INDEX), listed)
+        return dict(known, **self.probe().contents(wanted, rpms))
+
+    def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
+        """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
+
+        What a removed package needed and nothing else needs goes with it, as dnf is set up.
+        """
+        what = str(operation._replace(version=self.shown(operation.version)))
+        printed = self._transact(what, self._words([operation]), lock_timeout)
+        self._refuse_left(operation, what, printed)
+        return ()
+
+    def kind(self, operation: Operation) -> Tuple[object, ...]:
+        """See the base class."""
+        return (*super().kind(operation), self._is_older(operation))
+
+    def shares(
+        self, operations: Sequence[Operation]
+    ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """See the base class."""
+        from remote_runtime.packages.dnf import batch as dnf_batch
+
+        result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
+        return dnf_batch.shares(operations, result.stdout, self._package, self._follows(operations))
+
+    def _follows(self, operations: Sequence[Operation]) -> Callable[[Sequence[str]], Set[str]]:
+        """What tells which packages may come or go because others of ``operations`` do."""
+
+        def needed(names: Sequence[str]) -> Set[str]:
+            found: Set[str] = set()
+            for words in (("--requires", "--recursive"), ("--recommends",)):
+                found.update(self._query(*words, "--resolve", *names, form="%{name}\n").split())
+            return found
+
+        def automatic(names: Sequence[str]) -> Set[str]:
+            return {name for name in names if self.status(name).automatic}
+
+        return automatic if operations[0].removal else needed
+
+    def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
+        """See the base class."""
+        first = operations[0]._replace(version=self.shown(operations[0].version))
+        what = "%s and %d more" % (first, len(operations) - 1)
+        self._transact(what, self._words(operations), lock_timeout)
+
+    def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> str:
+        """Change packages; what dnf printed."""
+        from remote_runtime.packages.dnf import errors as dnf_errors
+
+        self._records_at = -1
+        known = self._lists().repositories()
+        result = self._transaction(what, argv, lock_timeout)
+        self.acted()
+        if self._lists().repositories() != known:
+            self.forget_lists()  # the package brought a repository, as epel-release does
+        for complaint in dnf_errors.script_failures(result):
+            self.context.notice("warning", "%s was completed, but: %s" % (what, complaint))
+        self._confirm(result.stdout)
+        return result.stdout
+
+    def _confirm(self, printed: str) -> None:
+        """Let the controller compare what previews were told of these packages with what came."""
+        if self.context.options.package_probe:
+            from remote_runtime.packages.rpm import probe as rpm_probe
+
+            rpm_probe.confirm(self.context, printed, self._query)
+
+    def _words(self, operations: Sequence[Operation]) -> Sequence[str]:
+        """The command that carries out operations of one kind."""
+        first = operations[0]
+        if first.removal:
+            return ("dnf", "remove", "-y", *OPTIONS, *(one.name for one in operations))
+        command = ("dnf", "downgrade" if self._is_older(first) else "install", "-y")
+        options: Sequence[str] = OPTIONS
+        if first.recommends is not None:
+            options = (*OPTIONS, "--setopt=install_weak_deps=%s" % first.recommends)
+        names = [one.file or self._spec(one.name, one.version) for one in operations]
+        return (*command, *options, *names)
+
+    def _is_older(self, operation: Operation) -> bool:
+        """Whether a version is asked for that is older than the one that is installed."""
+        now = self.status(operation.name).version if operation.exact else ""
+        return bool(now) and self.compare(operation.version, now) < 0
+
+    def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
+        """The command that has dnf print what it would do, and leave it."""
+        from remote_runtime.packages.dnf import isolated_run
+
+        answers = {"-y": ("--assumeno", "--cacheonly")}
+        words = self._words(operations)
+        return isolated_run.isolated(
+            self.context, [part for word in words for part in answers.get(word, (word,))]
+        )
+
+    def _spec(self, name: str, version: str) -> str:
+        """How dnf is told one version of a package."""
+        package, architecture = self._parts.get(name, (name, ""))
+        return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
+
+    def _transaction(self, what: str, argv: Sequence[str], lock_timeout: float) -> "Result":
+        from remote_runtime.packages import transaction
+        from remote_runtime.packages.maintainer_scripts import host_locale
+
+        environment = host_locale.environment(self.context.files)
+        manager = self._manager()._replace(environment=environment)
+        return transaction.carry_out(
+            self.context, manager, what=what, argv=argv, lock_timeout=lock_timeout
+        )
+
+    def _explain(self, what: str, result: "Result") -> ResourceError:
+        from remote_runtime.packages.dnf import errors as dnf_errors
+        from remote_runtime.packages.dnf import isolated_run
+
+        if self.context.noop and isolated_run.has_failed(result):
+            return isolated_run.not_begun(result.stderr)
+        return dnf_errors.explain(what, result)
+
+    def _manager(self) -> "Manager":
+        from remote_runtime.packages import transaction
+        from remote_runtime.packages.dnf import locks as dnf_locks
+
+        return transaction.Manager({}, dnf_locks.holder, self._explain, _STEPS)

@@ -1,0 +1,353 @@
+"""Packages of Python in virtual environments (target).
+
+Reading: the directories of the environment, once for all packages in it. Changing: the pip of the
+environment, as the owner of the environment; ``python3 -m venv`` makes a missing one.
+"""
+
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from remote_runtime.base import Effect, Item, PathEffect, Unknowable
+from remote_runtime.context import Context
+from remote_runtime.errors import ResourceError
+from remote_runtime.packages.environments import place as places
+from remote_runtime.packages.environments import virtual
+from remote_runtime.packages.environments.manager import (
+    ASKING,
+    EnvironmentManager,
+    Inventory,
+    PlannedPackage,
+)
+from remote_runtime.packages.environments.names import normalized
+from remote_runtime.packages.environments.place import KIND, Place
+from remote_runtime.packages.environments.virtual import Environment
+from remote_runtime.packages.values import Available, Installed, Operation, VersionChange
+
+_STDLIB = "import sysconfig; print(sysconfig.get_path('stdlib'))"
+_LARGEST = 4 << 20  # bytes of a file of requirements, or of what a package says of itself
+# A text is a file for pip while it runs.
+_WITH_TEXT = """\
+d=$(mktemp -d) || exit
+trap 'rm -rf "$d"' EXIT
+cat > "$d/requirements.txt" || exit
+"$@" -r "$d/requirements.txt"
+"""
+
+
+class _Packages(NamedTuple):
+    """An environment with all of its packages; ``entries`` are their directories."""
+
+    environment: Environment
+    entries: Dict[str, Tuple[str, str]]
+
+
+class Pip(EnvironmentManager):
+    """pip in virtual environments."""
+
+    name = "pip"
+    removes_alone = True
+    keys = ("environment",)
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._libraries: Dict[str, str] = {}
+
+    def compare(self, left: str, right: str) -> int:
+        """Order two versions by PEP 440."""
+        if left == right:
+            return 0
+        from remote_runtime.packages.versions import python as versions
+
+        return versions.compare(left, right)
+
+    def _wanted_of(self, item: Item) -> PlannedPackage:
+        directory = str(item.properties.get("environment") or "")
+        name = str(item.properties.get("package") or item.name)
+        if not item.properties.get("requirements"):
+            name = normalized(name)
+        return PlannedPackage(
+            self._key(name, directory),
+            name,
+            directory=directory,
+            properties=item.properties,
+            id=item.id,
+        )
+
+    # -- what is installed ------------------------------------------------------------------------
+
+    def _held(self, directory: str) -> _Packages:
+        def read() -> Any:
+            """The packages of the environment, as it is or is planned to be."""
+            files = self.context.files
+            settings = os.path.join(directory, virtual.CONFIGURATION)
+            found = files.status(directory, follow=True)
+            if found is None or self._is_planned(settings):
+                return _Packages(Environment(directory, is_planned=True), {})
+            if found.kind != "directory":
+                raise ResourceError("%s is a %s" % (directory, found.kind), kind=KIND)
+            environment = virtual.find(files, directory)
+            return _Packages(environment, virtual.inventory(files, environment))
+
+        held: _Packages = self._once(directory, read)
+        return held
+
+    def _installed(self, wanted: PlannedPackage) -> Installed:
+        held = self._held(wanted.directory)
+        if wanted.text("requirements"):
+            return self._of_requirements(wanted, held)
+        return self._one(held, wanted.name)
+
+    def _one(self, held: _Packages, name: str) -> Installed:
+        entry = held.entries.get(name)
+        if entry is None:
+            return Installed()
+        return virtual.installed(self.context.files, held.environment, entry)
+
+    def _of_requirements(self, wanted: PlannedPackage, held: _Packages) -> Installed:
+        if not held.environment.packages:
+            self._requirements(wanted)  # what is wrong with them is told at once
+            return Installed()
+        left = self._unmet(wanted, held)
+        if not left:
+            return Installed("present", "installed")
+        return Installed("", "not met: %s" % ", ".join(one.line for one in left[:5]))
+
+    def _requirements(self, wanted: PlannedPackage) -> List[Any]:
+        from remote_runtime.packages.environments import requirements
+
+        given = wanted.text("requirements") or ""
+        path = given if given.startswith("/") and "\n" not in given else ""
+
+        def read(at: str) -> str:
+            """The text of a file of requirements; ResourceError where there is none."""
+            if not self.context.files.exists(at):
+                raise ResourceError(
+                    "%s does not exist on this host" % at,
+                    kind="package.requirements",
+                    hint="create it in an earlier resource; a relative path is a file next to the "
+                    "manifest",
+                )
+            places.require_readable(self.context, self.place(wanted), at)
+            return self.context.files.read(at, _LARGEST, follow=True).decode("utf-8", "replace")
+
+        found = requirements.read(read(path) if path else given, path, read)
+        bare = [one.line for one in found if not one.has_hash]
+        if bare and wanted.properties.get("require_hashes") is True:
+            raise ResourceError(
+                "%s: %s has no hash, and require_hashes is true"
+                % (path or "requirements", bare[0]),
+                kind="package.requirements",
+                hint="make the file with pip-compile --generate-hashes",
+            )
+        return found
+
+    def _unmet(self, wanted: PlannedPackage, held: _Packages) -> List[Any]:
+        from remote_runtime.packages.environments import requirements
+
+        def installed(name: str) -> str:
+            return self._one(held, name).version
+
+        def needs(name: str) -> Sequence[str]:
+            entry = held.entries[name][1]
+            path = os.path.join(held.environment.packages, entry, "METADATA")
+            text = self.context.files.read(path, _LARGEST, follow=True)
+            return requirements.needs_of(text.decode("utf-8", "replace"))
+
+        values = requirements.values_of(held.environment.version, held.environment.full_version)
+        told = requirements.Environment(installed, needs, values)
+        return requirements.unmet(self._requirements(wanted), told)
+
+    def _everything(self, wanted: PlannedPackage) -> Inventory:
+        entries = self._held(wanted.directory).entries
+        return {name: Installed(version, "installed") for name, (version, _) in entries.items()}
+
+    # -- the index --------------------------------------------------------------------------------
+
+    def _look_up(self, wanted: PlannedPackage) -> Available:
+        if wanted.text("requirements"):
+            return Available(True, "present")
+        from remote_runtime.packages.environments import pip_calls
+
+        place = self.place(wanted)
+        calling = self._asking(wanted, place)
+        added = pip_calls.environment(wanted.text("index_url") or "")
+
+        def ask(words: List[str]) -> Any:
+            return self.command(place, [*calling, *words], ASKING, env=added)
+
+        result = ask(pip_calls.question(wanted.name, wanted.options))
+        if pip_calls.UNKNOWN_COMMAND in result.stderr:
+            result = ask(pip_calls.older_question(wanted.name, wanted.options))
+        try:
+            found = pip_calls.answer(result)
+        except ValueError:
+            raise self.unreachable("pip did not answer for %s" % wanted.name, result) from None
+        if not found.known and pip_calls.is_lost(result):
+            raise self.unreachable("the index does not answer for %s" % wanted.name, result)
+        return found
+
+    def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
+        """The words that call a pip, which that of the environment is not yet where it is new."""
+        from remote_runtime.packages.environments import pip_calls
+
+        held = self._held(wanted.directory)
+        if "pip" in held.entries:
+            places.require_safe(self.context, place, held.environment.reads)
+            return [held.environment.python, *pip_calls.ISOLATED, "-m", "pip"]
+        program = self._interpreter(wanted, place)
+        return [program, *pip_calls.ISOLATED, "-c", pip_calls.BUNDLED]
+
+    def _interpreter(self, wanted: PlannedPackage, place: Place) -> str:
+        """The Python that makes an environment, or that of one which lacks pip only.
+        ``ResourceError`` where it cannot."""
+        asked = wanted.text("python") or "python3"
+        why, hint = self.context.user_commands.lacking(asked)
+        if why:
+            raise ResourceError(why, kind="resource.command", hint=hint)
+        program = self.context.commands.find(asked)
+        if not program:
+            raise Unknowable("%s comes only with an earlier change" % asked)
+        places.require_safe_program(self.context, place, program)
+        own = self._held(wanted.directory).environment
+        has_python = bool(own.packages) and self.context.files.status(own.python) is not None
+        if has_python and not self._library(place, program).endswith(own.version):
+            places.require_safe(self.context, place, own.reads)
+            program = own.python  # it stays what it is, and gets a pip
+        needed = os.path.join(self._library(place, program), "ensurepip", "__init__.py")
+        if not self.context.files.exists(needed):
+            raise ResourceError(
+                "%s cannot make virtual environments: it has no ensurepip" % program,
+                kind=KIND,
+                hint="install the package python3-venv in an earlier resource",
+            )
+        if self.context.noop and not os.path.exists(needed):
+            raise Unknowable("what makes %s comes only with an earlier change" % wanted.directory)
+        return program
+
+    def _library(self, place: Place, program: str) -> str:
+        """The directory of the standard library of a Python, such as ``/usr/lib/python3.11``."""
+        if program not in self._libraries:
+            done = self.command(place, [program, "-I", "-B", "-c", _STDLIB], ASKING)
+            if done.code != 0:
+                raise ResourceError(
+                    "%s: %s" % (program, done.ending(ASKING)), kind=KIND, output=done.tail()
+                )
+            self._libraries[program] = done.stdout.strip()
+        return self._libraries[program]
+
+    # -- changes ----------------------------------------------------------------------------------
+
+    def _require_ready(self, wanted: PlannedPackage) -> Place:
+        place = self.place(wanted)
+        held = self._held(wanted.directory)
+        places.require_safe(self.context, place, held.environment.reads)
+        if "pip" not in held.entries:
+            self._interpreter(wanted, place)
+        return place
+
+    def _differing(self, wanted: PlannedPackage) -> Sequence[VersionChange]:
+        if not wanted.text("requirements"):
+            return ()
+        held = self._held(wanted.directory)
+        found = []
+        for one in self._unmet(wanted, held):
+            name = normalized(one.name)
+            before = self._one(held, name).version
+            key = self._key(name, wanted.directory)
+            found.append(VersionChange(key, before, one.exact or "present"))
+        return found
+
+    def _resolve(self, operation: Operation, wanted: PlannedPackage) -> Optional[Dict[str, str]]:
+        from remote_runtime.packages.environments import pip_calls
+
+        place = self.place(wanted)
+        calling = self._asking(wanted, place)
+        words = [*calling, *pip_calls.DRY_RUN, *wanted.options]
+        if "pip" not in self._held(wanted.directory).entries:
+            words += pip_calls.APART
+        argv, text = self._asked_for(operation, wanted, words)
+        added = pip_calls.environment(wanted.text("index_url") or "")
+        done = self.command(place, argv, ASKING, env=added, input=text)
+        return pip_calls.resolved(done)
+
+    def _reads(self, wanted: PlannedPackage, path: str) -> bool:
+        below = path[len(wanted.directory) + 1 :]
+        parts = below.split("/")
+        if parts[0] == "lib":
+            return len(parts) < 4 or parts[3].endswith(".dist-info")
+        return below in ("bin", virtual.CONFIGURATION) or below.startswith("bin/python")
+
+    @staticmethod
+    def _asked_for(
+        operation: Operation, wanted: PlannedPackage, calling: List[str]
+    ) -> Tuple[List[str], Optional[bytes]]:
+        """The command that installs, and what it reads."""
+        given = wanted.text("requirements")
+        if not given:
+            return [*calling, "--", _specifier(operation, wanted)], None
+        if wanted.properties.get("require_hashes") is True:
+            calling = [*calling, "--require-hashes"]
+        if given.startswith("/") and "\n" not in given:
+            return [*calling, "-r", given], None
+        return ["sh", "-c", _WITH_TEXT, "sh", *calling], given.encode("utf-8")
+
+    def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
+        place = self.place(wanted)
+        if "pip" in self._held(wanted.directory).entries or self._is_planned(
+            os.path.join(wanted.directory, virtual.CONFIGURATION)
+        ):
+            return []
+        made: List[Effect] = [] if place.is_there else self._rehearsed(wanted, place, by)
+        for name in (virtual.CONFIGURATION, "bin/python", "bin/python3", "bin/pip"):
+            path = os.path.join(wanted.directory, name)
+            made.append(PathEffect(path, "something", once=True))
+        return made
+
+    def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
+        if "pip" in self._held(wanted.directory).entries:
+            return place
+        program = self._interpreter(wanted, place)
+        self.context.progress("creating the virtual environment %s" % wanted.directory)
+        if not place.is_there:
+            self._made(place)
+        with self.context.unkillable():
+            done = self.command(place, [program, "-I", *self._words(wanted, program)])
+        self._inventories.clear()
+        if done.code != 0:
+            raise ResourceError(
+                "creating the virtual environment %s: venv: %s"
+                % (wanted.directory, done.ending(None)),
+                kind=KIND,
+                hint="install the package python3-venv in an earlier resource"
+                if "ensurepip" in done.stderr + done.stdout
+                else "",
+                output=done.tail(),
+            )
+        return place._replace(is_there=True)
+
+    def _words(self, wanted: PlannedPackage, program: str) -> List[str]:
+        if program == self._held(wanted.directory).environment.python:
+            return ["-m", "ensurepip", "--default-pip"]
+        return ["-m", "venv", wanted.directory]
+
+    def _run(self, operation: Operation, wanted: PlannedPackage, place: Place) -> None:
+        from remote_runtime.packages.environments import pip_calls
+
+        calling = [self._held(wanted.directory).environment.python, "-I", "-m", "pip"]
+        text: Optional[bytes] = None
+        if operation.removal:
+            argv = [*calling, "uninstall", "-y", "--", wanted.name]
+        else:
+            argv = [*calling, "install", *wanted.options]
+            if self._installed(wanted).status == "half-installed":
+                argv.append("--ignore-installed")
+            argv, text = self._asked_for(operation, wanted, argv)
+        added = pip_calls.environment(wanted.text("index_url") or "")
+        done = self.command(place, argv, env=added, input=text)
+        if done.code != 0:
+            raise pip_calls.failure(str(operation), done)
+
+
+def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
+    """What pip is asked for."""
+    return wanted.name + ("==" + operation.version if operation.version else "")

@@ -1,0 +1,76 @@
+"""What is on a host once RPMs have come that were not there (target)."""
+
+from typing import AbstractSet, Dict, Mapping, Sequence, Set
+
+from remote_runtime.base import PathEffect, Uncertainty, UnknownEffect
+from remote_runtime.effects import UNKNOWN
+from remote_runtime.packages import presets
+from remote_runtime.packages.apt.effects import TransactionEffects
+from remote_runtime.packages.dpkg.contents import SYSUSERS, Contents, Member
+from remote_runtime.packages.dpkg.units import BOOTED, Units
+from remote_runtime.packages.maintainer_scripts import accounts as script_accounts
+from remote_runtime.packages.maintainer_scripts.scripts import UnitAndAccountCalls
+from remote_runtime.packages.values import VersionChange
+
+_TMPFILES = "/usr/lib/tmpfiles.d/"
+
+
+class RpmEffects(TransactionEffects):
+    """As for Debian's packages, but for configuration files and units."""
+
+    def _installed(
+        self, change: VersionChange, contents: Contents, deeds: UnitAndAccountCalls
+    ) -> None:
+        super()._installed(change, contents, deeds)
+        self._made_by_rpm(change.name, contents, deeds)
+
+    def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
+        """How many versions there are then."""
+        count = ["2"] if change.before else ["1"]
+        return {"preinst": count, "postinst": count}
+
+    def _made_by_rpm(self, name: str, contents: Contents, deeds: UnitAndAccountCalls) -> None:
+        """What a host's rpm or systemd may make of a package's files, which no script shows."""
+        made = {(account.kind, account.name) for account in deeds.accounts.created}
+        told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
+        declared = {a[:2] for text in told for a in script_accounts.sysusers(text)}
+        maybe = set() if deeds.sysusers else declared - made
+        volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
+
+        def covers(kind: str, value: str, present: bool) -> bool:
+            if kind == "path":
+                return volatile and not present and value.startswith(("/run/", "/var/"))
+            return not present and (kind, value) in maybe
+
+        if maybe or volatile:
+            doubt = Uncertainty(UNKNOWN, "the installation of %s may create it" % name)
+            self._scripted.append(UnknownEffect(doubt, covers))
+
+    def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
+        """rpm leaves one that differs, and puts its own beside it."""
+        files = self._context.files
+        found = files.status(member.path)
+        effect = self._file(member, package)
+        if found is not None and found.kind != "file":
+            effect = PathEffect(member.path, "something")
+        elif found is not None and files.sha256(member.path, found) != member.sha256:
+            effect = effect._replace(path=member.path + ".rpmnew")
+        self._effects.append(effect)
+
+    def _units_of(
+        self, started: Dict[str, bool], own: Set[str], restarted: AbstractSet[str] = frozenset()
+    ) -> Units:
+        return RpmUnits(self._context, started, own, restarted)
+
+
+class RpmUnits(Units):
+    """As for Debian's, but for who decides what is enabled and what is started."""
+
+    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: UnitAndAccountCalls) -> bool:
+        """As the host's presets have it; masked it stays."""
+        if unit in deeds.preset:
+            return presets.wants(self._context.files, unit)
+        return unit in deeds.enabled
+
+    def _is_to_start(self, unit: str, enabled: bool) -> bool:
+        return self._context.files.is_directory(BOOTED)

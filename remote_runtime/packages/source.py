@@ -1,0 +1,218 @@
+"""A package from a file that its resource names (target).
+
+The file is next to the manifest, on the host or at a URL. What it says of itself is remembered by
+its checksum, so that a host that has the package fetches nothing.
+"""
+
+import os
+from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional
+
+from remote_runtime.base import Missing, Unknowable
+from remote_runtime.downloads.checksums import algorithm_of, hasher, parse_checksum
+from remote_runtime.errors import ResourceError
+from remote_runtime.item import Item
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.values import PackageFile
+from remote_runtime.protocol.blobs import is_blob
+from remote_runtime.retries import is_transient, retry, tries_of
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+_KIND, _RECORD, _LIMIT = "packages", "files", 500  # of what is remembered
+_SECONDS = 600.0  # for a download
+_LARGEST = 4 << 30  # bytes
+
+Take = Callable[[bytes], object]
+
+
+class Source(object):
+    """The file of one resource."""
+
+    def __init__(self, context: "Context", provider: PackageManager, item: Item) -> None:
+        self._context, self._provider, self._item = context, provider, item
+        self._given = item.properties["source"]
+        given = item.properties.get("checksum")
+        self._checksum = parse_checksum(str(given)) if given else ""
+        self._directory = ""
+
+    def look(self) -> PackageFile:
+        """Which package it is. It is fetched where that is not known yet.
+
+        ``ResourceError``; ``Missing`` and ``Unknowable`` where an earlier change decides.
+        """
+        if not self._provider.suffix:
+            raise ResourceError(
+                "%s installs no package files; leave source out" % self._provider.name,
+                kind="resource.unsupported",
+            )
+        key = self._key()
+        known = self._provider.by_checksum.get(key) or (self._recalled(key) if key else None)
+        if known is None:
+            return self.fetch()
+        return self._named(known)
+
+    def fetch(self) -> PackageFile:
+        """The same, with the file at hand."""
+        key = self._key()
+        known = self._provider.by_checksum.get(key)
+        if known is not None and known.path:
+            return self._named(known)
+        found = self._provider.read_file(self._at_hand())
+        if key:
+            self._provider.by_checksum[key] = found
+            if not self._context.noop and self._recalled(key) is None:
+                self._remember(key, found)
+        self._provider.files[found.name, found.version] = found
+        return self._named(found)
+
+    def discard(self) -> None:
+        """Remove what was fetched for the push."""
+        if self._directory:
+            self._context.files.remove_private_directory(self._directory)
+            self._directory = ""
+        key = self._key()
+        if key in self._provider.by_checksum:
+            self._provider.by_checksum[key] = self._provider.by_checksum[key]._replace(path="")
+
+    def _key(self) -> str:
+        """The checksum that it is known by before it is read, "" for any file on the host."""
+        if is_blob(self._given):
+            return "sha256:" + str(self._given["$blob"])
+        return "" if self._is_path() else self._checksum
+
+    def _is_path(self) -> bool:
+        return isinstance(self._given, str) and self._given.startswith("/")
+
+    def _shown(self) -> str:
+        if is_blob(self._given):
+            return "the source"
+        from remote_runtime.downloads import http_get
+
+        return str(self._given) if self._is_path() else http_get.display_url(str(self._given))
+
+    def _named(self, found: PackageFile) -> PackageFile:
+        """The package, if it is that of the resource."""
+        name, provider = self._item.name, self._provider
+        both = "%s.%s" % (found.name, found.architecture)
+        if found.name != provider.plain(name) and both != name:
+            raise ResourceError(
+                "%s contains the package %s, not %s" % (self._shown(), found.name, name),
+                hint="name the resource %s, or use another file" % found.name,
+            )
+        return found
+
+    # -- the file itself --------------------------------------------------------------------------
+
+    def _at_hand(self) -> str:
+        context = self._context
+        if self._is_path():
+            return self._on_host(str(self._given))
+        if context.noop and not context.options.package_probe:
+            raise Unknowable("%s is read in a push only" % self._shown())
+        if is_blob(self._given):
+            sha, size = self._given["$blob"], int(self._given["size"])
+            return self._copied(lambda take: _pass(context.blobs.chunks(sha, size), take), "")
+        return self._downloaded(str(self._given))
+
+    def _on_host(self, path: str) -> str:
+        files = self._context.files
+        status = files.status(path, follow=True)
+        if status is None:
+            raise Missing(
+                "the source %s does not exist on this host" % path,
+                hint="a relative source is relative to the manifest, an absolute one is a path "
+                "on the host",
+            )
+        if status.kind != "file":
+            raise ResourceError("the source %s is not a regular file" % path)
+        if not self._checksum and (self._context.world is None or not self._context.noop):
+            return path
+        # Of a preview the file as it is planned, and of a checksum the very bytes that it is of.
+        return self._copied(
+            lambda take: _pass(files.reader(path, follow=True)(), take), self._checksum
+        )
+
+    def _downloaded(self, url: str) -> str:
+        from remote_runtime.downloads import response_body, url_probe
+        from remote_runtime.downloads.request import Request
+
+        request = Request(url, _SECONDS, "the speed of the connection", verified=True)
+        context, shown = self._context, self._shown()
+
+        def receive(take: Take) -> None:
+            response_body.receive(context, shown, request, response_body.Body(take, most=_LARGEST))
+
+        def fetch(number: int) -> str:
+            return self._copied(receive, self._checksum)
+
+        try:
+            return retry(context, tries_of(self._item.properties), fetch, is_transient)
+        except ResourceError as error:
+            if context.noop and url_probe.may_change(context, error, url):
+                raise Unknowable("%s (asked before the push)" % error.message) from error
+            raise
+
+    def _copied(self, read: Callable[[Take], None], checksum: str) -> str:
+        """The path of a private copy. ``ResourceError`` where it has another checksum."""
+        from remote_runtime.downloads.response_body import mismatch
+
+        if not self._directory:
+            self._directory = self._context.files.private_directory()
+        name = self._item.name.partition(":")[0] + self._provider.suffix
+        path = os.path.join(self._directory, name)
+        algorithm = algorithm_of(checksum) or "sha256"
+        digest = hasher(algorithm)
+        self._context.progress("reading %s" % self._shown())
+        try:
+            with open(path, "wb") as file:
+
+                def take(data: bytes) -> None:
+                    digest.update(data)
+                    file.write(data)
+
+                read(take)
+        except OSError as error:
+            raise ResourceError("cannot write %s: %s" % (path, error.strerror)) from error
+        found = "%s:%s" % (algorithm, digest.hexdigest())
+        if checksum and found != checksum:
+            raise mismatch(self._shown(), checksum, found)
+        return path
+
+    # -- what is remembered -----------------------------------------------------------------------
+
+    def _recalled(self, key: str) -> Optional[PackageFile]:
+        entry = self._remembered().get(key)
+        if isinstance(entry, list) and len(entry) == 3 and all(isinstance(e, str) for e in entry):
+            return PackageFile("", *entry)
+        return None
+
+    def _remembered(self) -> Dict[str, List[str]]:
+        from remote_runtime.system.state_store import StateError, StateStore
+
+        if not self._context.memory_directory:
+            return {}
+        try:
+            record = StateStore(self._context.memory_directory).read(_KIND, _RECORD) or {}
+        except StateError:
+            return {}
+        found = record.get(self._provider.name)
+        return dict(found) if isinstance(found, dict) else {}
+
+    def _remember(self, key: str, found: PackageFile) -> None:
+        from remote_runtime.system.state_store import StateError, StateStore
+
+        if not self._context.memory_directory:
+            return
+        kept = list(self._remembered().items())[1 - _LIMIT :]
+        kept.append((key, [found.name, found.version, found.architecture]))
+        try:
+            store = StateStore(self._context.memory_directory)
+            store.write(_KIND, _RECORD, {self._provider.name: dict(kept)})
+        except StateError as error:
+            self._context.notice("warning", "cannot remember a package file: %s" % error)
+
+
+def _pass(chunks: Iterable[bytes], take: Take) -> None:
+    for chunk in chunks:
+        take(chunk)

@@ -1,0 +1,196 @@
+"""What ``systemd-tmpfiles --create`` makes of a package's tmpfiles.d (target; in previews only).
+
+Its lines are declarative: those of the types d, f, L and z are followed, the paths of the others
+are reported as open.
+"""
+
+import os
+import re
+from typing import TYPE_CHECKING, List, NamedTuple, Optional, Sequence
+
+from remote_runtime.content import Text
+from remote_runtime.effects import PathEffect
+from remote_runtime.packages.maintainer_scripts.effects import Declared
+from remote_runtime.packages.maintainer_scripts.shell import Call
+from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+
+if TYPE_CHECKING:
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.files import Files
+
+DIRECTORIES = (
+    "/etc/tmpfiles.d",
+    "/run/tmpfiles.d",
+    "/usr/local/lib/tmpfiles.d",
+    "/usr/lib/tmpfiles.d",
+)
+_LIMIT = 1 << 16  # bytes of one file
+_SPECIFIERS = {
+    "%": "%",
+    "t": "/run",
+    "S": "/var/lib",
+    "C": "/var/cache",
+    "L": "/var/log",
+    "T": "/tmp",
+    "V": "/var/tmp",
+}
+_NOTHING = "xXrR"  # types that create nothing
+_WILD = re.compile(r"[*?\[]")
+
+
+class Line(NamedTuple):
+    """One line. ``mode``, ``user`` and ``group`` are "" where they are left out."""
+
+    kind: str
+    path: str
+    mode: str
+    user: str
+    group: str
+    argument: str
+
+
+def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Declared]:
+    """What a call of systemd-tmpfiles does; None for another call."""
+    if call.name != "systemd-tmpfiles":
+        return None
+    if "--create" not in call.words:
+        return Declared([], ["/run", "/tmp", "/var"])
+    names = [word for word in call.words[1:] if not word.startswith(("-", UNKNOWN))]
+    followed = _Creation(files, accounts)
+    if not names:
+        return Declared([], ["/run", "/tmp", "/var", "/etc"])
+    for name in names:
+        path = _path(files, name)
+        if path:
+            text = files.read(path, _LIMIT, follow=True).decode("utf-8", "replace")
+            for line in sorted(parse(text), key=lambda line: line.path):
+                followed.take(line)
+    return Declared(followed.effects, followed.open)
+
+
+def _path(files: "Files", name: str) -> str:
+    """The file that counts: the host's own replaces a package's of the same name."""
+    places = [name] if name.startswith("/") else [os.path.join(f, name) for f in DIRECTORIES]
+    found = [path for path in places if UNKNOWN not in path and files.exists(path)]
+    return found[0] if found and not files.is_directory(found[0]) else ""
+
+
+def parse(text: str) -> List[Line]:
+    """The lines of a file of tmpfiles.d."""
+    found = []
+    for line in text.splitlines():
+        words = line.strip().split(None, 6)
+        if len(words) < 2 or words[0].startswith("#"):
+            continue
+        words += ["-"] * (7 - len(words))
+        kind, path, mode, user, group = (
+            "" if word == "-" else word.strip("\"'") for word in words[:5]
+        )
+        argument = "" if words[6] == "-" else words[6].strip("\"'")
+        found.append(
+            Line(
+                kind,
+                _expanded(path).rstrip("/"),
+                mode=mode,
+                user=user,
+                group=group,
+                argument=argument,
+            )
+        )
+    return found
+
+
+def _expanded(text: str) -> str:
+    return re.sub(r"%(.)", lambda found: _SPECIFIERS.get(found.group(1), UNKNOWN), text)
+
+
+class _Creation(object):
+    def __init__(self, files: "Files", accounts: "Accounts") -> None:
+        self._files, self._accounts = files, accounts
+        self.effects: List[PathEffect] = []
+        self.open: List[str] = []
+
+    def take(self, line: Line) -> None:
+        """Note what a line makes at an installation, or that it is not known."""
+        kind, modifiers = line.kind[:1], line.kind[1:]
+        if kind in _NOTHING or "!" in modifiers:
+            return
+        made = self._made(kind, modifiers, line)
+        if made is None:
+            self.open.append(line.path)
+        else:
+            self.effects += made
+
+    def _made(self, kind: str, modifiers: str, line: Line) -> Optional[List[PathEffect]]:
+        numbers = self._numbers(line)
+        plain = not (set(modifiers) - set("-+")) and UNKNOWN not in line.path
+        if not plain or kind not in "dDfLz" or numbers is None or _WILD.search(line.path):
+            return None
+        if os.path.normpath(line.path) != line.path or not line.path.startswith("/"):
+            return None
+        mode, uid, gid = numbers
+        status = self._kind(line.path)
+        if kind == "L":
+            return self._link(line, status, "+" in modifiers)
+        if status:
+            if status != {"f": "file", "d": "directory", "D": "directory"}.get(kind, status):
+                return []  # it is left as it is
+            if status == "symlink":
+                return []
+            found = PathEffect(line.path, status, mode, uid=uid, gid=gid)
+            if kind == "f" and "+" in modifiers:
+                found = found._replace(content=_content(line))
+            return [found]
+        if kind == "z":
+            return []
+        made = PathEffect(
+            line.path, "directory", 0o755 if mode is None else mode, uid=uid or 0, gid=gid or 0
+        )
+        if kind == "f":
+            content = _content(line)
+            made = made._replace(kind="file", mode=0o644 if mode is None else mode, content=content)
+        return [*self._parents(line.path), made]
+
+    def _link(self, line: Line, status: str, again: bool) -> Optional[List[PathEffect]]:
+        target = line.argument or "/usr/share/factory" + line.path
+        if "%" in target:
+            return None
+        if status and not again:
+            return []
+        return [*self._parents(line.path), PathEffect(line.path, "symlink", target=target)]
+
+    def _numbers(self, line: Line) -> Optional[Sequence[Optional[int]]]:
+        """Mode, owner and group, each None where it is left out; None where one is not known."""
+        mode = int(line.mode, 8) if re.match(r"[0-7]{3,5}\Z", line.mode) else None
+        if line.mode and mode is None:
+            return None
+        found: List[Optional[int]] = [mode]
+        for kind, name in (("user", line.user), ("group", line.group)):
+            number = int(name) if name.isdigit() else None
+            if name and number is None:
+                number = self._accounts.number(kind, name)
+                if number is None:
+                    return None
+            found.append(number)
+        return found
+
+    def _kind(self, path: str) -> str:
+        """What there is at a path, "" for nothing."""
+        for effect in reversed(self.effects):
+            if effect.path == path:
+                return effect.kind
+        status = self._files.status(path)
+        return status.kind if status is not None else ""
+
+    def _parents(self, path: str) -> List[PathEffect]:
+        found: List[PathEffect] = []
+        path = os.path.dirname(path)
+        while not self._kind(path) and path != "/":
+            found.insert(0, PathEffect(path, "directory", 0o755, uid=0, gid=0))
+            path = os.path.dirname(path)
+        return found
+
+
+def _content(line: Line) -> Optional[Text]:
+    """The text of a file, None where escapes or specifiers are in it."""
+    return None if "\\" in line.argument or "%" in line.argument else Text(line.argument)

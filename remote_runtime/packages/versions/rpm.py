@@ -1,0 +1,88 @@
+"""The order of RPM's versions (both sides).
+
+``[epoch:]version[-release]``: the epoch is a number and decides first, then the version, then the
+release. The last two are read as runs of digits and runs of letters, and everything else only
+separates them: digits compare as numbers and are newer than letters, a tilde is older than the end
+of the text, a caret newer than it but older than anything that goes on in another way.
+
+A part that one side does not name is not compared, as dnf takes it: ``5.8`` is equal to every
+``5.8-N``, and without an epoch any epoch will do.
+"""
+
+import re
+from typing import Optional, Pattern, Tuple
+
+from remote_runtime.packages.versions.generic import number
+
+_EPOCH = re.compile(r"([0-9]{1,10}):(.*)", re.DOTALL)
+_SEPARATORS = re.compile(r"[^A-Za-z0-9~^]*")
+_DIGITS = re.compile(r"[0-9]*")
+_LETTERS = re.compile(r"[A-Za-z]*")
+
+
+def compare(left: str, right: str) -> int:
+    """Return -1, 0 or 1: is ``left`` older than, equal to or newer than ``right``."""
+    left_epoch, left_version, left_release = split(left)
+    right_epoch, right_version, right_release = split(right)
+    if left_epoch is not None and right_epoch is not None and left_epoch != right_epoch:
+        return -1 if left_epoch < right_epoch else 1
+    order = compare_part(left_version, right_version)
+    if order or left_release is None or right_release is None:
+        return order
+    return compare_part(left_release, right_release)
+
+
+def split(text: str) -> Tuple[Optional[int], str, Optional[str]]:
+    """Return epoch, version and release; None for an epoch or a release that is not named."""
+    found = _EPOCH.match(text)
+    epoch, rest = (int(found.group(1)), found.group(2)) if found else (None, text)
+    version, hyphen, release = rest.rpartition("-")
+    return (epoch, version, release) if hyphen else (epoch, rest, None)
+
+
+def compare_part(left: str, right: str) -> int:
+    """Order two versions, or two releases."""
+    at_left = at_right = 0
+    while at_left < len(left) or at_right < len(right):
+        at_left = _end(_SEPARATORS, left, at_left)
+        at_right = _end(_SEPARATORS, right, at_right)
+        marks = left[at_left : at_left + 1], right[at_right : at_right + 1]
+        if "~" in marks or "^" in marks:
+            if marks[0] != marks[1]:
+                return _compare_marks(*marks)
+            at_left, at_right = at_left + 1, at_right + 1
+            continue
+        if "" in marks:
+            break
+        run = _DIGITS if marks[0].isdigit() else _LETTERS
+        end_left, end_right = _end(run, left, at_left), _end(run, right, at_right)
+        order = _compare_runs(left[at_left:end_left], right[at_right:end_right], run is _DIGITS)
+        if order:
+            return order
+        at_left, at_right = end_left, end_right
+    return (at_left < len(left)) - (at_right < len(right))
+
+
+def _end(run: Pattern[str], text: str, at: int) -> int:
+    found = run.match(text, at)
+    return found.end() if found else at
+
+
+def _compare_marks(left: str, right: str) -> int:
+    """Order two next characters that differ, "" for an end, where one is a tilde or a caret."""
+    for mark, before_end in (("~", -1), ("^", 1)):
+        if mark in (left, right):
+            other = right if left == mark else left
+            order = before_end if other == "" else -1
+            return order if left == mark else -order
+    raise ValueError("neither %r nor %r is a tilde or a caret" % (left, right))
+
+
+def _compare_runs(left: str, right: str, digits: bool) -> int:
+    """Order two runs of one kind; ``right`` is "" where the other kind stands there."""
+    if not right:
+        return 1 if digits else -1
+    if digits:
+        one, other = number(left), number(right)
+        return (one > other) - (one < other)
+    return (left > right) - (left < right)
