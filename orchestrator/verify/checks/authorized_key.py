@@ -84,13 +84,14 @@ def _of_lines(subject: Subject, wanted: list[dict[str, str]]) -> list[Expectatio
                 "; ".join,
             )
         )
-    comments = {one["print"]: comment or one["comment"] for one in wanted}
-    named = {print_: text for print_, text in comments.items() if text}
+    said = {(one["print"], comment or one["comment"]) for one in wanted}
+    kept = {print_ for print_, text in said if not text}
+    named = {print_ for print_, _ in said} - kept
     if named:
         found.append(
             equal(
                 "comment",
-                sorted(named.values()),
+                sorted(text for print_, text in said if print_ in named),
                 lambda host: sorted(
                     {
                         (one["print"], one["comment"]): one["comment"]

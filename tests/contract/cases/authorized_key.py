@@ -51,14 +51,15 @@ def present(world: World) -> Scenario:
 
 
 def exclusive(world: World) -> Scenario:
-    """The only key, twice with other options, beside a comment."""
+    """The only key, twice with other options and comments, beside a comment."""
     path = _home(world, f"# {SECRET}\n\n{OTHER} x\ndamaged line\n")
-    lines = f'from="192.0.2.1" {ONE} a\nno-pty {ONE} a\n'
+    lines = f'from="192.0.2.1" {ONE} a\nno-pty {ONE} b\n'
     breaks = {
         "keys": _put(path, ""),
         "other keys": _put(path, f"# {SECRET}\n{lines}{OTHER}\n"),
         "options": _put(path, f"no-pty {ONE} a\n"),
-        "comment": _put(path, lines.replace(" a\n", " b\n")),
+        "comment": _put(path, lines.replace(" a\n", " c\n")),
+        "comment:of the second line": _put(path, lines.replace(" b\n", " c\n")),
         "permissions": lambda: path.chmod(0o666),
     }
     return Scenario(USER, {"key": lines, "exclusive": True}, breaks)
