@@ -26,6 +26,7 @@ for spool in %s; do
 done
 exit 3"""
 _NOT_READABLE = 3
+_NO_PROGRAM = 127  # without cron there are no jobs
 _SETTING = re.compile(r"[A-Za-z_]\w*\s*=")
 
 
@@ -84,7 +85,7 @@ def _of_crontab(host: Host, subject: Subject) -> list[str]:
     asked = host.run(_SPOOL % (" ".join(SPOOLS), "%s", "%s"), user, user)
     if asked.rc == _NOT_READABLE:
         asked = host.run("crontab -u %s -l", user)
-        if asked.rc and _NO_CRONTAB in asked.stderr:
+        if asked.rc == _NO_PROGRAM or (asked.rc and _NO_CRONTAB in asked.stderr):
             return ["none"]
     if asked.rc or not (asked.stdout or asked.stderr):
         raise RuntimeError(asked.stderr.strip() or "crontab listed nothing")

@@ -466,3 +466,16 @@ def test_secrets_are_masked_on_both_sides(path: Path) -> None:
     (answers,) = observe("web1", [[expectation]], Script({}).read_all)
     (line,) = judge([expectation], answers, Mask(["hunter22"]), False)
     assert str(line) == "word: expected [masked], found not-[masked]"
+
+
+def test_jobs_of_a_host_without_cron() -> None:
+    """A host without cron has no job, whether it is to have one or not."""
+
+    def read_all(commands: Sequence[bytes]) -> list[Answer]:
+        codes = [3 if b"spool" in command else 127 for command in commands]
+        return [Answer(code, b"", b"crontab: not found") for code in codes]
+
+    job = {"crontab": True, "schedule": "@daily", "command": "true"}
+    assert mismatches(of("cron", "job", ensure="absent", crontab=True), read_all) == []
+    (missing,) = mismatches(of("cron", "job", **job), read_all)
+    assert (missing.what, missing.found) == ("job", "none")
