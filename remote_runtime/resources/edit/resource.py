@@ -1,6 +1,6 @@
 """The edit type: parts of a text file that others own (target; ``check`` on both sides)."""
 
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, FilePartStateType, Missing, Properties
 from remote_runtime.errors import ResourceError
@@ -77,24 +77,33 @@ class Resource(FilePartStateType):
         return host.files.read(self.name, LARGEST)
 
     def _edited(self, data: bytes) -> bytes:
-        """The content with all edits. ``ResourceError`` for one that does not fit the file."""
-        after = self._edited_once(data)
-        if after != data and self._edited_once(after) != after:
+        """The content with all edits. ``ResourceError`` for one that does not fit the file, and for
+        one that a later one undoes."""
+        from remote_runtime.resources.edit import rules
+
+        specs = rules.specs_of(self.properties)
+        steps = self._steps(specs, data)
+        after = steps[-1] if steps else data
+        moved = any(step != data for step in steps)
+        if moved and any(self._steps([spec], after) != [after] for spec in specs):
             raise self._failure("every run would change it again: the edits undo each other")
         return after
 
-    def _edited_once(self, data: bytes) -> bytes:
+    def _steps(self, specs: Sequence[Mapping[str, Any]], data: bytes) -> List[bytes]:
+        """The content after each of the edits."""
         from remote_runtime.resources.edit import rules
         from remote_runtime.resources.edit.document import Document
 
+        steps = []
         try:
             document = Document(data)
-            for spec in rules.specs_of(self.properties):
+            for spec in specs:
                 edit = rules.edit_of(spec)
                 (edit.absent if spec.get("ensure") == "absent" else edit.present)(document)
-            return document.data()
+                steps.append(document.data())
         except ValueError as error:
             raise self._failure(str(error)) from error
+        return steps
 
     def _failure(self, why: str) -> ResourceError:
         return ResourceError(

@@ -125,10 +125,16 @@ class EditTest(DirectoryTest):
 
     def test_edits_that_undo_each_other(self) -> None:
         """They are refused instead of changing the file in every run."""
-        edits = [{"line": "a"}, {"match": "^a$", "replace": "b"}]
-        event = self.events(self.write("f", b"c\n"), edits=edits)[0]
-        self.assertIn("the edits undo each other", event["error"][0])
-        self.assertEqual(self.read("f"), b"c\n")
+        pairs = [
+            (b"c\n", {"line": "a"}, {"match": "^a$", "replace": "b"}),
+            (b"c\n", {"line": "a", "match": "^[ab]$"}, {"line": "b", "match": "^[ab]$"}),
+            (b"c\nb\n", {"line": "a", "match": "^[ab]$"}, {"line": "b", "match": "^[ab]$"}),
+            (b"c\n", {"line": "a"}, {"match": "^a$", "ensure": "absent"}),
+        ]
+        for before, *edits in pairs:
+            event = self.events(self.write("f", before), edits=edits)[0]
+            self.assertIn("the edits undo each other", event["error"][0])
+            self.assertEqual(self.read("f"), before)
 
     def test_secrets(self) -> None:
         """A private file has no diff; what the resource hides is hidden."""
