@@ -49,6 +49,28 @@ def require_root_login(host: HostReader, path: str, before: bytes, after: bytes)
     )
 
 
+def require_way_in(host: HostReader, unit: str, doing: str) -> None:
+    """``ResourceError`` where this run came to the host through a unit, such as the SSH server.
+    ``doing`` is ``stopping`` or ``disabling``; a unit with a socket may be disabled."""
+    if not host.units.carries_run(unit):
+        return
+    if doing == "disabling" and _starts_otherwise(host, unit):
+        return
+    raise ResourceError(
+        "%s %s could lock out this run, which reached the host through it" % (doing, unit),
+        kind="resource.service.lockout",
+        hint="connect in another way for this change, or set force: true",
+    )
+
+
+def _starts_otherwise(host: HostReader, unit: str) -> bool:
+    """Whether the socket of a service is enabled, or the service of a socket."""
+    stem, dot, kind = unit.rpartition(".")
+    other = stem + ".service" if kind == "socket" else (stem if dot else unit) + ".socket"
+    status = host.units.status(other)
+    return bool(status.found and status.enabled and not status.until_reboot)
+
+
 def _refuses_root(data: bytes) -> bool:
     """Whether sshd lets root in nowhere, by the first line that says so."""
     said: Dict[str, str] = {}

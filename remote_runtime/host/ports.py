@@ -217,6 +217,11 @@ class UnitReader(object):
         """The state of a unit; where systemd has not read what was changed, it is told to first."""
         raise NotImplementedError
 
+    def carries_run(self, name: str) -> bool:
+        """Whether this run came to the host through a unit: the service of the SSH server that its
+        login came through, the socket of it, or another service that started the run."""
+        raise NotImplementedError
+
     def require_calendar(self, expressions: Sequence[str]) -> None:
         """``ResourceError`` for a calendar expression that the systemd of the host does not read;
         nothing is known of any where it has no systemd-analyze."""

@@ -138,6 +138,11 @@ class Systemd(object):
             self.context.saw("unit", self.name_outside(other))
         return status
 
+    def own_name(self, name: str) -> str:
+        """The full name of a unit; for an alias, that of the unit it stands for."""
+        full = self._full(name)
+        return self._shown(full).get("Id", full)
+
     def name_outside(self, full: str) -> str:
         """The name of a unit among those of all managers."""
         return full

@@ -1,5 +1,6 @@
 """Units of the machine (target)."""
 
+import os
 from typing import TYPE_CHECKING, Sequence, Tuple
 
 from remote_runtime.host import ports
@@ -39,6 +40,18 @@ class UnitReader(ports.UnitReader):
         """See the base class."""
         systemd, own = self._of(name)
         return systemd.seen(own)
+
+    def carries_run(self, name: str) -> bool:
+        """See the base class."""
+        from remote_runtime.system.process.processes import services_above
+
+        if "/" in name:
+            return False  # a run comes through no unit of a user
+        stem, _, kind = self._systemd.own_name(name).rpartition(".")
+        through = [one.rpartition(".")[0] for one in services_above(os.getpid())]
+        if kind == "socket":  # it starts instances such as ssh@1
+            through = [one.partition("@")[0] for one in through]
+        return kind in ("service", "socket") and stem in through
 
     def require_calendar(self, expressions: Sequence[str]) -> None:
         """See the base class."""

@@ -23,6 +23,11 @@ class UnitReader(units.UnitReader):
         with self._within(self._world):
             return super().status(name)
 
+    def carries_run(self, name: str) -> bool:
+        """See the base class."""
+        with self._within(self._world):
+            return super().carries_run(name)
+
 
 class Units(units.Units):
     """Records what becomes of units, and of the units and paths that they take along."""
@@ -35,6 +40,11 @@ class Units(units.Units):
         """See the base class."""
         with self._within(self._record.world):
             return super().status(name)
+
+    def carries_run(self, name: str) -> bool:
+        """See the base class."""
+        with self._within(self._record.world):
+            return super().carries_run(name)
 
     def _act(self, verb: str, name: str) -> None:
         record = self._record

@@ -162,6 +162,12 @@ class Resource(StepStateType):
             "masked": host.units.mask,
             "unmasked": host.units.unmask,
         }
+        stops = "ensure" in diff and self.ensure == STOPPED
+        disables = "enable" in diff and self.properties["enable"] is False
+        if (stops or disables) and self.properties.get("force") is not True:
+            from remote_runtime.host.lockout import require_way_in
+
+            require_way_in(host, self._full, "stopping" if stops else "disabling")
         for key in diff.keys:
             if key in TEXTS:
                 self._texts[key].apply(host, unit_texts.place_of(host, self._user))

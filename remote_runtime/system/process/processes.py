@@ -11,6 +11,7 @@ class Process(NamedTuple):
     start: int  # in ticks since this system was started
     session: int
     program: str
+    parent: int = 0
 
 
 def find(pid: int) -> Optional[Process]:
@@ -24,7 +25,36 @@ def find(pid: int) -> Optional[Process]:
     fields = rest.split()  # from the third on, as `man proc` counts them
     if len(fields) < 20 or fields[0] in (b"Z", b"X"):
         return None
-    return Process(pid, int(fields[19]), int(fields[3]), program.decode("utf-8", "replace"))
+    name = program.decode("utf-8", "replace")
+    return Process(pid, int(fields[19]), int(fields[3]), name, parent=int(fields[1]))
+
+
+def service_of(pid: int) -> str:
+    """The service of systemd that a process belongs to, such as ssh.service; "" for one of a login,
+    and for one that is in none."""
+    try:
+        with open("/proc/%d/cgroup" % pid, encoding="utf-8", errors="replace") as file:
+            lines = [line.strip().split(":", 2) for line in file]
+    except OSError:
+        return ""
+    for _, controllers, path in [line for line in lines if len(line) == 3]:
+        name = path.rpartition("/")[2]
+        is_systemd = controllers in ("", "name=systemd")
+        if is_systemd and name.endswith(".service") and not path.startswith("/user.slice/"):
+            return name
+    return ""
+
+
+def services_above(pid: int) -> Sequence[str]:
+    """The services of systemd that a process was started by, itself included."""
+    found = []
+    while pid > 1:
+        name = service_of(pid)
+        if name and name not in found:
+            found.append(name)
+        process = find(pid)
+        pid = process.parent if process else 0
+    return found
 
 
 def leader_at(pipes: Sequence[int]) -> Optional[Process]:

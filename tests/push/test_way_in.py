@@ -1,0 +1,61 @@
+"""The unit through which a push came to its host is not stopped by it, on a real host."""
+
+import pytest
+
+from tests.lab import Host, Lab
+from tests.push.command import Ccm
+
+SITE = """\
+ccm:
+  resources:
+    - service:
+        - {name}: {properties}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "properties", "doing"),
+    [
+        ("ssh", "{ensure: stopped}", "stopping ssh"),
+        ("sshd", "{ensure: stopped, enable: false, masked: true}", "stopping sshd"),
+        ("ssh", "{enable: false}", "disabling ssh"),
+    ],
+)
+def test_server_of_the_login(
+    ccm: Ccm, lab: Lab, host: Host, name: str, properties: str, doing: str
+) -> None:
+    """The SSH server is neither stopped nor disabled without force, in previews neither."""
+    inventory = lab.inventory(user="deploy", become=True)
+    site = SITE.format(name=name, properties=properties)
+    for options in ((), ("--noop",)):
+        done = ccm.push(inventory, site, "-l", "web1", *options)
+        assert done.code == 1, done.output
+        assert f"{doing} could lock out this run" in " ".join(done.output.split())
+    assert host.run("systemctl is-active ssh; systemctl is-enabled ssh").stdout.split() == [
+        "active",
+        "enabled",
+    ]
+    forced = SITE.format(name=name, properties=properties.replace("}", ", force: true}"))
+    done = ccm.push(inventory, forced, "-l", "web1", "--noop")
+    assert done.code == 0, done.output
+
+
+def test_socket_in_place_of_the_server(ccm: Ccm, lab: Lab, host: Host) -> None:
+    """Where the socket is enabled, the server need not be; the socket then may not be stopped."""
+    host.run("systemctl disable --now ssh; systemctl enable --now ssh.socket")
+    inventory = lab.inventory()
+    done = ccm.push(inventory, SITE.format(name="ssh", properties="{enable: false}"), "-l", "web1")
+    assert done.code == 0, done.output
+    stopped = SITE.format(name="ssh.socket", properties="{ensure: stopped}")
+    done = ccm.push(inventory, stopped, "-l", "web1", "--noop")
+    assert done.code == 1, done.output
+    assert "stopping ssh.socket could lock out this run" in " ".join(done.output.split())
+
+
+def test_other_services(ccm: Ccm, lab: Lab, host: Host) -> None:
+    """A service that the push did not come through is stopped without force."""
+    host.write("/etc/systemd/system/other.service", "[Service]\nExecStart=sleep infinity\n")
+    host.run("systemctl daemon-reload; systemctl start other")
+    site = SITE.format(name="other", properties="{ensure: stopped}")
+    done = ccm.push(lab.inventory(), site, "-l", "web1", "--noop")
+    assert done.code == 0, done.output
