@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 
+from orchestrator.language.ansible_names import hint_for_name
 from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from orchestrator.language.sandbox import Sandbox
 from remote_runtime.text.nearest import nearest
@@ -18,6 +19,7 @@ _LISTED = 30
 NULLS, NONE = ("null", "nil"), "none"
 """What other languages call nothing, and what Jinja2 does."""
 _OF_FOREACH = ("item", "key", "index")
+_OF_FILES = ("managed",)
 
 
 class Vocabulary(NamedTuple):
@@ -95,6 +97,11 @@ def _meant(word: str, known: Collection[str], likely: Collection[str]) -> str:
         return f"write {NONE}"
     if word in _OF_FOREACH:
         return "only an entry with foreach has it"
+    if word in _OF_FILES:
+        return "only template files have it"
+    hint = hint_for_name(word)
+    if hint:
+        return hint
     found = nearest(word, (*known, *likely))
     if found:
         return f"did you mean {found}?"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from orchestrator.language.ansible_names import hint_for_lookup
 from remote_runtime.text.nearest import nearest
 
 ROOTS = ("facts", "data", "environ")
@@ -88,7 +89,8 @@ def split_path(path: str) -> tuple[str, str, tuple[str, ...] | None]:
     if root not in ROOTS or (dot and not rest):
         message = f"a path begins with facts., data. or environ., not {path!r}"
         asks = root.lower() == "asked" and rest
-        raise BadPathError(f"{message}: write Asked.{rest} instead" if asks else message)
+        hint = f"write Asked.{rest} instead" if asks else hint_for_lookup(path)
+        raise BadPathError(f"{message}: {hint}" if hint else message)
     if not dot:
         return root, "", ()
     return root, rest, tuple(rest.split(".")) if re.match(_PLAIN, rest) else None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jinja2 import nodes
 from jinja2.meta import find_undeclared_variables
 
+from orchestrator.language.ansible_names import hint_for_name
 from orchestrator.language.checks import (
     NONE,
     NULLS,
@@ -103,7 +104,7 @@ def unknown_names(own: Facets, known: Collection[str]) -> Iterator[Finding]:
         if name not in known:
             likely = nearest(name, known)
             hint = f"did you mean {likely}?" if likely else "test it with `is defined`, or set it"
-            hint = f"write {NONE}" if name in NULLS else hint
+            hint = f"write {NONE}" if name in NULLS else hint_for_name(name) or hint
             yield f"{name!r} is not a name or function of this template", hint, offset
 
 

@@ -29,6 +29,7 @@ UNKNOWN_FACT = "facts.unknown_read"
 _FACT = re.compile(r"\bFacts\.([A-Za-z_]\w*)")
 _FACT_LOOKUP = re.compile(r"\blookup\(\s*(['\"])facts\.([\w-]+)")
 _MAX_NAMES = 3
+_SET_IT = "set it under data, in an override, with --hiera or with --data"
 _READ = re.compile(r"\bData\.([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?!\w*\()")
 _LOOKUP = re.compile(r"\blookup\(\s*(['\"])data\.([\w-]+(?:\.[\w-]+)*)\1\s*\)")
 _TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -239,7 +240,7 @@ def unknown_reads(
         if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
             continue
         likely = nearest(keys[0], known)
-        hint = f"did you mean data.{likely}?" if likely else "nothing sets it"
+        hint = f"did you mean data.{likely}?" if likely else _SET_IT
         message = f"data.{keys[0]} is read here, but no data sets it"
         found[Problem(message, where, hint, UNKNOWN_READ)] = None
     return list(found)
@@ -259,7 +260,7 @@ def unknown_merges(
         for key, where in source.keys_merged.items():
             if key not in known:
                 likely = nearest(key, known)
-                hint = f"did you mean {likely}?" if likely else "nothing sets it"
+                hint = f"did you mean {likely}?" if likely else "remove it, or set it under data"
                 message = f"hierarchy.keys names {key!r}, but no data sets it"
                 found.append(Problem(message, where, hint, UNKNOWN_READ))
     return found

@@ -125,6 +125,8 @@ def test_names_must_come_out_different(tmp_path: Path) -> None:
         ("a: {foreach: \"'x'\"}", ["site.yaml:8:", "must give a list or a map"]),
         ("a: {foreach: [x]}", ["site.yaml:8:", "must be text"]),
         ('"{{ item }}": {command: x}', ["site.yaml:8:", "only an entry with foreach has it"]),
+        ('x: {command: "{{ managed() }}"}', ["site.yaml:8:", "only template files have it"]),
+        ('x: {command: "{{ inventory_hostname }}"}', ["site.yaml:8:", "(write Host.name"]),
         ('"{{ itm }}": {foreach: Data.users}', ["site.yaml:8:", "did you mean item?"]),
         ('defaults: {foreach: Data.users}\n        - "a"', ["site.yaml:8:", "in defaults"]),
         ('"{{ item }}": {foreach: Data.users, alias: a, require: ["exec#a"]}', ["itself"]),

@@ -1,0 +1,30 @@
+"""What templates call what Ansible gives its templates, for the hints of errors (controller)."""
+
+_NAMES = {
+    "ansible_facts": "Facts",
+    "ansible_host": "Host.address",
+    "ansible_managed": "managed() in a template file",
+    "ansible_play_hosts": "Groups.all",
+    "group_names": "Host.groups",
+    "groups": "Groups",
+    "hostvars": "Hosts",
+    "inventory_hostname": "Host.name",
+    "play_hosts": "Groups.all",
+    "vars": "Data or Host.vars",
+}
+_FUNCTIONS = {"env": "Environ.NAME", "file": "file(PATH)", "template": "template(PATH)"}
+_FACT = "ansible_"
+
+
+def hint_for_name(name: str) -> str:
+    """What to write for a name of Ansible's templates, or nothing."""
+    found = _NAMES.get(name)
+    if found is not None:
+        return f"write {found}"
+    return "write a path below Facts; ccm facts lists them" if name.startswith(_FACT) else ""
+
+
+def hint_for_lookup(plugin: str) -> str:
+    """What to write for a look-up plugin of Ansible, or nothing."""
+    found = _FUNCTIONS.get(plugin)
+    return f"write {found}" if found is not None else ""
