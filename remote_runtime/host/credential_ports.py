@@ -1,9 +1,6 @@
 """The port to encrypted credentials of systemd (target). See ``ports`` for what all ports share."""
 
-from typing import TYPE_CHECKING, Optional
-
-if TYPE_CHECKING:
-    from remote_runtime.host.ports import Host, HostReader
+from typing import Optional
 
 PROGRAM = "systemd-creds"
 
@@ -26,15 +23,3 @@ class Credentials(CredentialReader):
         ``key`` is what ``--with-key`` of systemd-creds takes. Each call gives another file content.
         """
         raise NotImplementedError
-
-
-def reader_of(host: "HostReader") -> CredentialReader:
-    """The credentials of a host that can be read."""
-    found: CredentialReader = host.part("credentials")
-    return found
-
-
-def credentials_of(host: "Host") -> Credentials:
-    """The credentials of a host that can be changed."""
-    found: Credentials = host.part("credentials")
-    return found

@@ -6,7 +6,7 @@ classes, which contain the common rules. Every method may raise ``ResourceError`
 also ``Unknowable``, if the result is unknown before the push.
 """
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence
 
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from remote_runtime.host.checkouts import CheckoutReader, Checkouts
     from remote_runtime.host.command import Command
     from remote_runtime.host.conditions import ConditionReader, Conditions
+    from remote_runtime.host.credential_ports import CredentialReader, Credentials
+    from remote_runtime.host.crontab_ports import CrontabReader, Crontabs
     from remote_runtime.host.downloads import Archives, DownloadReader, Downloads
     from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
     from remote_runtime.host.mount_ports import MountReader, Mounts
@@ -233,128 +235,82 @@ class Units(UnitReader):
 
     def start(self, name: str) -> None:
         """Start a unit. ``ResourceError`` if it does not run then."""
-        raise NotImplementedError
+        self._act("start", name)
 
     def stop(self, name: str) -> None:
         """Stop a unit."""
-        raise NotImplementedError
+        self._act("stop", name)
 
     def restart(self, name: str) -> None:
         """Stop a unit and start it again. ``ResourceError`` if it does not run then."""
-        raise NotImplementedError
+        self._act("restart", name)
 
     def reload(self, name: str) -> None:
         """Have a unit that runs read its configuration again; one that cannot is restarted, and
         that is reported. ``ResourceError`` if the unit says that it failed, or does not run then.
         """
-        raise NotImplementedError
+        self._act("reload", name)
 
     def enable(self, name: str) -> None:
         """Have a unit started at boot."""
-        raise NotImplementedError
+        self._act("enable", name)
 
     def disable(self, name: str) -> None:
         """Have a unit not started at boot."""
-        raise NotImplementedError
+        self._act("disable", name)
 
     def mask(self, name: str) -> None:
         """Have nothing start a unit, at boot neither. What runs goes on."""
-        raise NotImplementedError
+        self._act("mask", name)
 
     def unmask(self, name: str) -> None:
         """Let a unit be started again."""
+        self._act("unmask", name)
+
+    def _act(self, verb: str, name: str) -> None:
+        """Have the init system do what one of the methods above asks for."""
         raise NotImplementedError
 
 
 Parts = Callable[[str], Any]
-"""Makes the ports of a host by their names, so that a run imports those that its types use."""
+"""Makes the ports of a host by their names, so that a run imports those that its types use.
+``AttributeError`` for another name."""
 
 
 class HostReader(object):
     """A host that can be read. ``make`` makes each port but ``files`` once it is asked for."""
 
+    accounts: AccountReader  # users and groups
+    checkouts: "CheckoutReader"  # checkouts of git repositories
+    commands: CommandReader  # programs
+    conditions: "ConditionReader"  # what can be waited for
+    contents: "Contents"  # contents of the plan
+    credentials: "CredentialReader"  # encrypted credentials of systemd
+    crontabs: "CrontabReader"  # the crontabs of users
+    downloads: "DownloadReader"  # files of web servers
+    kernel: "KernelReader"  # the parameters and modules of the kernel
+    lists: "PackageListReader"  # the package lists
+    mounts: "MountReader"  # what is mounted
+    reboots: "RebootReader"  # the reboot of this run
+    resources: "Sequence[Item]"  # every one of the run, those not managed and children included
+    units: UnitReader  # the units of the init system
+
     def __init__(self, files: FileReader, make: Parts) -> None:
         self.files = files
         self._make = make
-        self._made: Dict[str, Any] = {}
+
+    if not TYPE_CHECKING:  # or any name were that of a port
+
+        def __getattr__(self, name: str) -> Any:
+            """A port that nobody has asked for yet."""
+            if name == "_make":
+                raise AttributeError(name)
+            made = self.__dict__[name] = self._make(name)
+            return made
 
     def part(self, name: str) -> Any:
-        """The port of a name."""
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
-
-    @property
-    def accounts(self) -> AccountReader:
-        """Users and groups."""
-        accounts: AccountReader = self.part("accounts")
-        return accounts
-
-    @property
-    def commands(self) -> CommandReader:
-        """Programs."""
-        commands: CommandReader = self.part("commands")
-        return commands
-
-    @property
-    def kernel(self) -> "KernelReader":
-        """The parameters and modules of the kernel."""
-        kernel: KernelReader = self.part("kernel")
-        return kernel
-
-    @property
-    def lists(self) -> "PackageListReader":
-        """The package lists."""
-        lists: PackageListReader = self.part("lists")
-        return lists
-
-    @property
-    def checkouts(self) -> "CheckoutReader":
-        """Checkouts of git repositories."""
-        checkouts: CheckoutReader = self.part("checkouts")
-        return checkouts
-
-    @property
-    def mounts(self) -> "MountReader":
-        """What is mounted."""
-        mounts: MountReader = self.part("mounts")
-        return mounts
-
-    @property
-    def conditions(self) -> "ConditionReader":
-        """What can be waited for."""
-        conditions: ConditionReader = self.part("conditions")
-        return conditions
-
-    @property
-    def reboots(self) -> "RebootReader":
-        """The reboot of this run."""
-        reboots: RebootReader = self.part("reboots")
-        return reboots
-
-    @property
-    def downloads(self) -> "DownloadReader":
-        """Files of web servers."""
-        downloads: DownloadReader = self.part("downloads")
-        return downloads
-
-    @property
-    def resources(self) -> "Sequence[Item]":
-        """Every resource of the run, those that are not managed and children included."""
-        resources: Sequence[Item] = self.part("resources")
-        return resources
-
-    @property
-    def contents(self) -> "Contents":
-        """Contents of the plan."""
-        contents: Contents = self.part("contents")
-        return contents
-
-    @property
-    def units(self) -> UnitReader:
-        """The units of the init system."""
-        units: UnitReader = self.part("units")
-        return units
+        """The port of a name, with the methods that only other ports call."""
+        return getattr(self, name)
 
 
 class Host(HostReader):
@@ -365,75 +321,22 @@ class Host(HostReader):
     look afterwards: people are told, and a preview fails."""
 
     files: Files
+    accounts: Accounts
+    archives: "Archives"  # archives that are extracted
+    checkouts: "Checkouts"
+    commands: Commands
+    conditions: "Conditions"
+    credentials: "Credentials"
+    crontabs: "Crontabs"
+    downloads: "Downloads"
+    kernel: "Kernel"
+    lists: "PackageLists"
+    mounts: "Mounts"
+    reboots: "Reboots"
+    units: Units
 
     def __init__(self, files: Files, make: Parts) -> None:
         super().__init__(files, make)
         self.warn: Callable[[str], object] = str
         self.tolerate: Callable[[ResourceError], object] = str
         self.tries = 0
-
-    @property
-    def accounts(self) -> Accounts:
-        """Users and groups."""
-        accounts: Accounts = self.part("accounts")
-        return accounts
-
-    @property
-    def commands(self) -> Commands:
-        """Programs."""
-        commands: Commands = self.part("commands")
-        return commands
-
-    @property
-    def kernel(self) -> "Kernel":
-        """The parameters and modules of the kernel."""
-        kernel: Kernel = self.part("kernel")
-        return kernel
-
-    @property
-    def checkouts(self) -> "Checkouts":
-        """Checkouts of git repositories."""
-        checkouts: Checkouts = self.part("checkouts")
-        return checkouts
-
-    @property
-    def mounts(self) -> "Mounts":
-        """What is mounted."""
-        mounts: Mounts = self.part("mounts")
-        return mounts
-
-    @property
-    def lists(self) -> "PackageLists":
-        """The package lists."""
-        lists: PackageLists = self.part("lists")
-        return lists
-
-    @property
-    def units(self) -> Units:
-        """The units of the init system."""
-        units: Units = self.part("units")
-        return units
-
-    @property
-    def archives(self) -> "Archives":
-        """Archives that are extracted."""
-        archives: Archives = self.part("archives")
-        return archives
-
-    @property
-    def conditions(self) -> "Conditions":
-        """What can be waited for."""
-        conditions: Conditions = self.part("conditions")
-        return conditions
-
-    @property
-    def reboots(self) -> "Reboots":
-        """The reboot of this run."""
-        reboots: Reboots = self.part("reboots")
-        return reboots
-
-    @property
-    def downloads(self) -> "Downloads":
-        """Files of web servers."""
-        downloads: Downloads = self.part("downloads")
-        return downloads

@@ -189,7 +189,9 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
         from remote_runtime.host.machine import units
 
         return units.Units(context) if changing else units.UnitReader(context)
-    from remote_runtime.packages import list_refresh
+    if name == "lists":
+        from remote_runtime.packages import list_refresh
 
-    lists = list_refresh.PackageLists if changing else list_refresh.PackageListReader
-    return lists(context)
+        lists = list_refresh.PackageLists if changing else list_refresh.PackageListReader
+        return lists(context)
+    raise AttributeError(name)

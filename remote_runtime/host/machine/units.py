@@ -61,38 +61,6 @@ class UnitReader(ports.UnitReader):
 class Units(UnitReader, ports.Units):
     """Runs systemctl."""
 
-    def start(self, name: str) -> None:
-        """See the base class."""
-        self._act("start", name)
-
-    def stop(self, name: str) -> None:
-        """See the base class."""
-        self._act("stop", name)
-
-    def restart(self, name: str) -> None:
-        """See the base class."""
-        self._act("restart", name)
-
-    def reload(self, name: str) -> None:
-        """See the base class."""
-        self._act("reload", name)
-
-    def enable(self, name: str) -> None:
-        """See the base class."""
-        self._act("enable", name)
-
-    def disable(self, name: str) -> None:
-        """See the base class."""
-        self._act("disable", name)
-
-    def mask(self, name: str) -> None:
-        """See the base class."""
-        self._act("mask", name)
-
-    def unmask(self, name: str) -> None:
-        """See the base class."""
-        self._act("unmask", name)
-
     def _act(self, verb: str, name: str) -> None:
         systemd, own = self._of(name)
         systemd.act(systemd.possible(verb, own), own)

@@ -98,6 +98,8 @@ def _part(context: "Context", record: Record, name: str) -> Any:
         from remote_runtime.host.overlay import units
 
         return units.Units(record, context)
-    from remote_runtime.host.overlay import package_lists
+    if name == "lists":
+        from remote_runtime.host.overlay import package_lists
 
-    return package_lists.PackageLists(context, record)
+        return package_lists.PackageLists(context, record)
+    raise AttributeError(name)

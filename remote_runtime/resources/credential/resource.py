@@ -5,7 +5,6 @@ from typing import Any, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.credential_ports import credentials_of, reader_of
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.validation import rules
 
@@ -47,7 +46,7 @@ class Resource(StateType):
             raise ResourceError("%s is a directory" % self.path, kind="resource.file.kind")
         if self.ensure == "absent":
             return {"value": _FOREIGN}
-        value = reader_of(host).value(self.name, self.path) if node.kind == "file" else None
+        value = host.credentials.value(self.name, self.path) if node.kind == "file" else None
         return {"value": _FOREIGN if value is None else value.decode("utf-8", "surrogateescape")}
 
     def desired(self) -> Mapping[str, Any]:
@@ -59,7 +58,7 @@ class Resource(StateType):
             host.files.mkdir(DIRECTORY, 0o700)
         value = str(self.properties["value"]).encode("utf-8", "surrogateescape")
         key = str(self.properties.get("key") or "auto")
-        credentials_of(host).write(self.name, self.path, value, key)
+        host.credentials.write(self.name, self.path, value, key)
 
     def remove(self, host: Host) -> None:
         host.files.unlink(self.path)

@@ -6,7 +6,6 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.crontab_ports import crontabs_of, reader_of
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.cron import jobs, schedules
@@ -122,7 +121,7 @@ class Resource(StateType):
     def _read_crontab(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         if host.accounts.user(self._user) is None:
             return None
-        text = reader_of(host).text(self._user)
+        text = host.crontabs.text(self._user)
         job = None if text is None else jobs.job_in_crontab(text, self.name, self._comment)
         return None if job is None else self._shown(job)
 
@@ -157,9 +156,9 @@ class Resource(StateType):
         self._require_cron(host)
         job = jobs.job_of(self.properties)
         if self._own:
-            text = crontabs_of(host).text(self._user) or ""
+            text = host.crontabs.text(self._user) or ""
             text = jobs.with_job(text, self.name, job, self._comment)
-            crontabs_of(host).set_text(self._user, text)
+            host.crontabs.set_text(self._user, text)
             return
         host.files.write(self._path, self._file_text(job), mode=_MODE, uid=0, gid=0)
 
@@ -186,7 +185,7 @@ class Resource(StateType):
     def remove(self, host: Host) -> None:
         """See the base class."""
         if self._own:
-            text = crontabs_of(host).text(self._user) or ""
-            crontabs_of(host).set_text(self._user, jobs.without_job(text, self.name, self._comment))
+            text = host.crontabs.text(self._user) or ""
+            host.crontabs.set_text(self._user, jobs.without_job(text, self.name, self._comment))
         else:
             host.files.unlink(self._path, kind="file")

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.crontab_ports import crontabs_of, reader_of
 from remote_runtime.host.machine.machine import machine, reader
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import Host, HostReader
@@ -66,7 +65,7 @@ class Step(NamedTuple):
 
     def on(self, host: Host) -> None:
         """Call it."""
-        port = crontabs_of(host) if self.port == "crontabs" else getattr(host, self.port)
+        port = getattr(host, self.port)
         if self.call == "write":
             host.files.write(self.given[0], self.given[1].encode(), mode=0o644)
         else:
@@ -176,7 +175,7 @@ def _look(host: HostReader, doubts: Callable[[], int]) -> View:
     for module in MODULES:
         asked[f"module {module}"] = partial(host.kernel.is_loaded, module)
     for user in USERS:
-        asked[f"crontab of {user}"] = partial(reader_of(host).text, user)
+        asked[f"crontab of {user}"] = partial(host.crontabs.text, user)
     for path in FILES:
         asked[path] = partial(_file, host, path)
     for manager in ("apt", "dnf"):

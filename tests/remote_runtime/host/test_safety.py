@@ -8,7 +8,7 @@ from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.command import of_command
-from remote_runtime.host.crontab_ports import Crontabs, crontabs_of, reader_of
+from remote_runtime.host.crontab_ports import Crontabs
 from remote_runtime.host.file_ports import Files, NewAttributes
 from remote_runtime.host.kernel_ports import Kernel
 from remote_runtime.host.machine.machine import machine
@@ -124,7 +124,7 @@ class SafetyTest(DirectoryTest):
             ("load", lambda: host.kernel.load("dummy")),
             ("unload", lambda: host.kernel.unload("dummy")),
             ("set_value", lambda: host.kernel.set_value("kernel/domainname", "ccm-bad")),
-            ("set_text", lambda: crontabs_of(host).set_text("root", "# ccm-bad\n")),
+            ("set_text", lambda: host.crontabs.set_text("root", "# ccm-bad\n")),
         ]
 
     def test_each_port_in_each_way(self) -> None:
@@ -174,7 +174,7 @@ class SafetyTest(DirectoryTest):
             run(kind_of(lambda host: seen.append(host), desired={}), thing(), noop=noop)
         for host in seen:
             ports = [host.files, host.accounts, host.commands, host.kernel, host.mounts]
-            for port in [*ports, reader_of(host)]:
+            for port in [*ports, host.crontabs]:
                 self.assertEqual(set(writes_of(port)) & {"write", "unlink", "run"}, set())
 
     def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:
