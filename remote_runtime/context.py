@@ -404,11 +404,6 @@ class Context(object):
         """
         self.on_depart(self._turn.position, seconds)
 
-    @property
-    def cancelled(self) -> bool:
-        """Whether the run is to end; long loops ask and call ``check_cancelled``."""
-        return self.cancellation.is_set()
-
     def check_cancelled(self, item: Optional[Item] = None) -> None:
         """Raise ``Cancelled`` when the run must end, unless the current resource, or the next
         ``item``, was already changed.

@@ -97,11 +97,6 @@ class HostOverlay(object):
         """The programs of the host without what is planned."""
         return self._doors[2]
 
-    @property
-    def today(self) -> "Files":
-        """The files of the host without what is planned, and without its doubts."""
-        return self._doors[0]
-
     def _beyond_files(self) -> Set[str]:
         """What is planned that no file shows to a command, by each of its names."""
         names = {name for _, name in self.accounts.planned}

@@ -146,10 +146,6 @@ class Decoder:
         del self._buffer[:end]
         return payload if kind == _BINARY else _parse(payload)
 
-    def pending(self) -> int:
-        """The number of bytes of an incomplete frame in memory."""
-        return len(self._buffer)
-
 
 def _parse(payload: bytes) -> Message:
     try:

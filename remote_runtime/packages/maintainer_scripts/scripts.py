@@ -29,18 +29,12 @@ _KNOWN = (
 )  # fmt: skip
 _ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
 
-_CHANGING = (
-    "rm", "rmdir", "mv", "cp", "ln", "install", "mkdir", "touch", "chown", "chmod", "chgrp",
-    "setfacl", "sed", "tee", "dpkg-statoverride", ">", ">>",
-)  # fmt: skip
 _DIVERTING = ("dpkg-divert", "dpkg-statoverride")
 _ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
-_PATH = re.compile(r"(?:/[\w@.+:-]+){2,}\Z")
-_PROGRAMS = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/dev/", "/proc/", "/sys/")
 
 
 class UnitAndAccountCalls(NamedTuple):
-    """What scripts do to units and accounts, and their ``others`` lines, which may do anything.
+    """What scripts do to units and accounts.
 
     ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
     those that are enabled only where an earlier installation did, ``forced`` of those started the
@@ -60,7 +54,6 @@ class UnitAndAccountCalls(NamedTuple):
     unmasked: Set[str]
     accounts: AccountCalls
     sysusers: bool
-    others: List[str]
 
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
@@ -77,15 +70,14 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
         unmasked=set(),
         accounts=script_accounts.read(calls),
         sysusers=_heeds_sysusers(text),
-        others=[],
     )
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()
         command = _command(words)
         if command is None:
-            deeds.others.append(line)
-        elif command[0] == "deb-systemd-helper":
+            continue
+        if command[0] == "deb-systemd-helper":
             if "enable" in command:
                 deeds.enabled.update(_units(command))
             elif "mask" in command:
@@ -101,22 +93,6 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
             _invoked(command, deeds)
     again = deeds.enabled & only_again
     return deeds._replace(enabled=deeds.enabled - again, again=again)
-
-
-def touched(lines: Sequence[str]) -> List[str]:
-    """The paths that lines change, remove or make, as far as they name them."""
-    found: List[str] = []
-    for line in lines:
-        words = line.split()
-        if any(word in _CHANGING for word in words):
-            found += [path for path in map(_plain_path, words) if path]
-    return found
-
-
-def _plain_path(word: str) -> str:
-    """The path that a word is; "" for another, a program, and one that the shell makes more of."""
-    word = word.strip("\"';").rstrip("/")
-    return word if _PATH.match(word) and not word.startswith(_PROGRAMS) else ""
 
 
 class Diverted(NamedTuple):
@@ -136,11 +112,8 @@ class Diverted(NamedTuple):
 def diverted_by(scripts: Mapping[str, str]) -> Diverted:
     """What the scripts of a package divert when it comes."""
     text = "\n".join(scripts.get(name, "") for name in ("preinst", "postinst"))
-    return diverted(read(text).others if any(tool in text for tool in _DIVERTING) else ())
-
-
-def diverted(lines: Sequence[str]) -> Diverted:
-    """What lines of dpkg-divert and dpkg-statoverride are about."""
+    diverts = any(tool in text for tool in _DIVERTING)
+    lines = [line for line in _lines(text) if _command(line.split()) is None] if diverts else []
     named: Set[str] = set()
     more = False
     for line in lines:

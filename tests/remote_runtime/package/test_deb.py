@@ -59,7 +59,6 @@ class Scripts(unittest.TestCase):
         """Units that are enabled and started, through variables and conditions."""
         deeds = deb_scripts.read(DEBHELPER)
         self.assertEqual((deeds.enabled, deeds.started), ({"a.service"}, {"a.service"}))
-        self.assertIn("make-it /var/lib/a/made", deeds.others)
 
     def test_by_hand(self):
         """systemctl, service and invoke-rc.d count as well, with and without the ending."""
@@ -75,10 +74,10 @@ class Scripts(unittest.TestCase):
             self.assertEqual((deeds.started, deeds.stopped), (started, stopped), line)
 
     def test_lines_that_do_nothing(self):
-        """Questions, settings and words to people leave nothing open."""
+        """Questions, settings and words to people are not among the lines that may divert."""
         text = 'set -e\nunit=a.service\nif [ -n "$2" ]; then\n  echo hello\nfi\nexit 0\n'
-        self.assertEqual(deb_scripts.read(text).others, [])
-        self.assertEqual(deb_scripts.read("echo a > /b").others, ["echo a > /b"])
+        found = deb_scripts.diverted_by({"preinst": text + "dpkg-divert $a\necho a > /b\n"})
+        self.assertEqual(found.text, "dpkg-divert $a\necho a > /b")
 
     def test_what_scripts_divert(self):
         """The paths that lines name, where they go, and all names where a variable hides some."""
