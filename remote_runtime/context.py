@@ -113,9 +113,6 @@ class Context(object):
         self._read_only: Optional["Files"] = None
         self._world: Optional["HostOverlay"] = None
         self._planned = False
-        self._kernel: Optional["Kernel"] = None
-        self._mounts: Optional["MountTable"] = None
-        self._crontabs: Optional["Crontabs"] = None
         self.blobs = blobs
         self.cancellation = cancellation
         self.options = options
@@ -148,14 +145,16 @@ class Context(object):
         for item in each_of(items, managed=True):
             self._peers.setdefault(item.type, []).append(item)
 
-    def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "InTurn":
+    def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "Exchange":
         """A block in which this resource runs; blocks may be nested.
 
         ``secrets`` are masked meanwhile.
         """
         rendered = item.deferred_render
         mask = self.mask.extended(secrets)
-        return InTurn(self, _Turn(item.index, noop, mask, [], own=item.own, rendered=rendered))
+        return Exchange(
+            self, _turn=_Turn(item.index, noop, mask, [], own=item.own, rendered=rendered)
+        )
 
     @property
     def noop(self) -> bool:
@@ -215,44 +214,42 @@ class Context(object):
     @property
     def accounts(self) -> "Accounts":
         """The door to users and groups."""
-        world = self._world if self._turn.noop else None
-        return self._doors[1] if world is None else world.accounts
+        return self._doors[1] if self.world is None else self.world.accounts
 
     @property
     def kernel(self) -> "Kernel":
         """The door to the kernel's parameters and modules."""
-        world = self._world if self._turn.noop else None
-        if world is not None:
-            return world.kernel
-        if self._kernel is None:
-            from remote_runtime.system.kernel.parameters import Kernel
+        found: "Kernel" = self.one(Context._kernel) if self.world is None else self.world.kernel
+        return found
 
-            self._kernel = Kernel(self._doors[0], lambda: self.acted)
-        return self._kernel
+    def _kernel(self) -> "Kernel":
+        from remote_runtime.system.kernel.parameters import Kernel
+
+        return Kernel(self._doors[0], lambda: self.acted)
 
     @property
     def mounts(self) -> "MountTable":
         """The door to what is mounted."""
-        world = self._world if self._turn.noop else None
-        if world is not None:
-            return world.mounts
-        if self._mounts is None:
-            from remote_runtime.system.kernel.mounts import MountTable
+        found: "MountTable" = self.one(Context._mounts) if self.world is None else self.world.mounts
+        return found
 
-            self._mounts = MountTable(self._doors[0], lambda: self.acted)
-        return self._mounts
+    def _mounts(self) -> "MountTable":
+        from remote_runtime.system.kernel.mounts import MountTable
+
+        return MountTable(self._doors[0], lambda: self.acted)
 
     @property
     def crontabs(self) -> "Crontabs":
         """The door to the crontabs of users."""
-        world = self._world if self._turn.noop else None
-        if world is not None:
-            return world.crontabs
-        if self._crontabs is None:
-            from remote_runtime.system.process.crontabs import Crontabs
+        found: "Crontabs" = (
+            self.one(Context._crontabs) if self.world is None else self.world.crontabs
+        )
+        return found
 
-            self._crontabs = Crontabs(self._doors[2], lambda: self.acted)
-        return self._crontabs
+    def _crontabs(self) -> "Crontabs":
+        from remote_runtime.system.process.crontabs import Crontabs
+
+        return Crontabs(self._doors[2], lambda: self.acted)
 
     @property
     def commands(self) -> "Commands":
@@ -349,21 +346,22 @@ class Context(object):
     def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
         self._turn.doubts.append(UncertainRead(doubts, why))
 
-    def apart(self) -> "Apart":
+    def apart(self) -> "Exchange":
         """A block whose previews see what was planned before, and leave nothing planned."""
-        return Apart(self)
+        return Exchange(self, _world=None if self._world is None else self._world.fork())
 
-    def trial(self, effects: Sequence[Effect]) -> "Trial":
+    def trial(self, effects: Sequence[Effect]) -> "Exchange":
         """A block in which these values count, too, whatever happens in it."""
-        return Trial(self, self.world_with(effects))
+        world, turn = self.world_with(effects), self._turn._replace(doubts=[])
+        return Exchange(self, _world=world, _turn=turn)
 
-    def within(self, world: "HostOverlay") -> "Within":
+    def within(self, world: "HostOverlay") -> "Exchange":
         """A block that reads this target; the doubt over what is read is noted."""
-        return Within(self, world)
+        return Exchange(self, _world=world)
 
-    def ignoring(self) -> "Trial":
+    def ignoring(self) -> "Exchange":
         """A block in which the doubt over what is read is not noted."""
-        return Trial(self, self._world)
+        return Exchange(self, _world=self._world, _turn=self._turn._replace(doubts=[]))
 
     def shared(self) -> "PackageSharing":
         """What other hosts have learnt, for previews."""
@@ -425,12 +423,13 @@ def _may_change_accounts(effect: Effect) -> bool:
     return not isinstance(effect, PathEffect) or effect.path in DATABASES.values()
 
 
-class InTurn(object):
-    """See ``Context.turn``."""
+class Exchange(object):
+    """A block in which some attributes of a context have other values; those that the block leaves
+    are gone with it."""
 
-    def __init__(self, context: Context, turn: _Turn) -> None:
+    def __init__(self, context: Context, **values: Any) -> None:
         self._context = context
-        self._turn = turn
+        self._values = values
 
     def __enter__(self) -> None:
         self._exchange()
@@ -439,57 +438,6 @@ class InTurn(object):
         self._exchange()
 
     def _exchange(self) -> None:
-        self._context._turn, self._turn = self._turn, self._context._turn
-
-
-class Apart(object):
-    """See ``Context.apart``."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._before: Optional["HostOverlay"] = None
-
-    def __enter__(self) -> None:
-        self._before = self._context._world
-        if self._before is not None:
-            self._context._world = self._before.fork()
-
-    def __exit__(self, *failure: Any) -> None:
-        self._context._world = self._before
-
-
-class Within(object):
-    """See ``Context.within``."""
-
-    def __init__(self, context: Context, world: "HostOverlay") -> None:
-        self._context = context
-        self._world: "Optional[HostOverlay]" = world
-
-    def __enter__(self) -> None:
-        self._exchange()
-
-    def __exit__(self, *failure: Any) -> None:
-        self._exchange()
-
-    def _exchange(self) -> None:
-        self._context._world, self._world = self._world, self._context._world
-
-
-class Trial(object):
-    """See ``Context.trial`` and ``Context.ignoring``."""
-
-    def __init__(self, context: Context, world: "Optional[HostOverlay]") -> None:
-        self._context = context
-        self._world = world
-        self._turn = context._turn._replace(doubts=[])
-
-    def __enter__(self) -> None:
-        self._exchange()
-
-    def __exit__(self, *failure: Any) -> None:
-        self._exchange()
-
-    def _exchange(self) -> None:
-        context = self._context
-        context._world, self._world = self._world, context._world
-        context._turn, self._turn = self._turn, context._turn
+        for name, value in self._values.items():
+            self._values[name] = getattr(self._context, name)
+            setattr(self._context, name, value)
