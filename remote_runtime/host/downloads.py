@@ -23,6 +23,25 @@ class Extraction(NamedTuple):
     max_members: int
 
 
+class NewDownload(NamedTuple):
+    """A file that is to be put at a path: what a server sends.
+
+    ``checksum`` is what it must have, in the canonical form: nothing is replaced by anything else.
+    ``listed`` asks for a file of checksums, which says it. ``most`` bytes are accepted.
+    """
+
+    request: "Request"
+    path: str
+    mode: int
+    uid: int = -1
+    gid: int = -1
+    checksum: str = ""
+    listed: "Optional[Request]" = None
+    most: Optional[int] = None
+    tries: RetryPolicy = ONCE
+    extraction: Optional[Extraction] = None
+
+
 class Archives(object):
     """Extracts archives."""
 
@@ -63,24 +82,9 @@ class Downloads(DownloadReader):
     def __init__(self, require_place: Callable[[str], object]) -> None:
         self._require_place = require_place
 
-    def fetch(
-        self,
-        request: "Request",
-        path: str,
-        *,
-        mode: int,
-        uid: int = -1,
-        gid: int = -1,
-        checksum: str = "",
-        listed: "Optional[Request]" = None,
-        most: Optional[int] = None,
-        tries: RetryPolicy = ONCE,
-        extraction: Optional[Extraction] = None,
-    ) -> str:
+    def fetch(self, wanted: NewDownload) -> str:
         """Put what a server sends at a path, in one rename once all of it is there.
 
-        ``checksum`` is what it must have, in the canonical form: nothing is replaced by anything
-        else. ``listed`` asks for a file of checksums, which says it. ``most`` bytes are accepted.
         Extended attributes and ACL of a replaced file are kept.
         The parent directory must exist; a symlink at the path is replaced; refused over a
         directory. With an ``extraction``, it is extracted before it is put there.
@@ -88,33 +92,9 @@ class Downloads(DownloadReader):
         Returned is its checksum. A preview checks the path, and knows no more of the content than
         ``checksum``; with ``--probe-urls``, it asks the server for the head of its answer.
         """
-        self._require_place(path)
-        return self._fetch(
-            request,
-            path,
-            mode=mode,
-            uid=uid,
-            gid=gid,
-            checksum=checksum,
-            listed=listed,
-            most=most,
-            tries=tries,
-            extraction=extraction,
-        )
+        self._require_place(wanted.path)
+        return self._fetch(wanted)
 
-    def _fetch(
-        self,
-        request: "Request",
-        path: str,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        checksum: str,
-        listed: "Optional[Request]",
-        most: Optional[int],
-        tries: RetryPolicy,
-        extraction: Optional[Extraction],
-    ) -> str:
+    def _fetch(self, wanted: NewDownload) -> str:
         """See ``fetch``; the path may be used."""
         raise NotImplementedError

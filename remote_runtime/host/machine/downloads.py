@@ -1,6 +1,6 @@
 """Downloads to the machine (target); what speaks HTTP is imported with the first one."""
 
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Callable
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.downloads.checksums import checksum_in, hasher
@@ -88,44 +88,38 @@ class Downloads(DownloadReader, downloads.Downloads):
         downloads.Downloads.__init__(self, files.require_file_place)
         self._count, self._archives = count, archives
 
-    def _fetch(
-        self,
-        request: "Request",
-        path: str,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        checksum: str,
-        listed: "Optional[Request]",
-        most: Optional[int],
-        tries: RetryPolicy,
-        extraction: Optional[downloads.Extraction],
-    ) -> str:
+    def _fetch(self, wanted: downloads.NewDownload) -> str:
         from remote_runtime.downloads import response_body
         from remote_runtime.system.attributes import Attributes
 
-        context = self._context
+        context, path, tries = self._context, wanted.path, wanted.tries
+        checksum, extraction = wanted.checksum, wanted.extraction
+        attributes = wanted.uid, wanted.gid, wanted.mode
 
         def require(size: int) -> None:
-            context.files.obstacles(path).writing(size, uid, gid, mode)
+            context.files.obstacles(path).writing(size, *attributes)
 
         def fetch(number: int) -> response_body.Download:
             self._count(number if tries.most > 1 else 0)
             return response_body.download(
-                context, path, request=request, checksum=checksum, most=most, require=require
+                context,
+                path,
+                request=wanted.request,
+                checksum=checksum,
+                most=wanted.most,
+                require=require,
             )
 
         if extraction is not None:
             self._archives().require(extraction)
         require(0)
-        if listed is not None:
-            checksum = self.listed(listed, request.path, tries)
+        if wanted.listed is not None:
+            checksum = self.listed(wanted.listed, wanted.request.path, tries)
         done = retry(context, tries, fetch, is_transient)
         try:
             if extraction is not None:
                 self._archives().unpack(path, extraction, done.file.reopened())
-            done.file.finish(uid, gid, mode, Attributes(context.commands))
+            done.file.finish(*attributes, Attributes(context.commands))
             done.file.commit()
         finally:
             done.file.discard()

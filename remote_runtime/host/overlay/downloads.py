@@ -1,10 +1,9 @@
 """Downloads of a preview (target): nothing is downloaded, the path is checked and recorded."""
 
-from typing import TYPE_CHECKING, Callable, Optional
+from typing import TYPE_CHECKING, Callable
 
 from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty
 from remote_runtime.host import downloads
-from remote_runtime.host.file_ports import OURS
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.retries import ONCE, RetryPolicy
@@ -58,41 +57,29 @@ class Downloads(DownloadReader, downloads.Downloads):
         if self._record.checks:
             self._paths.require_file_place(path)
 
-    def _fetch(
-        self,
-        request: "Request",
-        path: str,
-        *,
-        mode: int,
-        uid: int,
-        gid: int,
-        checksum: str,
-        listed: "Optional[Request]",
-        most: Optional[int],
-        tries: RetryPolicy,
-        extraction: Optional[downloads.Extraction],
-    ) -> str:
+    def _fetch(self, wanted: downloads.NewDownload) -> str:
         from remote_runtime.downloads.content import DownloadedContent
 
-        record = self._record
+        record, path, mode = self._record, wanted.path, wanted.mode
+        checksum, extraction = wanted.checksum, wanted.extraction
         if record.checks:
-            record.world.files.obstacles(path).writing(0, uid, gid, mode)
+            record.world.files.obstacles(path).writing(0, wanted.uid, wanted.gid, mode)
         if record.checks and self._context.options.probe_urls:
             from remote_runtime.downloads import url_probe
 
-            url_probe.require(self._context, path, request, checksum)
+            url_probe.require(self._context, path, wanted.request, checksum)
         if record.checks and extraction is not None:
             self._archives().require(extraction)
             self._archives().require_place(extraction)
-        own_uid, own_gid = self._paths.own(path)
+        uid, gid = self._paths.owned(path, wanted.uid, wanted.gid)
         algorithm, _, digits = checksum.partition(":")
         record.add(
             PathEffect(
                 path,
                 "file",
                 mode=mode,
-                uid=own_uid if uid == OURS else uid,
-                gid=own_gid if gid == OURS else gid,
+                uid=uid,
+                gid=gid,
                 content=DownloadedContent(digits if algorithm == "sha256" else ""),
             )
         )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple
 from remote_runtime.base import Change, Properties
 from remote_runtime.changes import HASHED
 from remote_runtime.errors import ResourceError, UnsettledError
+from remote_runtime.host.downloads import NewDownload
 from remote_runtime.resources.archive import rules
 from remote_runtime.resources.archive.settings import settings
 from remote_runtime.retries import tries_of
@@ -128,7 +129,7 @@ class Resource(TaskStateType):
     def _download(self, host: "Host", found: CurrentState, extracts: bool) -> None:
         kept = found is not None and found["ensure"] == "file"
         uid, gid = host.accounts.uid(self.settings.owner), host.accounts.gid(self.settings.group)
-        host.downloads.fetch(
+        wanted = NewDownload(
             self.settings.request,
             self.name,
             mode=found["mode"] & 0o777 if found is not None and kept else _NEW_MODE,
@@ -139,6 +140,7 @@ class Resource(TaskStateType):
             tries=tries_of(self.properties),
             extraction=self.settings.extraction if extracts else None,
         )
+        host.downloads.fetch(wanted)
 
     def _removing(self, message: str, what: str) -> Task:
         def remove(host: "Host") -> None:

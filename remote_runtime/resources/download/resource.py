@@ -6,6 +6,7 @@ from remote_runtime.base import Diff, PathStateType, Properties
 from remote_runtime.downloads.checksums import algorithm_of, parse_checksum
 from remote_runtime.downloads.request import Request, request_of
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.downloads import NewDownload
 from remote_runtime.host.file_ports import OURS, Node
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.archive.rules import parse_size
@@ -112,7 +113,7 @@ class Resource(PathStateType):
             host.files.set_attributes(self.name, mode, uid, gid)
             return
         given = self._text("checksum")
-        received = host.downloads.fetch(
+        wanted = NewDownload(
             self._request(),
             self.name,
             mode=mode,
@@ -123,6 +124,7 @@ class Resource(PathStateType):
             most=parse_size(self._text("max_size") or _MAX_SIZE),
             tries=tries_of(self.properties),
         )
+        received = host.downloads.fetch(wanted)
         if given or self._text("checksum_url") or self.properties.get("force"):
             self._checksum = received
 

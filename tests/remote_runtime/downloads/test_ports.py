@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from remote_runtime.downloads.request import Request
+from remote_runtime.host.downloads import NewDownload
 from tests.remote_runtime.archive.server import Web, content
 from tests.remote_runtime.host import differential
 from tests.remote_runtime.host.random_cases import Case, Step, drawn
@@ -36,8 +37,8 @@ def downloading(case: Case, url: str) -> Case:
     def step(one: Step) -> Step:
         if (one.port, one.call) != ("files", "write"):
             return one
-        named = (*one.named, ("checksum", f"sha256:{EMPTY}"))
-        return Step("downloads", "fetch", (request, one.given[0]), named)
+        named = dict(one.named, checksum=f"sha256:{EMPTY}")
+        return Step("downloads", "fetch", (NewDownload(request, one.given[0], **named),), ())
 
     return case._replace(steps=tuple(step(one) for one in case.steps))
 
