@@ -5,10 +5,8 @@ from typing import Optional
 from remote_runtime.changes import HASHED, Unknowable, content_before, text_before
 from remote_runtime.content import Content
 from remote_runtime.context import Context
-from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
 from remote_runtime.reporting import difference
-from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 from remote_runtime.system.paths import Status
 
 MAX_BYTES = 512 << 10
@@ -27,15 +25,7 @@ class Diffs(object):
 
     def wants(self, path: str, size: int, mode: int) -> bool:
         """Whether the new content of a file, of ``size`` bytes, is needed for a diff."""
-        return self._possible and self._wants(self._old(path), size, mode)
-
-    def _old(self, path: str) -> Optional[Status]:
-        try:
-            return self._context.files.status(path)
-        except ResourceError as error:
-            if error.kind == NOT_A_DIRECTORY:
-                return None  # nothing is below a file
-            raise
+        return self._possible and self._wants(self._context.files.look(path), size, mode)
 
     def _wants(self, old: Optional[Status], size: int, mode: int) -> bool:
         if not self._possible or not self._may(old, mode):
@@ -53,7 +43,7 @@ class Diffs(object):
 
     def make(self, path: str, content: Content, mode: int) -> Optional[str]:
         """The difference; sizes and hashes where it is too large; None where none may be shown."""
-        old = self._old(path) if self._possible else None
+        old = self._context.files.look(path) if self._possible else None
         if old is not None and old.kind != "file":
             old = None
         if not self._possible or not self._may(old, mode):

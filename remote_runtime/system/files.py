@@ -23,7 +23,7 @@ from typing import (
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.lean.digest import sha256
-from remote_runtime.system.errno_messages import failure, many_names
+from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, many_names
 from remote_runtime.system.paths import Status, links, stamp, status_of
 from remote_runtime.system.walk import (
     READ,
@@ -86,6 +86,15 @@ class Files(object):
             return None
         except OSError as error:
             raise failure("inspect", path, error) from error
+
+    def look(self, path: str, follow: bool = False) -> Optional[Status]:
+        """The same; nothing is below a file."""
+        try:
+            return self.status(path, follow)
+        except ResourceError as error:
+            if error.kind == NOT_A_DIRECTORY:
+                return None
+            raise
 
     def status_at(self, place: Place) -> Optional[Status]:
         """What is at a place that was found right before. ``OSError``; ``ResourceError`` for what a

@@ -22,7 +22,7 @@ from remote_runtime.host import file_ports
 from remote_runtime.host.file_ports import NewAttributes, NewFile, Node
 from remote_runtime.system import inode_flags
 from remote_runtime.system.directory_syncs import sync_now
-from remote_runtime.system.errno_messages import NOT_A_DIRECTORY, failure, refusal
+from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.files import BLOCK
 from remote_runtime.system.files import Files as Door
 
@@ -47,22 +47,14 @@ class FileReader(file_ports.FileReader):
 
     def lstat(self, path: str) -> Optional[Node]:
         """See the base class."""
-        node = self._status(path, False)
+        node = self._door.look(path)
         if node is None or node.kind != "symlink":
             return node
         return node._replace(target=self._door.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
         """See the base class."""
-        return self._status(path, True)
-
-    def _status(self, path: str, follow: bool) -> Optional[Node]:
-        try:
-            return self._door.status(path, follow)
-        except ResourceError as error:
-            if error.kind == NOT_A_DIRECTORY:
-                return None  # nothing is below a file
-            raise
+        return self._door.look(path, follow=True)
 
     def real(self, path: str) -> str:
         """See the base class."""

@@ -25,7 +25,6 @@ from remote_runtime.base import (
 )
 from remote_runtime.changes import HASHED
 from remote_runtime.effects import ASSUMED, UNKNOWN
-from remote_runtime.errors import ResourceError
 from remote_runtime.packages.destination_checks import DestinationChecks
 from remote_runtime.packages.dpkg.contents import (
     SYSUSERS,
@@ -49,11 +48,9 @@ from remote_runtime.packages.maintainer_scripts.effects import Open
 from remote_runtime.packages.maintainer_scripts.package_scripts import Declare, Run
 from remote_runtime.packages.manager import installed_coverage
 from remote_runtime.packages.values import VersionChange
-from remote_runtime.system.errno_messages import NOT_A_DIRECTORY
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.paths import Status
 
 # What dpkg removes beside a configuration file.
 _COPIES = ("~", ".~", ".bak", "%", ".dpkg-tmp", ".dpkg-new", ".dpkg-old", ".dpkg-dist")
@@ -262,7 +259,7 @@ class TransactionEffects(object):
         gone: Set[str] = set()
         found: List[str] = []
         for path in sorted(paths, reverse=True):
-            status = self._status(path)
+            status = files.look(path)
             if status is None or path in staying or self._reach.stays(path):
                 continue
             if status.kind == "directory":
@@ -272,15 +269,6 @@ class TransactionEffects(object):
             gone.add(path)
             found.append(path)
         return found
-
-    def _status(self, path: str) -> "Optional[Status]":
-        """What is at a path; nothing where a file stands on the way, which makes room."""
-        try:
-            return self._context.files.status(path)
-        except ResourceError as error:
-            if error.kind != NOT_A_DIRECTORY:
-                raise
-            return None
 
     def _shared(self, path: str) -> bool:
         if self._owners is None:

@@ -130,7 +130,7 @@ class DebEffects(TransactionEffects):
         return declare
 
     def _is_as_it_came(self, path: str, came_with: str) -> bool:
-        status = self._status(path)
+        status = self._context.files.look(path)
         return status is not None and status.kind == "file" and self._is(path, came_with)
 
     def _prepared(self, change: VersionChange, contents: Contents, kept: InstalledPackage) -> None:
@@ -226,7 +226,7 @@ class DebEffects(TransactionEffects):
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
         """As dpkg does: what nobody edited is replaced, and of what somebody did it would ask."""
         files = self._context.files
-        found = self._status(member.path)
+        found = self._context.files.look(member.path)
         if found is not None and found.kind == "symlink":
             self._linked(member.path)
             return
