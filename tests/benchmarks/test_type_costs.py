@@ -1,4 +1,4 @@
-"""The site whose types are measured is one that ccm accepts."""
+"""The sites whose types are measured are ones that ccm accepts."""
 
 from pathlib import Path
 
@@ -6,10 +6,12 @@ from benchmarks.types import costs
 from orchestrator.manifest.loader import load_site
 
 
-def test_the_site_is_valid(tmp_path: Path) -> None:
-    """Each type has as many resources as are asked for, or those that a host has anyway."""
+def test_the_sites_are_valid(tmp_path: Path) -> None:
+    """Each case has as many resources as are asked for, and the small size a share of them."""
+    names = [f"{number:04d}" for number in range(8)]
     site = tmp_path / "site.yaml"
-    site.write_text(costs.site(2), encoding="utf-8")
-    types = [entry.type.name for entry in load_site(str(site)).resources]
-    assert types.count("repository") == 2
-    assert types.count("file") == 3
+    for kind, resources in {**costs.of_files(names), **costs.of_one_state(names)}.values():
+        for share, count in ((1, 8), (4, 2)):
+            site.write_text(costs.site(kind, resources, share), encoding="utf-8")
+            types = [entry.type.name for entry in load_site(str(site)).resources]
+            assert types[1:] == [kind] * count
