@@ -122,7 +122,7 @@ class StateResource(ResourceType):
 
     def drift_state(self) -> Optional[Properties]:
         """See the base class."""
-        state = self.observe()
+        state = self.observe() if self.state_left is None else self.state_left
         if self._keeps_part:
             return dict(self._type.left(self._reader()) or {}, ensure=state.ensure)
         keys = () if self.ensure == "absent" else self._type.desired()

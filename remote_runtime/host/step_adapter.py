@@ -291,7 +291,8 @@ class StepResource(SteppingResource):
 
     def drift_state(self) -> Optional[Properties]:
         """See the base class."""
-        found = self._type.read(self._supported())
+        left = self.state_left
+        found = self._type.read(self._supported()) if left is None else left.found
         return {"ensure": "absent"} if found is None else dict(self._type.drift_state(found))
 
     def answer(self) -> Optional[Properties]:

@@ -1,8 +1,9 @@
 import os
 import unittest
+import unittest.mock
 from typing import Any, List
 
-from remote_runtime.base import ActionStateType, Diff, StateType
+from remote_runtime.base import ActionStateType, Diff, StateType, StepStateType
 from remote_runtime.host.adapter import HostProvider
 from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.command import of_command
@@ -179,6 +180,24 @@ class AdapterTest(DirectoryTest):
         found = {"text": "x", "mode": "0644", "ensure": "present"}
         self.assertEqual(resource.drift_state(), found)
         self.assertEqual(resource.found(), found)
+
+    def test_what_is_remembered(self) -> None:
+        """What is remembered of a turn is what it found at its end, without another look."""
+        note = item("note", self.write("a", b"x", 0o644), properties={"text": "x"})
+        ctx = context()
+        for kind in (Note, Steps):
+            resource = adapter_for(kind)(note, HostProvider(ctx), ctx)
+            resource.state_left = resource.observe()
+            with unittest.mock.patch.object(kind, "read", side_effect=AssertionError):
+                found = {"text": "x", "mode": "0644", "ensure": "present"}
+                self.assertEqual(resource.drift_state(), found)
+
+
+class Steps(StepStateType):
+    """The same, one step after the other."""
+
+    def read(self, host: Any) -> Any:
+        return dict(Note(self.name, self.properties).read(host), ensure="present")
 
 
 class Touch(ActionStateType):
