@@ -102,10 +102,17 @@ class _Finder(ast.NodeVisitor):
             self._cut(_begin(node), node, needed if "NamedTuple" in names else "pass")
 
     def visit_If(self, node: ast.If) -> None:
-        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" and not node.orelse:
-            self._cut(_begin(node), node, "pass")
-        else:
-            self.generic_visit(node)
+        """What only type checkers read is cut; ``not TYPE_CHECKING`` is always true here."""
+        test = node.test
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        name = test.operand if isinstance(test, ast.UnaryOp) and negated else test
+        if isinstance(name, ast.Name) and name.id == "TYPE_CHECKING":
+            if not (negated or node.orelse):
+                self._cut(_begin(node), node, "pass")
+                return
+            if negated:
+                self._cut(_begin(test), test, "True")
+        self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is None:

@@ -95,6 +95,20 @@ def test_the_names_of_types_can_still_be_imported() -> None:
     assert cut("from typing import Dict\nTable = Dict[str, int]\n") == "pass\nTable = None\n"
 
 
+def test_what_type_checkers_do_not_read_stays() -> None:
+    """What is hidden from type checkers is there when it runs, and what is for them is not."""
+    text = """\
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            x = 1
+        if not TYPE_CHECKING:
+            y: int = 2
+        """
+    space: dict[str, object] = {}
+    exec(cut(text), space)
+    assert (space.get("x"), space.get("y")) == (None, 2)
+
+
 def test_what_needs_typing_when_it_runs_is_refused() -> None:
     """A source that would break without typing makes no image."""
     with pytest.raises(ValueError, match="typing is needed at run time: cast"):
