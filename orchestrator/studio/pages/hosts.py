@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from inventory import Host, Inventory, load
+from inventory.dynamic import is_program
 from inventory.selection import Selector
 from orchestrator.fleet.store.fact_cache import FactCache, HostRecord
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError, InputError
 
 PAUSE = 10.0  # seconds between two looks at the files
+PROGRAM_PAUSE = 60.0  # seconds between two runs of an inventory program
 _LONGEST = 500  # characters of a problem
 _SIGNS = frozenset(":&!,[]")
 _REFUSED = frozenset("@~")  # a file, a regular expression
@@ -31,7 +33,8 @@ class Selection(NamedTuple):
 class FleetHosts:
     """The inventory, read again when one of its files changes; all hosts of history without one.
 
-    A damaged inventory is a ``problem`` for the page, and the last good one stays in use.
+    A program is run again each minute, while pages show what it printed before. A damaged inventory
+    is a ``problem`` for the page, and the last good one stays in use.
     """
 
     def __init__(self, sources: Sequence[str], state: Path) -> None:
@@ -39,8 +42,9 @@ class FleetHosts:
         self.state = state
         self._facts = FactCache(state)
         self._lock = threading.Lock()
-        self._stamp: tuple[object, ...] | None = None
-        self._looked = 0.0
+        self._stamps: tuple[object, ...] | None = None
+        self._checked = self._loaded = 0.0
+        self._loading: threading.Thread | None = None
         self._inventory: Inventory | None = None
         self._problem = ""
 
@@ -54,21 +58,31 @@ class FleetHosts:
         """The inventory; None without one, or as long as it was never whole."""
         if self.sources:
             with self._lock:
-                if self._stamp is None or time.monotonic() - self._looked >= PAUSE:
-                    self._look()
+                if self._stamps is None or time.monotonic() - self._checked >= PAUSE:
+                    self._check()
         return self._inventory
 
-    def _look(self) -> None:
-        self._looked = time.monotonic()
-        stamp = tuple(map(_stamp, self.sources))
-        if stamp == self._stamp:
+    def _check(self) -> None:
+        """Read the inventory if that is due: at once from files, in a thread from programs."""
+        first, self._checked = self._stamps is None, time.monotonic()
+        stamps = tuple(map(_stamp, self.sources))
+        changed, self._stamps = stamps != self._stamps, stamps
+        if first or not any(map(is_program, self.sources)):
+            if changed or self._problem:
+                self._load()
+        elif self._loading is not None and self._loading.is_alive():
             return
-        self._stamp = stamp
+        elif changed or self._checked - self._loaded >= PROGRAM_PAUSE:
+            self._loading = threading.Thread(target=self._load, name="inventory", daemon=True)
+            self._loading.start()
+
+    def _load(self) -> None:
         try:
             self._inventory = load(self.sources)
             self._problem = ""
         except CcmError as error:
             self._problem = one_line(_words(error), _LONGEST)
+        self._loaded = time.monotonic()
 
     def names(self) -> frozenset[str] | None:
         """The names of all hosts; None without an inventory."""
