@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Ask, Expectation, answer, equal
 from orchestrator.verify.paths import kind
 from orchestrator.verify.subject import Subject
 
@@ -49,7 +50,7 @@ def _of_pip(subject: Subject) -> list[Expectation]:
         ]
     return [
         *([] if ensure == "absent" else [_environment(directory)]),
-        *_state(subject, lambda host: _pip_version(host, directory, name), _is_python_version),
+        *_of_one(subject, lambda host: _pip_version(host, directory, name), _is_python_version),
     ]
 
 
@@ -60,44 +61,35 @@ def _environment(directory: str) -> Expectation:
     return found._replace(gate=True)
 
 
-def _state(subject: Subject, find: Any, is_version: Any) -> list[Expectation]:
-    """Installed or not, and in which version; ``latest`` counts as installed."""
+def state(
+    subject: Subject, *, is_there: Ask, version: Ask, is_version: Callable[[Any, str], bool]
+) -> list[Expectation]:
+    """Installed or not, and in which version; ``latest`` counts as installed: whether it is the
+    latest only the package manager knows.
+    """
     ensure = subject.text("ensure") or "present"
     if ensure == "absent":
-        return [equal("state", _NONE, lambda host: find(host) or _NONE)]
+        gone = Expectation("state", _NONE, is_there, lambda found: not found)
+        return [gone._replace(tell=lambda host, _: f"version {version(host)}")]
+    of_version = Expectation("version", ensure, version, lambda found: is_version(found, ensure))
     if subject.get("only_upgrade"):
-        if ensure == "latest":
-            return []
-        return [
-            Expectation(
-                "version",
-                f"{ensure}, or not installed",
-                find=find,
-                holds=lambda found: not found or is_version(found, ensure),
-                tell=lambda host, found: str(found),
-            )
-        ]
-    found = [
-        Expectation(
-            "state",
-            "installed",
-            find=find,
-            holds=bool,
-            tell=lambda host, found: _NONE,
-            gate=True,
+        upgrade = of_version._replace(
+            expected=f"{ensure}, or {_NONE}",
+            find=lambda host: version(host) if is_there(host) else None,
+            holds=lambda found: found is None or is_version(found, ensure),
         )
-    ]
-    if ensure not in ("present", "latest"):
-        found.append(
-            Expectation(
-                "version",
-                ensure,
-                find=find,
-                holds=lambda version: is_version(version, ensure),
-                tell=lambda host, version: str(version),
-            )
-        )
-    return found
+        return [] if ensure == "latest" else [upgrade]
+    there = Expectation("state", "installed", is_there, bool, gate=True)._replace(
+        tell=lambda host, _: _NONE
+    )
+    return [there] if ensure in ("present", "latest") else [there, of_version]
+
+
+def _of_one(
+    subject: Subject, find: Ask, is_version: Callable[[Any, str], bool]
+) -> list[Expectation]:
+    """A package whose version tells that it is there."""
+    return state(subject, is_there=find, version=find, is_version=is_version)
 
 
 def _normalized(name: str) -> str:
@@ -125,11 +117,12 @@ def _spelled(version: str) -> str:
 
 def _metadata(host: Host, directory: str) -> dict[str, str]:
     """The versions of all packages, by what each says of itself in METADATA or PKG-INFO."""
-    asked = host.run(_METADATA, directory)
-    if asked.rc or asked.stdout.split()[-1:] != [_LOOKED]:
-        raise RuntimeError(asked.stderr.strip() or f"{directory} could not be read")
+    text = answer(
+        host, _METADATA, directory, problem=f"{directory} could not be read",
+        valid=lambda text: text.split()[-1:] == [_LOOKED],
+    )  # fmt: skip
     found, name = {}, ""
-    for line in asked.stdout.splitlines():
+    for line in text.splitlines():
         key, _, value = line.partition(":")
         if key == "Name":
             name = _normalized(value.strip())
@@ -146,10 +139,7 @@ def _unmet(host: Host, directory: str, subject: Subject) -> list[str]:
     """The requirements with one version, without conditions, that are not there in it."""
     given = subject.text("requirements")
     if given.startswith("/") and "\n" not in given:
-        asked = host.run("cat -- %s", given)
-        if asked.rc or not asked.stdout:
-            raise RuntimeError(asked.stderr.strip() or f"{given} is empty")
-        given = asked.stdout
+        given = answer(host, "cat -- %s", given, problem=f"{given} is empty", valid=bool)
     there = _metadata(host, directory)
     found = []
     for line in given.splitlines():
@@ -174,7 +164,7 @@ def _of_npm(subject: Subject) -> list[Expectation]:
     if subject.get("ci") and subject.text("ensure") != "absent":
         dev = not subject.get("production")
         return [equal("packages", [], lambda host: _not_locked(host, path, dev), _listed)]
-    return _state(subject, lambda host: _npm_version(host, path, name), _is_same)
+    return _of_one(subject, lambda host: _npm_version(host, path, name), _is_same)
 
 
 def _is_same(found: str, wanted: str) -> bool:

@@ -10,6 +10,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import MASKED, Mask
 
 LONGEST = 200
+_UNKNOWN = 2  # getent's exit code for a name that no database has
 
 _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError)
 
@@ -46,6 +47,43 @@ def equal(what: str, expected: Any, find: Ask, shown: Callable[[Any], str] = str
         holds=lambda found: bool(found == expected),
         tell=lambda host, found: shown(found),
     )
+
+
+def answer(
+    host: Any, command: str, *words: str, problem: str = "",
+    valid: Callable[[str], bool] = lambda text: True,
+) -> str:  # fmt: skip
+    """What a command prints on the host. RuntimeError where it fails, or prints nothing valid: with
+    what it says, else with the ``problem``.
+    """
+    asked = host.run(command, *words)
+    text = str(asked.stdout)
+    if asked.rc or not valid(text):
+        said = problem or f"{command.split()[0]} exited with {asked.rc}"
+        raise RuntimeError(asked.stderr.strip() or said)
+    return text
+
+
+def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
+    """The lines that a command prints before the ``end``, its last one. RuntimeError without it."""
+    text = answer(
+        host, command, *words, end, problem="the host did not print all of it",
+        valid=lambda text: text.splitlines()[-1:] == [end],
+    )  # fmt: skip
+    return text.splitlines()[:-1]
+
+
+def entry(host: Any, database: str, name: str, least: int) -> list[str]:
+    """The fields of an entry of a database of getent, ``least`` or more; none for no such entry.
+    RuntimeError.
+    """
+    asked = host.run("getent %s %s", database, name)
+    if asked.rc == _UNKNOWN:
+        return []
+    fields = str(asked.stdout).rstrip("\n").split(":")
+    if asked.rc or len(fields) < least:
+        raise RuntimeError(asked.stderr.strip() or f"getent exited with {asked.rc}")
+    return fields
 
 
 class Observation(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -45,11 +45,18 @@ def file_hash(host: Host, path: str, program: str = "sha256sum") -> str:
     Nothing else is opened, since reading a FIFO would block. The name is not part of the output,
     because sha256sum marks one with a backslash.
     """
-    asked = host.run(f"test -f %s && {program} <%s", path, path)
-    found = asked.stdout.split()
-    if asked.rc or not found:
-        raise RuntimeError(asked.stderr.strip() or f"there is no file to read at {path}")
-    return str(found[0])
+    found = answer(
+        host, f"test -f %s && {program} <%s", path, path,
+        problem=f"there is no file to read at {path}", valid=lambda text: bool(text.split()),
+    )  # fmt: skip
+    return found.split()[0]
+
+
+def uid_and_mode(host: Host, path: str, follow: bool = False) -> tuple[str, str]:
+    """The number of the owner, and the mode in octal digits. RuntimeError."""
+    command = f"stat -{'L' * follow}c '%%u %%a' -- %s"
+    uid, mode = answer(host, command, path, valid=lambda text: len(text.split()) == 2).split()
+    return uid, mode
 
 
 def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) -> Expectation:

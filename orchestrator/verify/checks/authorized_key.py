@@ -9,8 +9,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal
-from orchestrator.verify.paths import kind
+from orchestrator.verify.expectation import Expectation, answer, entry, equal
+from orchestrator.verify.paths import kind, uid_and_mode
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _KEY = re.compile(
     r"""[ \t]*(?:(?P<options>(?:[^"\s]|"(?:\\"|[^"])*")+)[ \t]+)??"""
     r"""(?P<kind>(?:ssh|ecdsa|sk)-[^\s,"]+)[ \t]+(?P<blob>[A-Za-z0-9+/]+=*)[ \t]*(?P<comment>.*)"""
 )
-_UNKNOWN = 2  # getent's exit code for a name that no database has
 _EMPTY = "is not a public key file"
 _HOME = 5  # the field of an entry
 _OTHERS = 0o022
@@ -31,19 +30,11 @@ def expectations(subject: Subject) -> list[Expectation]:
     wanted = _wanted(subject)
     prints = [found["print"] for found in wanted]
     if subject.get("ensure", "present") == "absent":
-        return [
-            equal(
-                "keys",
-                "none of them",
-                lambda host: _present(host, subject, prints) or "none of them",
-            )
-        ]
+        none = "none of them"
+        return [equal("keys", none, lambda host: _present(host, subject, prints) or none)]
     together = ", ".join(dict.fromkeys(prints)) or "none"
-    found = [
-        equal("keys", together, lambda host: _present(host, subject, prints) or "none")._replace(
-            gate=True
-        )
-    ]
+    keys = equal("keys", together, lambda host: _present(host, subject, prints) or "none")
+    found = [keys._replace(gate=True)]
     if subject.get("exclusive"):
         found.append(equal("other keys", "none", lambda host: _others(host, subject, prints)))
     found += _of_lines(subject, wanted)
@@ -129,13 +120,7 @@ def _parsed(text: str) -> list[dict[str, str]]:
 
 def _entry(host: Host, user: str) -> list[str]:
     """The user's entry of the passwd database, [] for an unknown one."""
-    asked = host.run("getent passwd %s", user)
-    if asked.rc == _UNKNOWN:
-        return []
-    fields = str(asked.stdout).strip().split(":")
-    if asked.rc or len(fields) <= _HOME:
-        raise RuntimeError(asked.stderr.strip() or f"getent exited with {asked.rc}")
-    return fields
+    return entry(host, "passwd", user, _HOME + 1)
 
 
 def _path(host: Host, subject: Subject) -> str:
@@ -182,10 +167,7 @@ def _lines(host: Host, subject: Subject) -> list[dict[str, str]]:
     path = _path(host, subject)
     if not path:
         return []
-    asked = host.run("cat -- %s", path)
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"cat exited with {asked.rc}")
-    return _parsed(str(asked.stdout))
+    return _parsed(answer(host, "cat -- %s", path))
 
 
 def _permissions(host: Host, subject: Subject) -> str:
@@ -197,12 +179,9 @@ def _permissions(host: Host, subject: Subject) -> str:
     home, directory = fields[_HOME].rstrip("/") or "/", path.rpartition("/")[0] or "/"
     own = directory.startswith(home.rstrip("/") + "/")
     for one in [directory] * own + [path]:
-        asked = host.run("stat -Lc '%%u %%a' -- %s", one)
-        words = str(asked.stdout).split()
-        if asked.rc or len(words) != 2:
-            raise RuntimeError(asked.stderr.strip() or f"stat exited with {asked.rc}")
-        if words[0] not in ("0", fields[2]):
-            return f"{one} belongs to the uid {words[0]}"
-        if int(words[1], 8) & _OTHERS:
+        uid, mode = uid_and_mode(host, one, follow=True)
+        if uid not in ("0", fields[2]):
+            return f"{one} belongs to the uid {uid}"
+        if int(mode, 8) & _OTHERS:
             return f"{one} is writable by others"
     return "accepted by sshd"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
-from orchestrator.verify.paths import kind
+from orchestrator.verify.expectation import Expectation, answer, equal
+from orchestrator.verify.paths import kind, uid_and_mode
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -70,10 +70,8 @@ def _of_file(host: Host, subject: Subject) -> list[str]:
     path = _path(subject)
     if kind(host, path) == "nothing":
         return ["none"]
-    asked = host.run("cat -- %s", path)
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"cat exited with {asked.rc}")
-    lines = [" ".join(line.split()) for line in str(asked.stdout).splitlines()]
+    text = answer(host, "cat -- %s", path)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     jobs = [line for line in lines if not _SETTING.match(line)]
     return [line for line in lines if _SETTING.match(line)] + ["; ".join(jobs) or "no job"]
@@ -100,8 +98,5 @@ def _of_crontab(host: Host, subject: Subject) -> list[str]:
 
 def _attributes(host: Host, subject: Subject) -> str:
     """Owner and mode of the file: cron refuses files that others may write."""
-    asked = host.run("stat -c '%%u %%a' -- %s", _path(subject))
-    words = str(asked.stdout).split()
-    if asked.rc or len(words) != 2:
-        raise RuntimeError(asked.stderr.strip() or f"stat exited with {asked.rc}")
-    return f"{'root' if words[0] == '0' else words[0]} {words[1]:>04}"
+    uid, mode = uid_and_mode(host, _path(subject))
+    return f"{'root' if uid == '0' else uid} {mode:>04}"

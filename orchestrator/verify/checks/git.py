@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.paths import absent, directory, ownership
 from orchestrator.verify.subject import Subject
 
@@ -37,10 +37,8 @@ _CHANGED = "status --porcelain --untracked-files=no --ignore-submodules=all"
 
 def _read(host: Host, path: str, name: str) -> str:
     """A file of the repository; RuntimeError for none that can be read."""
-    asked = host.run("cat -- %s", f"{path}/.git/{name}")
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"there is no repository at {path}")
-    return str(asked.stdout)
+    problem = f"there is no repository at {path}"
+    return answer(host, "cat -- %s", f"{path}/.git/{name}", problem=problem)
 
 
 def _setting(host: Host, path: str, remote: str) -> str:
@@ -99,8 +97,7 @@ def _git(host: Host, path: str, words: str) -> str:
         'then command setpriv --reuid="$o" --clear-groups git "$@"; else command git "$@"; fi; }; '
         f"printf ':'; git -c core.fsmonitor=false {words}"
     )
-    asked = host.run(script, path)
-    text = str(asked.stdout)
-    if asked.rc or not text.startswith(":"):
-        raise RuntimeError(asked.stderr.strip() or f"git exited with {asked.rc}")
-    return text[1:].strip()
+    problem = f"git {words.split()[0]} failed"
+    return answer(host, script, path, problem=problem, valid=lambda said: said[:1] == ":")[
+        1:
+    ].strip()

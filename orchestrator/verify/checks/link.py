@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.paths import absent, kind, of_kind
 from orchestrator.verify.subject import Subject
 
@@ -20,10 +20,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
     def text(host: Host) -> str:
         """The target of the symlink."""
-        asked = host.run("readlink -n -- %s", path)
-        if asked.rc:
-            raise RuntimeError(asked.stderr.strip() or f"there is no symlink at {path}")
-        return str(asked.stdout)
+        return answer(host, "readlink -n -- %s", path, problem=f"there is no symlink at {path}")
 
     at_path = of_kind(path, "a symlink")._replace(tell=lambda host, _: kind(host, path))
     return [at_path, equal("target", subject.text("target"), text)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, equal, lines_before
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 def _state(host: Host, name: str) -> str:
     """Whether the kernel has the module, loaded or built in."""
-    lines = _asked(host, _LISTED, name, _END)
+    lines = [line.strip() for line in lines_before(_END, host, _LISTED, name)]
     plain = name.replace("-", "_")
     names = {line.split()[0] for line in lines if line.split()}
     return "loaded" if plain in names or "(builtin)" in lines else "not loaded"
@@ -44,14 +44,5 @@ def _state(host: Host, name: str) -> str:
 
 def _line(host: Host, path: str) -> str:
     """The lines of a file that are no comments."""
-    lines = _asked(host, _FILE, path, _END)
+    lines = [line.strip() for line in lines_before(_END, host, _FILE, path)]
     return "; ".join(line for line in lines if line[:1] not in ("#", "")) or "none"
-
-
-def _asked(host: Host, command: str, *words: str) -> list[str]:
-    """The lines that a command prints, without the last one. RuntimeError where that is missing."""
-    asked = host.run(command, *words)
-    lines = str(asked.stdout).splitlines()
-    if asked.rc or lines[-1:] != [_END]:
-        raise RuntimeError(asked.stderr.strip() or "the host did not print all of it")
-    return [line.strip() for line in lines[:-1]]

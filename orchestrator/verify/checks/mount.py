@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, equal, lines_before
 from orchestrator.verify.subject import Subject
 from remote_runtime.reporting.masking import MASKED
 
@@ -66,11 +66,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 def _rows(host: Host, command: str) -> list[Row]:
     """What findmnt lists. RuntimeError."""
-    asked = host.run(command, _END)
-    lines = str(asked.stdout).splitlines()
-    if asked.rc or lines[-1:] != [_END]:
-        raise RuntimeError(asked.stderr.strip() or "the host did not print all of it")
-    text = "\n".join(lines[:-1]).strip()
+    text = "\n".join(lines_before(_END, host, command)).strip()
     found: list[Row] = json.loads(text)["filesystems"] if text else []
     return found
 
@@ -126,10 +122,7 @@ def _nofail(host: Host, subject: Subject) -> str:
 
 def _swap(host: Host, subject: Subject) -> str:
     """Whether the host swaps there."""
-    asked = host.run(_SWAPS, _END)
-    lines = str(asked.stdout).splitlines()
-    if asked.rc or lines[-1:] != [_END]:
-        raise RuntimeError(asked.stderr.strip() or "the host did not print its swap space")
+    lines = lines_before(_END, host, _SWAPS)
     return "in use" if (subject.text("device") or subject.name) in lines else "not in use"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.verify import environments
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -19,41 +19,18 @@ def expectations(subject: Subject) -> list[Expectation]:
     if environments.is_of_environment(subject):
         return environments.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
+    found = environments.state(
+        subject,
+        is_there=lambda host: _is_installed(host, name),
+        version=lambda host: _installed(host, name),
+        is_version=Installed.is_version,
+    )
     if ensure == "absent":
-        gone = [
-            Expectation(
-                "state",
-                "not installed",
-                find=lambda host: _is_installed(host, name),
-                holds=lambda found: not found,
-                tell=lambda host, _: f"version {_installed(host, name)}",
-            )
-        ]
         if subject.get("purge"):
-            gone.append(equal("configuration", "purged", lambda host: _configuration(host, name)))
-        return gone
+            found.append(equal("configuration", "purged", lambda host: _configuration(host, name)))
+        return found
     if subject.get("only_upgrade"):
-        return _of_upgrade(name, ensure)
-    found = [
-        Expectation(
-            "state",
-            "installed",
-            find=lambda host: _is_installed(host, name),
-            holds=bool,
-            tell=lambda host, _: "not installed",
-            gate=True,
-        )
-    ]
-    if ensure not in ("present", "latest"):
-        found.append(
-            Expectation(
-                "version",
-                ensure,
-                find=lambda host: _installed(host, name),
-                holds=lambda installed: installed.is_version(ensure),
-                tell=lambda host, installed: str(installed),
-            )
-        )
+        return found
     if subject.get("hold") is not None:
         words = {True: "on hold", False: "not on hold"}
         wanted = words[subject.get("hold")]
@@ -64,15 +41,15 @@ def expectations(subject: Subject) -> list[Expectation]:
 def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
     """What debconf shows of the package's questions, which is nothing of a password."""
     found = []
-    for question, answer in sorted(answers.items()):
-        value = answer["value"]
+    for question, given in sorted(answers.items()):
+        value = given["value"]
         wanted = str(value).lower() if isinstance(value, bool) else str(value)
-        if answer["type"] == "password":
+        if given["type"] == "password":
             continue
-        if answer["type"] == "multiselect":
+        if given["type"] == "multiselect":
             wanted = _in_order(wanted)
 
-        def look(host: Host, question: str = question, kind: str = answer["type"]) -> str:
+        def look(host: Host, question: str = question, kind: str = given["type"]) -> str:
             text = _answer(host, name.partition(":")[0], question)
             return _in_order(text) if kind == "multiselect" else text
 
@@ -82,13 +59,10 @@ def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
 
 def _answer(host: Host, name: str, question: str) -> str:
     """The answer that debconf shows, with what follows in its next lines."""
-    asked = host.run("debconf-show %s", name)
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"debconf-show exited with {asked.rc}")
     begin = re.compile(r"^[* ] (\S+):(?: (.*))?$")
     text: list[str] = []
     inside = False
-    for line in str(asked.stdout).splitlines():
+    for line in answer(host, "debconf-show %s", name).splitlines():
         fits = begin.match(line)
         inside = fits.group(1) == question if fits else inside
         if inside:
@@ -98,21 +72,6 @@ def _answer(host: Host, name: str, question: str) -> str:
 
 def _in_order(choices: str) -> str:
     return ", ".join(sorted(part.strip() for part in choices.split(",") if part.strip()))
-
-
-def _of_upgrade(name: str, ensure: str) -> list[Expectation]:
-    """A version, if the package is installed at all."""
-    if ensure == "latest":
-        return []
-    return [
-        Expectation(
-            "version",
-            f"{ensure}, or not installed",
-            find=lambda host: _installed(host, name) if _is_installed(host, name) else None,
-            holds=lambda installed: installed is None or installed.is_version(ensure),
-            tell=lambda host, installed: str(installed),
-        )
-    ]
 
 
 def _configuration(host: Host, name: str) -> str:

@@ -13,7 +13,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.paths import kind, of_kind
 from orchestrator.verify.subject import Subject
 
@@ -74,31 +74,24 @@ def _of_apt(subject: Subject, path: str) -> list[Expectation]:
 
 def _sources(host: Host, path: str) -> str:
     """What apt reads of a file: address, suite and component of each source."""
-    asked = host.run(f"apt-get indextargets --format {shlex.quote(_FORMAT)} 'Created-By: Packages'")
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"apt-get exited with {asked.rc}")
-    rows = [line.replace(_FLAT, "").split("|") for line in str(asked.stdout).splitlines()]
+    command = f"apt-get indextargets --format {shlex.quote(_FORMAT)} 'Created-By: Packages'"
+    rows = [line.replace(_FLAT, "").split("|") for line in answer(host, command).splitlines()]
     found = {" ".join(row[1:]).strip() for row in rows if row[0].rpartition(":")[0] == path}
     return ", ".join(sorted(found)) or "none"
 
 
 def _field(host: Host, path: str, name: str) -> str:
-    asked = host.run(f"sed -n 's/^{name}: *//p' -- %s", path)
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip())
-    return str(asked.stdout).strip()
+    return answer(host, f"sed -n 's/^{name}: *//p' -- %s", path).strip()
 
 
 # -- dnf ------------------------------------------------------------------------------------------
 
 
 def _sections(host: Host, path: str) -> configparser.ConfigParser:
-    asked = host.run("cat -- %s", path)
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip())
+    text = answer(host, "cat -- %s", path)
     parsed = configparser.ConfigParser(interpolation=None, strict=False)
     try:
-        parsed.read_string(str(asked.stdout))
+        parsed.read_string(text)
     except configparser.Error as error:
         raise RuntimeError(str(error)) from error
     return parsed

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
@@ -67,11 +67,10 @@ def _live(subject: Subject, wanted: str) -> Expectation:
 
 def _asked(host: Host, command: str, *words: str) -> str:
     """What a command prints. RuntimeError where it fails or prints nothing."""
-    asked = host.run(command, *words)
-    text = str(asked.stdout).strip()
-    if asked.rc or not text:
-        raise RuntimeError(asked.stderr.strip() or f"{command.split()[0]} printed nothing")
-    return text
+    problem = f"{command.split()[0]} printed nothing"
+    return answer(
+        host, command, *words, problem=problem, valid=lambda text: bool(text.strip())
+    ).strip()
 
 
 def _last(text: str, name: str) -> str | None:

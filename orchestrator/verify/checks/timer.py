@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, equal
 from orchestrator.verify.paths import absent
 from orchestrator.verify.subject import Subject
 
@@ -25,6 +25,7 @@ _SECONDS = (
     ("months|month|M", 2629800), ("seconds|second|sec|s", 1), ("hours|hour|hr|h", 3600),
     ("days|day|d", 86400), ("weeks|week|w", 604800), ("years|year|y", 31557600),
 )  # fmt: skip
+_FORM = "Normalized form: "
 _PART = re.compile(r"([0-9.]+)\s*([A-Za-zµμ]*)")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)', re.DOTALL)
 
@@ -138,11 +139,11 @@ def _normal(host: Host, schedules: Sequence[str]) -> list[str]:
     """The expressions as systemd writes them."""
     found = []
     for schedule in schedules:
-        asked = host.run("systemd-analyze calendar -- %s", schedule)
-        form = re.search(r"Normalized form: (.*)", str(asked.stdout))
-        if asked.rc or form is None:
-            raise RuntimeError(asked.stderr.strip() or "systemd-analyze shows no normalized form")
-        found.append(form.group(1).strip())
+        printed = answer(
+            host, "systemd-analyze calendar -- %s", schedule, valid=lambda text: _FORM in text,
+            problem="systemd-analyze shows no normalized form",
+        )  # fmt: skip
+        found.append(printed.partition(_FORM)[2].partition("\n")[0].strip())
     return sorted(found)
 
 

@@ -8,14 +8,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from orchestrator.verify.expectation import Expectation, equal
+from orchestrator.verify.expectation import Expectation, answer, entry, equal
 from orchestrator.verify.subject import Subject
 
 if TYPE_CHECKING:
     from testinfra.host import Host
 
 _FIELDS = 7  # at least, of an entry
-_UNKNOWN = 2  # getent's exit code for a name that no database has
 _PASSWD = {"uid": 2, "comment": 4, "home": 5, "shell": 6}  # places in an entry
 _EXPIRY = 7  # the same in an entry of the shadow database
 _DAY = 86400  # seconds
@@ -58,35 +57,19 @@ def _asked(
     return equal(key, wanted, lambda host: find(host, subject.name))
 
 
-def _entry(host: Host, database: str, name: str) -> list[str]:
-    """The fields of an entry of a database; none where it has no such entry. RuntimeError."""
-    asked = host.run("getent %s %s", database, name)
-    if asked.rc == _UNKNOWN:
-        return []
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"getent exited with {asked.rc}")
-    fields = str(asked.stdout).rstrip("\n").split(":")
-    if len(fields) < _FIELDS:
-        raise RuntimeError(f"getent said {asked.stdout!r}")
-    return fields
-
-
 def _told(host: Host, command: str, *words: str) -> str:
-    """What a command prints. RuntimeError where it fails."""
-    asked = host.run(command, *words)
-    if asked.rc:
-        raise RuntimeError(asked.stderr.strip() or f"exit code {asked.rc}")
-    return str(asked.stdout).strip()
+    """What a command prints, without blanks around it. RuntimeError where it fails."""
+    return answer(host, command, *words).strip()
 
 
 def _state(host: Host, name: str) -> str:
     """Whether the user is present or absent."""
-    return "present" if _entry(host, "passwd", name) else "absent"
+    return "present" if entry(host, "passwd", name, _FIELDS) else "absent"
 
 
 def _place(host: Host, database: str, name: str, place: int) -> str:
     """One field of an entry; "none" where there is no entry."""
-    fields = _entry(host, database, name)
+    fields = entry(host, database, name, _FIELDS)
     return fields[place] if fields else "none"
 
 
@@ -181,7 +164,7 @@ def _created(subject: Subject) -> Expectation:
 
 def _homeless(host: Host, subject: Subject) -> bool:
     """Whether a user is none of those that have a home directory by default."""
-    fields = _entry(host, "passwd", subject.name)
+    fields = entry(host, "passwd", subject.name, _FIELDS)
     if not fields:
         return False
     least, most = (
