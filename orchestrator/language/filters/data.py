@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
+from functools import partial
 from math import prod
 from random import Random
 from typing import Any
@@ -15,7 +16,7 @@ from jinja2.filters import FILTERS as JINJA
 from orchestrator.language import bounds, value_types
 from orchestrator.language.filters.registry import documented
 
-_FAMILY = "Data"
+_documented = partial(documented, "Data")
 _MERGES = ("replace", "keep", "append", "prepend", "append_rp", "prepend_rp")
 _TRUE, _FALSE = ("yes", "on", "true", "1"), ("no", "off", "false", "0", "")
 _MAX_DEPTH = 100
@@ -28,8 +29,7 @@ def key_of(value: Any) -> str:
     return json.dumps(value_types.plain(value), sort_keys=True)
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "d(default_value[, boolean])",
     meaning="The value in place of a missing one; short for `default`",
     example="Data.nope | d('x')",
@@ -41,8 +41,7 @@ def d(value: Any, default_value: Any = "", boolean: bool = False) -> Any:
     return JINJA["default"](value, default_value, boolean)
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "mandatory([msg])",
     meaning="The value; an error with the message if it is missing",
     example="Data.web.port | mandatory",
@@ -57,8 +56,7 @@ def mandatory(value: Any, msg: Any = None) -> Any:
     return value
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "ternary(true_val, false_val[, none_val])",
     meaning="The first for a true value, else the second",
     example="(Data.web.port > 1024) | ternary('high', 'low')",
@@ -71,8 +69,7 @@ def ternary(value: Any, true_val: Any, false_val: Any, none_val: Any = None) -> 
     return true_val if value else false_val
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "bool()",
     meaning="`true` for yes, on, true and 1; `false` for no, off, false, 0 and nothing",
     example="'yes' | bool",
@@ -88,8 +85,7 @@ def bool_(value: Any) -> bool:
     raise ValueError(f"bool takes yes, no, on, off, true, false, 1 or 0, not {value!r}")
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "combine(map, …[, recursive, list_merge])",
     meaning="Maps as one, later ones win; `recursive=true` for maps in maps; `list_merge`: "
     "`replace`, "
@@ -142,8 +138,7 @@ def _joined(low: list[Any], high: list[Any], how: str) -> list[Any]:
     return low + high if how.startswith("append") else high + low
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "dict2items([key_name, value_name])",
     meaning="A list of maps with `key` and `value`",
     example="{'a': 1} | dict2items",
@@ -159,8 +154,7 @@ def dict2items(
     ]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "items2dict([key_name, value_name])",
     meaning="The map of such a list",
     example="[{'key': 'a', 'value': 1}] | items2dict",
@@ -176,8 +170,7 @@ def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> 
     return found
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "zip(list, …)",
     meaning="Lists of the first entries, the second ones, …",
     example="['a', 'b'] | zip([1, 2])",
@@ -189,8 +182,7 @@ def zip_(first: Any, *more: Any) -> list[list[Any]]:
     return [list(entry) for entry in zip(*lists, strict=False)]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "product(list, …)",
     meaning="Every combination of their entries",
     example="['a', 'b'] | product([1, 2])",
@@ -207,8 +199,7 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
     return [list(entry) for entry in itertools.product(*lists)]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "flatten([levels])",
     meaning="Lists in the list as its own entries; no `none`",
     example="[1, [2, [3]], none] | flatten(levels=1)",
@@ -228,8 +219,7 @@ def _flat(entries: list[Any], left: int, skip: bool) -> Any:
             yield entry
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "union(list)",
     meaning="The entries of both lists, each once",
     example="[1, 2] | union([2, 3])",
@@ -241,8 +231,7 @@ def union(one: Any, other: Any) -> list[Any]:
     return list({key_of(entry): entry for entry in found}.values())
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "intersect(list)",
     meaning="The entries that are in both lists, each once",
     example="[1, 2, 3] | intersect([3, 2])",
@@ -254,8 +243,7 @@ def intersect(one: Any, other: Any) -> list[Any]:
     return _once(value_types.entries("intersect", one), wanted, True)
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "difference(list)",
     meaning="The entries that are not in the other list, each once",
     example="[1, 2, 3] | difference([2])",
@@ -272,8 +260,7 @@ def _once(entries: list[Any], keys: set[str], wanted: bool) -> list[Any]:
     return [entry for key, entry in found.items() if (key in keys) == wanted]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "symmetric_difference(list)",
     meaning="The entries that only one of the lists has, each once",
     example="[1, 2] | symmetric_difference([2, 3])",
@@ -284,8 +271,7 @@ def symmetric_difference(one: Any, other: Any) -> list[Any]:
     return [*difference(one, other), *difference(other, one)]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "extract(container[, key, …])",
     meaning="The entry of the container that has this key",
     example="['a', 'b'] | map('extract', {'a': 1, 'b': 2}) | list",
@@ -301,8 +287,7 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
     return found
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "random([start, step, ]seed=…)",
     meaning="A number below the value, or an entry of the list. The same `seed` always gives the "
     "same one, so give a text that differs between hosts, such as `Host.name`",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from functools import partial
 from typing import Any
 
 from jinja2 import pass_context
@@ -15,12 +16,11 @@ from jinja2 import pass_context
 from orchestrator.language import hash_record, value_types
 from orchestrator.language.filters.registry import documented
 
-_FAMILY = "Encoding"
+_documented = partial(documented, "Encoding")
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b")
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "b64encode()",
     meaning="Base64 of the text in UTF-8",
     example="'ccm' | b64encode",
@@ -32,8 +32,7 @@ def b64encode(text: Any) -> str:
     return base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "b64decode()",
     meaning="The text that was encoded",
     example="'Y2Nt' | b64decode",
@@ -48,8 +47,7 @@ def b64decode(text: Any) -> str:
         raise ValueError("b64decode takes Base64 of a text in UTF-8") from error
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "hash([hashtype])",
     meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; without one `sha1`",
     example="'ccm' | hash('md5')",

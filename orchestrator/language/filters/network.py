@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from orchestrator.language import value_types
 from orchestrator.language.filters.registry import documented
 
-_FAMILY = "Network"
+_documented = partial(documented, "Network")
 _PARTS = ("fragment", "hostname", "path", "port", "query", "scheme", "username")
 _Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
@@ -80,8 +81,7 @@ def _read(value: Any) -> tuple[_Interface, bool] | None:
         return None
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "ipaddr([query])",
     meaning="The result of a query about an address, or `false`; for a list, the matching entries. "
     "Queries: " + ", ".join(f"`{name}`" for name in _QUERIES) + ", a number for the address at "
@@ -121,8 +121,7 @@ def _at(interface: _Interface, has_prefix: bool, place: int) -> Any:
     return f"{network[place]}/{network.prefixlen}"
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "ipwrap()",
     meaning="An IPv6 address in brackets, anything else as it is; lists entry by entry",
     example="['2001:db8::1', '192.0.2.1', 'web1'] | ipwrap",
@@ -139,8 +138,7 @@ def ipwrap(value: Any) -> Any:
     return f"[{address}]{slash}{prefix}"
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "urlsplit([part])",
     meaning="The parts of a URL as a map, or one of them: "
     + ", ".join(f"`{n}`" for n in _PARTS)

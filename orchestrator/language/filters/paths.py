@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 from typing import Any
 
 from orchestrator.language import value_types
 from orchestrator.language.filters.registry import documented
 
-_FAMILY = "Paths"
+_documented = partial(documented, "Paths")
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "basename()",
     meaning="The last part",
     example="'/etc/nginx/site.conf' | basename",
@@ -24,8 +24,7 @@ def basename(path: Any) -> str:
     return str(posixpath.basename(path))
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "dirname()",
     meaning="The path without its last part",
     example="'/etc/nginx/site.conf' | dirname",
@@ -37,8 +36,7 @@ def dirname(path: Any) -> str:
     return str(posixpath.dirname(path))
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "splitext()",
     meaning="The path without its extension, and the extension",
     example="'/etc/site.conf' | splitext",

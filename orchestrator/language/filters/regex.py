@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.language import bounds, value_types
@@ -12,7 +12,7 @@ from orchestrator.language.filters.registry import documented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FAMILY = "Regular expressions"
+_documented = partial(documented, "Regular expressions")
 _REFERENCE = re.compile(r"\\(?:(\d{1,2})|g<(\w+)>|(.))", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 _MAX_MATCHES = 200_000
@@ -84,8 +84,7 @@ class Search:
             yield match
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "regex_replace(pattern, replacement[, ignorecase, multiline, count])",
     meaning="Replaces the matches, or the first `count`; `\\1` or `\\g<name>` is a group",
     example="'web12.example.net' | regex_replace('^(\\\\w+?)(\\\\d+)', '\\\\2-\\\\1')",
@@ -140,8 +139,7 @@ def _name(name: str | bytes) -> str:
     return name.decode() if isinstance(name, bytes) else name
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "regex_search(pattern[, group, …][, ignorecase, multiline])",
     meaning="The first match, or `none`; with groups such as `'\\1'` the list of these",
     example="'nginx/1.24.0' | regex_search('/([0-9.]+)', '\\\\1')",
@@ -166,8 +164,7 @@ def regex_search(
     return found
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "regex_findall(pattern[, ignorecase, multiline])",
     meaning="All matches, or the group of each; lists where the pattern has several groups",
     example="'a1 b22' | regex_findall('[a-z]([0-9]+)')",
@@ -183,8 +180,7 @@ def regex_findall(
     return [_decoded(match.group(search.groups)) for match in search.each()]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "regex_escape()",
     meaning="The text, escaped as a pattern that matches only this text",
     example="'a.b*' | regex_escape",

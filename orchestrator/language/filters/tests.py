@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -13,7 +14,7 @@ from orchestrator.language.filters.data import key_of
 from orchestrator.language.filters.regex import Search
 from orchestrator.language.filters.registry import documented
 
-_FAMILY = "Tests"
+_documented = partial(documented, "Tests")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq, "=": operator.eq, "eq": operator.eq,
     "!=": operator.ne, "<>": operator.ne, "ne": operator.ne,
@@ -23,8 +24,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 _PARTS = re.compile(r"\d+|[a-z]+")
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "match(pattern[, ignorecase, multiline])",
     meaning="Whether the start of the text matches",
     example="['web1', 'db1'] | select('match', 'web') | list",
@@ -36,8 +36,7 @@ def match(text: Any, pattern: Any, ignorecase: Any = False, multiline: Any = Fal
     return search.at_start() is not None
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "search(pattern[, ignorecase, multiline])",
     meaning="Whether any part of the text matches",
     example="[{'n': 'a1'}, {'n': 'b'}] | rejectattr('n', 'search', '[0-9]') | list",
@@ -48,8 +47,7 @@ def search(text: Any, pattern: Any, ignorecase: Any = False, multiline: Any = Fa
     return Search(text, pattern, ignorecase=ignorecase, multiline=multiline).first() is not None
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "version(other[, operator])",
     meaning="Compares versions part by part, numbers as numbers; the operator is `'=='`, `'!='`, "
     "`'<'`, `'<='`, `'>'` or `'>='`",
@@ -76,8 +74,7 @@ def _parts(text: str) -> list[tuple[int, int, str]]:
     return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in found]
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "subset(list)",
     meaning="Whether the list has all entries",
     example="[1, 2] is subset([1, 2, 3])",
@@ -89,8 +86,7 @@ def subset(some: Any, all_: Any) -> bool:
     return mine <= {key_of(entry) for entry in value_types.entries("subset", all_)}
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "superset(list)",
     meaning="Whether it has all entries of the list",
     example="[1, 2, 3] is superset([4])",

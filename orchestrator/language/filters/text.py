@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import partial
 from typing import Any
 
 from orchestrator.language import bounds, value_types
 from orchestrator.language.filters.registry import documented
 
-_FAMILY = "Text"
+_documented = partial(documented, "Text")
 _STYLES: dict[str, dict[str, str]] = {
     "plain": {"decoration": "# "},
     "erlang": {"decoration": "% "},
@@ -22,8 +23,7 @@ _MAX_YAML = 50_000
 _YAML_COST = 128
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "comment([style, decoration, prefix, postfix, …])",
     meaning="As a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line begins "
     "with `decoration`",
@@ -67,8 +67,7 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
     return newline.join([*begin, *above, *commented, *below, *end])
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "quote()",
     meaning="Quoted as one word for a shell",
     example='"it\'s" | quote',
@@ -79,8 +78,7 @@ def quote(value: Any) -> str:
     return shlex.quote(value_types.as_text(value_types.plain(value)))
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "split([separator[, n]])",
     meaning="The parts of a text, at most `n`; without a separator its words",
     example="'a, b' | split(', ')",
@@ -94,8 +92,7 @@ def split(text: Any, separator: Any = None, most: Any = 0) -> list[str]:
     return list(text.split(separator, value_types.whole("split", most) - 1))
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "to_json([indent, sort_keys])",
     meaning="JSON on one line",
     example="{'b': [1, true], 'a': none} | to_json",
@@ -114,8 +111,7 @@ def to_json(value: Any, indent: Any = None, sort_keys: Any = False) -> str:
     return "".join(pieces)
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "to_nice_json([indent, sort_keys])",
     meaning="JSON on several lines, indented by 4, sorted",
     example="{'a': [1]} | to_nice_json(indent=1)",
@@ -126,8 +122,7 @@ def to_nice_json(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
     return to_json(value, indent, sort_keys)
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "from_json()",
     meaning="The value of a JSON text",
     example="'{\"a\": [1, null]}' | from_json",
@@ -147,8 +142,7 @@ def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is not a number")
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "to_yaml([indent, sort_keys, width])",
     meaning="YAML, the innermost lists and maps on one line, sorted",
     example="{'b': [1, 'no'], 'a': none} | to_yaml",
@@ -162,8 +156,7 @@ def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True, width: Any = 80)
     )
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "to_nice_yaml([indent, sort_keys, width])",
     meaning="YAML on several lines, indented by 4, sorted",
     example="{'a': {'b': [1]}} | to_nice_yaml(indent=2)",
@@ -222,8 +215,7 @@ def _yaml(
     return "".join(stream.pieces)
 
 
-@documented(
-    _FAMILY,
+@_documented(
     "from_yaml()",
     meaning="The value of a YAML text, read as manifests are",
     example="'a: [1, no]' | from_yaml",
