@@ -109,122 +109,88 @@ SIMPLE: dict[tuple[str, ...], str] = {
 }
 """Facts that ccm has, as expressions; the names are without ``ansible_``."""
 
-EMPTY = frozenset(
-    [
-        ("default_ipv6", "address"),
-        *(
-            ("default_ipv4", word)
-            for word in ("address", "gateway", "netmask", "network", "prefix", "broadcast")
-        ),
-    ]
-)
+_ROUTE = ("address", "gateway", "netmask", "network", "prefix", "broadcast")
+EMPTY = {("default_ipv6", "address"), *(("default_ipv4", word) for word in _ROUTE)}
 """Facts that are empty in ccm where Ansible has none: without a default route."""
-
-# As Ansible finds it; `hostname -f` gives nothing for a name that cannot be resolved.
-_FQDN = "python3 -c 'import socket; print(socket.getfqdn())'"
-_RELEASE = "sh -c '. /etc/os-release && echo \"${VERSION_CODENAME:-}\"'"
-
-LOOK_UPS: dict[tuple[str, ...], tuple[str, dict[str, str], str]] = {
-    ("distribution_release",): ("release", {"command": _RELEASE}, "Asked.release.stdout.strip()"),
-    ("lsb", "codename"): ("release", {"command": _RELEASE}, "Asked.release.stdout.strip()"),
-    ("fqdn",): ("fqdn", {"command": _FQDN}, "Asked.fqdn.stdout.strip()"),
-    ("domain",): (
-        "fqdn",
-        {"command": _FQDN},
-        "Asked.fqdn.stdout.strip().partition('.')[2]",
-    ),
-    ("selinux", "status"): (
-        "selinux",
-        {"command": "sh -c 'getenforce 2>/dev/null || echo Disabled'"},
-        "('disabled' if Asked.selinux.stdout.strip() == 'Disabled' else 'enabled')",
-    ),
-    ("selinux", "mode"): (
-        "selinux",
-        {"command": "sh -c 'getenforce 2>/dev/null || echo Disabled'"},
-        "Asked.selinux.stdout.strip() | lower",
-    ),
-    ("selinux",): (
-        "selinux",
-        {"command": "sh -c 'getenforce 2>/dev/null || echo Disabled'"},
-        "{'status': 'disabled' if Asked.selinux.stdout.strip() == 'Disabled' else 'enabled'}",
-    ),
-    ("user_id",): ("user", {"command": "id -un"}, "Asked.user.stdout.strip()"),
-}
-"""Facts that a look-up answers: its name, the look-up and the expression."""
-
-_MORE: dict[tuple[str, ...], tuple[str, str, str]] = {
-    ("python_version",): (
-        "python",
-        "python3 -c 'import platform; print(platform.python_version())'",
-        "",
-    ),
-    ("python", "version", "minor"): (
-        "python_minor",
-        "python3 -c 'import sys; print(sys.version_info[1])'",
-        " | int",
-    ),
-    ("python", "executable"): ("python_path", "python3 -c 'import sys; print(sys.executable)'", ""),
-    ("user_dir",): ("home", "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f6'", ""),
-    ("user_shell",): ("login_shell", "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f7'", ""),
-    ("user_uid",): ("user_number", "id -u", " | int"),
-    ("user_gid",): ("group_number", "id -g", " | int"),
-    ("effective_user_id",): ("user_number", "id -u", " | int"),
-    ("real_user_id",): ("user_number", "id -u", " | int"),
-    ("userspace_bits",): ("bits", "getconf LONG_BIT", ""),
-    ("processor_cores",): (
-        "cores",
-        "sh -c 'lscpu | sed -n \"s/^Core(s) per socket: *//p\"'",
-        " | int",
-    ),
-    ("processor_count",): ("sockets", "sh -c 'lscpu | sed -n \"s/^Socket(s): *//p\"'", " | int"),
-    ("selinux", "type"): (
-        "selinux_type",
-        "sh -c '. /etc/selinux/config 2>/dev/null; echo \"$SELINUXTYPE\"'",
-        "",
-    ),
-    ("apparmor", "status"): (
-        "apparmor",
-        "sh -c 'test -d /sys/kernel/security/apparmor && echo enabled || echo disabled'",
-        "",
-    ),
-    ("fips",): (
-        "fips",
-        "sh -c 'cat /proc/sys/crypto/fips_enabled 2>/dev/null || echo 0'",
-        " == '1'",
-    ),
-    ("lsb", "description"): (
-        "release_name",
-        "sh -c '. /etc/os-release && echo \"$PRETTY_NAME\"'",
-        "",
-    ),
-    ("machine_id",): ("machine_id", "cat /etc/machine-id", ""),
-    ("product_name",): ("product", "cat /sys/class/dmi/id/product_name", ""),
-    ("system_vendor",): ("vendor", "cat /sys/class/dmi/id/sys_vendor", ""),
-    ("bios_version",): ("bios", "cat /sys/class/dmi/id/bios_version", ""),
-    ("default_ipv4", "gateway"): (
-        "gateway",
-        "sh -c 'ip -4 route show default | cut -d \" \" -f 3 | head -n 1'",
-        "",
-    ),
-    ("default_ipv4", "netmask"): ("network", "", " | ipaddr('netmask')"),
-    ("default_ipv4", "network"): ("network", "", " | ipaddr('network')"),
-    ("default_ipv4", "prefix"): ("network", "", " | ipaddr('prefix')"),
-    ("default_ipv4", "broadcast"): ("network", "", " | ipaddr('broadcast')"),
-    ("dns", "nameservers"): (
-        "nameservers",
-        "sh -c 'sed -n \"s/^nameserver *//p\" /etc/resolv.conf'",
-        ".split()",
-    ),
-    ("user",): ("login", "sh -c 'echo \"${SUDO_USER:-$(id -un)}\"'", ""),
-    ("ssh_user",): ("login", "sh -c 'echo \"${SUDO_USER:-$(id -un)}\"'", ""),
-}
-"""Further facts that a command answers: the name of the look-up, the command, and what is done with
-its output."""
 
 _NETWORK = (
     "sh -c 'ip -o -4 addr show dev \"$(ip -4 route show default | head -n 1 | "
     'sed "s/.* dev \\([^ ]*\\).*/\\1/")" | sed -n "s/.* inet \\([^ ]*\\) .*/\\1/p" | head -n 1\''
 )
+
+_COMMANDS = {
+    "apparmor": "sh -c 'test -d /sys/kernel/security/apparmor && echo enabled || echo disabled'",
+    "bios": "cat /sys/class/dmi/id/bios_version",
+    "bits": "getconf LONG_BIT",
+    "cores": "sh -c 'lscpu | sed -n \"s/^Core(s) per socket: *//p\"'",
+    "fips": "sh -c 'cat /proc/sys/crypto/fips_enabled 2>/dev/null || echo 0'",
+    # As Ansible finds it; `hostname -f` gives nothing for a name that cannot be resolved.
+    "fqdn": "python3 -c 'import socket; print(socket.getfqdn())'",
+    "gateway": "sh -c 'ip -4 route show default | cut -d \" \" -f 3 | head -n 1'",
+    "group_number": "id -g",
+    "home": "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f6'",
+    "login": "sh -c 'echo \"${SUDO_USER:-$(id -un)}\"'",
+    "login_shell": "sh -c 'getent passwd \"$(id -un)\" | cut -d: -f7'",
+    "machine_id": "cat /etc/machine-id",
+    "nameservers": "sh -c 'sed -n \"s/^nameserver *//p\" /etc/resolv.conf'",
+    "network": _NETWORK,
+    "product": "cat /sys/class/dmi/id/product_name",
+    "python": "python3 -c 'import platform; print(platform.python_version())'",
+    "python_minor": "python3 -c 'import sys; print(sys.version_info[1])'",
+    "python_path": "python3 -c 'import sys; print(sys.executable)'",
+    "release": "sh -c '. /etc/os-release && echo \"${VERSION_CODENAME:-}\"'",
+    "release_name": "sh -c '. /etc/os-release && echo \"$PRETTY_NAME\"'",
+    "selinux": "sh -c 'getenforce 2>/dev/null || echo Disabled'",
+    "selinux_type": "sh -c '. /etc/selinux/config 2>/dev/null; echo \"$SELINUXTYPE\"'",
+    "sockets": "sh -c 'lscpu | sed -n \"s/^Socket(s): *//p\"'",
+    "user": "id -un",
+    "user_number": "id -u",
+    "vendor": "cat /sys/class/dmi/id/sys_vendor",
+}
+"""The commands of look-ups, by their names."""
+
+_IS_ENABLED = "'disabled' if {} == 'Disabled' else 'enabled'"
+
+_ANSWERS: dict[tuple[str, ...], tuple[str, str]] = {
+    ("apparmor", "status"): ("apparmor", "{}"),
+    ("bios_version",): ("bios", "{}"),
+    ("default_ipv4", "broadcast"): ("network", "{} | ipaddr('broadcast')"),
+    ("default_ipv4", "gateway"): ("gateway", "{}"),
+    ("default_ipv4", "netmask"): ("network", "{} | ipaddr('netmask')"),
+    ("default_ipv4", "network"): ("network", "{} | ipaddr('network')"),
+    ("default_ipv4", "prefix"): ("network", "{} | ipaddr('prefix')"),
+    ("distribution_release",): ("release", "{}"),
+    ("dns", "nameservers"): ("nameservers", "{}.split()"),
+    ("domain",): ("fqdn", "{}.partition('.')[2]"),
+    ("effective_user_id",): ("user_number", "{} | int"),
+    ("env", "SUDO_USER"): ("login", "{}"),
+    ("fips",): ("fips", "{} == '1'"),
+    ("fqdn",): ("fqdn", "{}"),
+    ("lsb", "codename"): ("release", "{}"),
+    ("lsb", "description"): ("release_name", "{}"),
+    ("machine_id",): ("machine_id", "{}"),
+    ("processor_cores",): ("cores", "{} | int"),
+    ("processor_count",): ("sockets", "{} | int"),
+    ("product_name",): ("product", "{}"),
+    ("python", "executable"): ("python_path", "{}"),
+    ("python", "version", "minor"): ("python_minor", "{} | int"),
+    ("python_version",): ("python", "{}"),
+    ("real_user_id",): ("user_number", "{} | int"),
+    ("selinux",): ("selinux", f"{{{{'status': {_IS_ENABLED}}}}}"),
+    ("selinux", "mode"): ("selinux", "{} | lower"),
+    ("selinux", "status"): ("selinux", f"({_IS_ENABLED})"),
+    ("selinux", "type"): ("selinux_type", "{}"),
+    ("ssh_user",): ("login", "{}"),
+    ("system_vendor",): ("vendor", "{}"),
+    ("user",): ("login", "{}"),
+    ("user_dir",): ("home", "{}"),
+    ("user_gid",): ("group_number", "{} | int"),
+    ("user_id",): ("user", "{}"),
+    ("user_shell",): ("login_shell", "{}"),
+    ("user_uid",): ("user_number", "{} | int"),
+    ("userspace_bits",): ("bits", "{}"),
+}
+"""Facts that a look-up answers: its name, and the expression of its output."""
 
 _TIMES = {
     "date": "%Y-%m-%d", "time": "%H:%M:%S", "epoch": "%s", "year": "%Y", "month": "%m",
@@ -253,6 +219,8 @@ FACT_DOUBTS = {
 }
 """Facts that may differ, and how."""
 
+_ENVIRONMENT = ("HOME", "USER", "LANG", "SHELL", "PATH")
+
 _INTERFACE = re.compile(
     r"(?:eth|ens|eno|enp|wlan|bond|br|docker|tun|tap|wg|em|vlan|veth|venet|lxcbr|virbr)\w*|lo"
 )
@@ -260,27 +228,16 @@ _INTERFACE = re.compile(
 
 def look_up(words: tuple[str, ...]) -> tuple[str, dict[str, str], str] | None:
     """The look-up that answers a fact: its name, the question and the expression; else None."""
-    if words in LOOK_UPS:
-        return LOOK_UPS[words]
-    if words in _MORE:
-        name, command, rest = _MORE[words]
-        text = f"Asked.{name}.stdout.strip(){rest}"
-        return name, {"command": command or _NETWORK}, text
-    if len(words) == 2 and words[0] == "date_time" and words[1] in _TIMES:
-        return f"time_{words[1]}", {"command": f"date +{_TIMES[words[1]]}"}, (
-            f"Asked.time_{words[1]}.stdout.strip()"
-        )  # fmt: skip
-    if (
-        len(words) == 2
-        and words[0] == "env"
-        and re.fullmatch(r"HOME|USER|LANG|SHELL|PATH", words[1])
-    ):
-        name = f"env_{words[1].lower()}"
-        return name, {"command": f"printenv {words[1]}"}, f"Asked.{name}.stdout.strip()"
-    if words == ("env", "SUDO_USER"):
-        name, command, _ = _MORE[("user",)]
-        return name, {"command": command}, f"Asked.{name}.stdout.strip()"
-    return None
+    name, form, command = "", "{}", ""
+    if words in _ANSWERS:
+        name, form = _ANSWERS[words]
+        command = _COMMANDS[name]
+    elif len(words) == 2 and words[0] == "date_time" and words[1] in _TIMES:
+        name, command = f"time_{words[1]}", f"date +{_TIMES[words[1]]}"
+    elif len(words) == 2 and words[0] == "env" and words[1] in _ENVIRONMENT:
+        name, command = f"env_{words[1].lower()}", f"printenv {words[1]}"
+    text = form.format(f"Asked.{name}.stdout.strip()")
+    return (name, {"command": command}, text) if name else None
 
 
 def of_interface(words: tuple[str, ...]) -> str:
