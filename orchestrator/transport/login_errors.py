@@ -33,12 +33,18 @@ _SUDO = (
     ("invalid configuration", "sudo cannot read its configuration", "run visudo -c on the host"),
     ("syntax error", "sudo cannot read its configuration", "run visudo -c on the host"),
 )  # fmt: skip
-# Here sudo repeats the whole command, and says no word of itself.
-_NOT_ALLOWED = r"sorry, user \S+ is not allowed to execute "
-# sudo-rs: "user 'x' not found"
-_NO_USER = r"sudo: user '[^']*' not found"
+_SUDO_PATTERNS = (
+    # sudo-rs
+    (r"sudo: user '[^']*' not found", "sudo does not know the become user",
+     "check become in the inventory"),
+    # Here sudo repeats the whole command, and says no word of itself.
+    (r"sorry, user \S+ is not allowed to execute ",
+     "sudo does not allow the user to become another user",
+     "allow /bin/sh for the become user in sudoers on the host"),
+    (r"sudo\W{0,3}: (command not found|not found|no such file)", "sudo is not installed",
+     "install sudo on the host, or log in as the become user without become"),
+)  # fmt: skip
 _PROGRAM = r"\S{100,}"  # our own command, as something that was run repeats it
-_SUDO_MISSING = r"sudo\W{0,3}: (command not found|not found|no such file)"
 _LOGIN = (
     ("account is currently not available", "login is disabled for the user (nologin shell)"),
     ("your password has expired", "the user's password has expired"),
@@ -57,6 +63,10 @@ _WHY = {
     "foreign": "is not a Python interpreter",
     "broken": "does not start",
 }
+
+
+def _become_error(sentence: str, hint: str) -> UnreachableError:
+    return UnreachableError(f"become: {sentence}", "transport.become", hint=hint)
 
 
 def bootstrap_failed(
@@ -105,26 +115,12 @@ def command_ended(
     for words, sentence, hint in _SUDO:
         if words in said and "sudo" in said:
             if had_password and sentence == "sudo requires a password":
-                sentence, hint = (
-                    "sudo requires a terminal for the password",
-                    "allow sudo -S on the host",
-                )
-            return UnreachableError(f"become: {sentence} on {host}", "transport.become", hint=hint)
-    if re.search(_NO_USER, said):
-        return UnreachableError(
-            f"become: sudo does not know the become user on {host}",
-            "transport.become",
-            hint="check become in the inventory",
-        )
-    if re.search(_NOT_ALLOWED, said):
-        hint = "allow /bin/sh for the become user in sudoers on the host"
-        sentence = f"become: sudo does not allow the user to become another user on {host}"
-        return UnreachableError(sentence, "transport.become", hint=hint)
-    if re.search(_SUDO_MISSING, said):
-        hint = "install sudo on the host, or log in as the become user without become"
-        return UnreachableError(
-            f"become: sudo is not installed on {host}", "transport.become", hint=hint
-        )
+                sentence = "sudo requires a terminal for the password"
+                hint = "allow sudo -S on the host"
+            return _become_error(f"{sentence} on {host}", hint)
+    for pattern, sentence, hint in _SUDO_PATTERNS:
+        if re.search(pattern, said):
+            return _become_error(f"{sentence} on {host}", hint)
     for words, sentence in _LOGIN:
         if words in everything:
             return UnreachableError(
@@ -149,11 +145,7 @@ def command_ended(
 
 def wrong_sudo_password(host: str) -> UnreachableError:
     """sudo asked a second time."""
-    return UnreachableError(
-        f"become: sudo rejected the password on {host}",
-        "transport.become",
-        hint="check the password",
-    )
+    return _become_error(f"sudo rejected the password on {host}", "check the password")
 
 
 def too_much_output(host: str, limit: int) -> UnreachableError:
@@ -176,31 +168,26 @@ def start_timed_out(host: str, seconds: float, err: bytes | bytearray) -> Unreac
 
 def unexpected_prompt(host: str, question: str) -> UnreachableError:
     """sudo or what it uses asks for something else than the password."""
-    return UnreachableError(
-        f"become: sudo on {host} prompts {question!r} and waits; ccm answers only sudo's "
-        "password prompt",
-        "transport.become",
-        hint="allow NOPASSWD for the user in sudoers, or set 'Defaults "
-        "passprompt_override' if this is the password prompt",
+    return _become_error(
+        f"sudo on {host} prompts {question!r} and waits; ccm answers only sudo's password prompt",
+        "allow NOPASSWD for the user in sudoers, or set 'Defaults passprompt_override' if this is "
+        "the password prompt",
     )
 
 
 def second_prompt(host: str) -> UnreachableError:
     """sudo shows its prompt again, and has not refused the password."""
-    return UnreachableError(
-        f"become: sudo on {host} prompts again after the password, as for a second factor",
-        "transport.become",
-        hint="ccm does not support second factors: allow NOPASSWD for the user in sudoers",
+    return _become_error(
+        f"sudo on {host} prompts again after the password, as for a second factor",
+        "ccm does not support second factors: allow NOPASSWD for the user in sudoers",
     )
 
 
 def password_timed_out(host: str, seconds: float, err: bytes | bytearray) -> UnreachableError:
     """sudo took the password and said neither yes nor no."""
-    return UnreachableError(
-        f"become: sudo on {host} did not respond within {seconds:.0f} s after the "
-        f"password{_tail(err)}",
-        "transport.become",
-        hint="does sudo wait for another server (LDAP, a second factor)?",
+    return _become_error(
+        f"sudo on {host} did not respond within {seconds:.0f} s after the password{_tail(err)}",
+        "does sudo wait for another server (LDAP, a second factor)?",
     )
 
 
