@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("add", "rm", "list"), help="the action")
     parser.add_argument("name", metavar="NAME", nargs="?", help="the user, for add and rm")
     parser.add_argument(
-        "--auth", metavar="FILE", required=True, help="the file of users, created with mode 0600"
+        "--auth", metavar="FILE", required=True, help="the users file, created with mode 0600"
     )
     parser.add_argument(
         "--role",
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-password",
         action="store_true",
-        help="the user logs in by the proxy of ccm studio --proxy only",
+        help="the user logs in only through the proxy of ccm studio --proxy",
     )
 
 

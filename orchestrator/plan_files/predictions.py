@@ -50,7 +50,8 @@ def _words(told: EventRecord) -> str:
         f"{what} {' → '.join(str(shortened(value)) for value in pair if value is not None)}"
         for what, pair in values
     )
-    refreshed = " via subscribe" if told["refreshed"] else ""
+    status = "unchanged" if told["status"] == "stable" else told["status"]
+    refreshed = " (refresh)" if told["refreshed"] else ""
     doubt = told.get("prediction", "certain")
     sure = "" if doubt == "certain" else f" ({doubt})"
-    return f"{told['status']}{refreshed}{sure}{f': {changes}' if changes else ''}"
+    return f"{status}{refreshed}{sure}{f': {changes}' if changes else ''}"

@@ -80,7 +80,8 @@ def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:
         path, equals, value = text.partition("=")
         if not equals or not all(path.split(".")):
             raise UsageError(
-                f"{option} {text!r} is not an assignment", hint=f"write {option} name.below=value"
+                f"{option} {text!r} is not an assignment",
+                hint=f"write {option} KEY=VALUE, or {option} a.b=VALUE for a nested key",
             )
         if value == PLACEHOLDER:
             raise UsageError(

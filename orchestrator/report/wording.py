@@ -323,7 +323,7 @@ def outcome_words(result: HostResult) -> str:
         return "not started"
     words = {TIMED_OUT: "timed out", CUT_OFF: "cut off"}
     if result.outcome == REFUSED and not result.tally.total:
-        return "refused, nothing attempted"
+        return "refused, nothing was changed"
     return "internal error" if result.outcome == DEFECT else words.get(result.kind, result.outcome)
 
 

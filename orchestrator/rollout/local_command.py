@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import selectors
+import shlex
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -111,7 +112,7 @@ class CommandGate:
     def __init__(
         self, command: str, seconds: float, about: dict[str, Any], again: float = AGAIN
     ) -> None:
-        self.name = f"gate {one_line(Mask().text(command), 60)}"
+        self.name = f"gate {shlex.quote(one_line(Mask().text(command), 60))}"
         self.seconds = seconds
         self._command = command
         self._about = about

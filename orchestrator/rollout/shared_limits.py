@@ -71,7 +71,7 @@ def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterat
             known = {key for host in hosts for key in host.vars}
             guess = nearest(limit.variable, known)
             hint = f"did you mean {guess}?" if guess else "use a variable of the inventory"
-            raise UsageError(f"--per {limit}: none of the hosts has {limit.variable}", hint=hint)
+            raise UsageError(f"--per {limit}: no host has the variable {limit.variable}", hint=hint)
         if lacking:
             few = ", ".join(lacking[:FEW]) + (", …" if len(lacking) > FEW else "")
             yield f"--per {limit} does not apply to hosts without {limit.variable}: {few}"

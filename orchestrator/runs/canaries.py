@@ -42,7 +42,7 @@ class CanaryPush:
             )
         preview = request._replace(run=request.run._replace(noop=True), verify=False)
         collected = RunCollector()
-        flow.reporter.note("previewing for canaries")
+        flow.reporter.note("previewing the hosts to select canaries")
         job = push._replace(subscribers=(collected,))
         result = PushFlow(preview, flow.chosen, flow.reporter.for_preview()).run(job)
         if result.interrupted:

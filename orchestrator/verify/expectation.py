@@ -121,7 +121,7 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
         if not isinstance(error, _UNEXPECTED) and not _is_of_others(error):
             raise
         reason = one_line(mask.text(_reason(error, host)), LONGEST)
-        return Observation(False, f"no answer ({reason})")
+        return Observation(False, f"no result ({reason})")
 
 
 def judge(

@@ -270,7 +270,7 @@ def test_hosts_that_share_a_variable_may_be_in_one_stage_only(release: Release) 
     )
     refused = release.push("--per", "mee=1")
     assert refused.code == 2
-    assert "none of the hosts has mee" in refused.stderr
+    assert "no host has the variable mee" in refused.stderr
 
 
 def test_a_gate_knows_the_stage(release: Release) -> None:

@@ -323,7 +323,7 @@ class Builder(Conversion):
         given = Arguments(keywords.arguments(task), scope, omits)
         mapper = MAPPERS.get(task.module)
         if mapper is None:
-            raise NotConvertible(f"ccm has no counterpart of the module {task.full_module}")
+            raise NotConvertible(f"ccm has no equivalent of the module {task.full_module}")
         doubts = len(scope.uses.doubts)
         try:
             entries = mapper(context, given)

@@ -203,7 +203,7 @@ class _Translator:
                 scope.uses.data.add(name)
             return members(expression(_MAGIC[name]), keys)
         if name in _UNKNOWN:
-            raise NotConvertible(f"ccm has no counterpart of {name}")
+            raise NotConvertible(f"ccm has no equivalent of {name}")
         if name in ("role_name", "ansible_role_name"):
             return nodes.Const(scope.role)
         if name.startswith("ansible_"):

@@ -351,7 +351,7 @@ def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
         what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
         raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' creates one")
     if run_id and run_id not in found and len(found) > 1:
-        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "enter more of the id")
+        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "enter more of the ID")
     name = run_id if run_id in found else found[0]
     path = Path(name)
     try:

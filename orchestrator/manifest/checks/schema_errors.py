@@ -165,7 +165,8 @@ def _sentence(error: Any, keyword: str, subject: str) -> tuple[str, str]:
     if keyword == "const":
         return f"{subject} must be {show(wanted)}, not {show(value)}", ""
     if keyword == "pattern":
-        return f"{subject} {show(value)} is not allowed", description.replace("`", "")
+        hint = description.replace("`", "").rstrip(".")
+        return f"{subject} {show(value)} is not allowed", f"expected: {hint}" if hint else ""
     if keyword in _LIMITS:
         return f"{subject} {_LIMITS[keyword].format(wanted)}, not {show(value)}", ""
     return f"{subject} {show(value)} is not allowed", description

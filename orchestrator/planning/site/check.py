@@ -122,7 +122,8 @@ class SiteCheck:
         unknown = self.unknown.total()
         total = self.known + unknown
         checked = f"{self.known} of {total} resources" if unknown else f"all {total} resources"
-        words = [f"{checked} of {hosts} were checked"]
+        were = "was" if unknown and self.known == 1 else "were"
+        words = [f"{checked} of {hosts} {were} checked"]
         if self.known == total == 1:
             words = [f"the only resource of {hosts} was checked"]
         if not total:

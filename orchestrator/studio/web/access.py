@@ -165,7 +165,7 @@ class Access:
             return self._unusable(error, name[:LONGEST_NAME], address)
         if user is None:
             self._audit.write("login failed", user=name[:LONGEST_NAME], address=address)
-            text = "The proxy has logged you in, but the file of users does not have your name."
+            text = "The proxy has logged you in, but the users file does not have your name."
             return self.login_page(problem=text)
         return self._welcome(_person(user), address)
 
@@ -202,9 +202,9 @@ class Access:
         return self._welcome(found, address)
 
     def _unusable(self, error: UsageError, name: str, address: str) -> Page:
-        """The page to log in on while the file of users cannot be used."""
+        """The page to log in on while the users file cannot be used."""
         self._audit.write("login failed", user=name, address=address, problem=error.message)
-        text = "Nobody can log in now: the file of users cannot be used. The audit log says why."
+        text = "Nobody can log in now: the users file cannot be used. The audit log says why."
         return self.login_page(problem=text, name=name)._replace(status=503)
 
     def _welcome(self, found: _Person, address: str) -> Response:

@@ -30,7 +30,7 @@ Clock = Callable[[], float]
 class Session(NamedTuple):
     """``csrf`` is the token that each form of the session has to send. ``groups`` of the inventory
     limit it to their hosts; none means all hosts. ``entry`` is the version of the user's entry in
-    the file of users.
+    the users file.
     """
 
     user: str

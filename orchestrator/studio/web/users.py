@@ -1,4 +1,4 @@
-"""The file of users: a name, a role, the hash of a password and groups on each line (controller).
+"""The users file: a name, a role, the hash of a password and groups on each line (controller).
 
 The only module that imports argon2.
 """
@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
 NO_PASSWORD = "-"
-"""Stands for the hash of a user who logs in by the proxy only."""
+"""Stands for the hash of a user who logs in only through the proxy."""
 _turns = threading.BoundedSemaphore(_HASHING_AT_ONCE)
 _hasher = argon2.PasswordHasher()
 
@@ -98,7 +98,7 @@ class UserFile:
 
     def _check(self, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_FILE:
-            raise self._refuse("is not a file of users", "name a file of ccm studio user")
+            raise self._refuse("is not a users file", "name a file of ccm studio user")
         if found.st_uid != os.geteuid():
             raise self._refuse("belongs to another user", "copy it, and use the copy")
         if found.st_mode & 0o077:
@@ -119,7 +119,7 @@ class UserFile:
     def add(self, name: str, role: str, password: str | None, groups: tuple[str, ...] = ()) -> bool:
         """Add a user or replace it; whether it is new. UsageError.
 
-        A user without a password logs in by the proxy only.
+        A user without a password logs in only through the proxy.
         """
         if not _NAME.fullmatch(name):
             raise UsageError(

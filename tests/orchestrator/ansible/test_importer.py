@@ -105,7 +105,7 @@ def test_the_report_names_what_was_not_converted(tmp_path: Path) -> None:
           package: name=nginx
         """,
     )
-    assert "# NOT CONVERTED: ccm has no counterpart of the module community.general.nmcli" in text
+    assert "# NOT CONVERTED: ccm has no equivalent of the module community.general.nmcli" in text
     assert "#   - name: Open the firewall" in text
     assert "#       rule: allow" in text
     report = json.loads((tmp_path / "site" / "report.json").read_text())

@@ -56,7 +56,7 @@ def test_each_turn_has_its_own() -> None:
     stable = {**told(), "status": "stable", "changes": []}
     predictions = Predictions([told(), stable])
     assert predictions.otherwise(told()) == ""
-    assert predictions.otherwise(told()) == "stable"
+    assert predictions.otherwise(told()) == "unchanged"
     assert predictions.otherwise(told()) == NOTHING
 
 

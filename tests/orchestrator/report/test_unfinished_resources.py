@@ -90,5 +90,5 @@ def test_of_a_host_that_was_refused_nothing_was_attempted() -> None:
     for host in ("web1", "web2"):
         told.end(host, "refused", kind="plan.refused.used", message=f"used before on {host}")
     text = told.summary()
-    assert "refused, nothing attempted" in text
+    assert "refused, nothing was changed" in text
     assert list(told.collected.turns.left) == ["web2"]

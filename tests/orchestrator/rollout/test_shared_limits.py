@@ -35,7 +35,7 @@ def test_a_variable_that_nobody_has_is_refused() -> None:
     hosts = [FakeHost("a", {"rack": 1}), FakeHost("b")]
     with pytest.raises(UsageError) as told:
         list(check_sharing([parse_per("rak=1")], hosts))
-    assert "none of the hosts has rak" in told.value.message
+    assert "no host has the variable rak" in told.value.message
     assert told.value.hint == "did you mean rack?"
     (warning,) = check_sharing([parse_per("rack=1")], hosts)
     assert warning.endswith("without rack: b")

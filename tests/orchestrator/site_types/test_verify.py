@@ -89,7 +89,7 @@ def test_a_question_that_raises_has_no_answer(tmp_path: Path) -> None:
     module = copy_cron(tmp_path) / "verify.py"
     append(module, "def found(host, name, user):\n    return {}[host.run('true').stdout]\n")
     ((answer,),) = observe("web1", [expected(tmp_path)], Script({"true": (0, "x")}).read_all)
-    assert answer.instead == "no answer ('x')"
+    assert answer.instead == "no result ('x')"
     append(module, "def found(host, name, user):\n    raise SystemExit(3)\n")
     ((answer,),) = observe("web1", [expected(tmp_path)], Script({}).read_all)
-    assert answer.instead == "no answer (3)"
+    assert answer.instead == "no result (3)"

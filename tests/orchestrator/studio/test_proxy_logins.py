@@ -79,7 +79,7 @@ def test_an_unusable_file_of_users(site: Site, users: Path) -> None:
     users.chmod(0o644)
     found = through(site, "bob").get("/login")
     assert found.status_code == 503
-    assert "the file of users cannot be used" in found.text
+    assert "the users file cannot be used" in found.text
 
 
 def test_two_headers_name_nobody(site: Site) -> None:

@@ -73,7 +73,7 @@ def test_odd_users_are_refused(users: Path, name: str, password: str, words: str
         (lambda path: path.write_text("alice\n"), "line 1 is invalid"),
         (lambda path: path.unlink(), "cannot be read"),
         (lambda path: (path.rename(f"{path}2"), path.symlink_to(f"{path}2")), "cannot be read"),
-        (lambda path: path.write_text("x" * (2 << 20)), "is not a file of users"),
+        (lambda path: path.write_text("x" * (2 << 20)), "is not a users file"),
     ],
 )
 def test_an_unusable_file_is_refused(users: Path, damage: Any, words: str) -> None:
@@ -118,7 +118,7 @@ def test_a_file_that_becomes_unusable_lets_nobody_in(state: Path, users: Path) -
     users.chmod(0o644)
     response = site.browser.post("/login", data={"name": "alice", "password": PASSWORD})
     assert response.status_code == 503
-    assert "the file of users cannot be used" in response.text
+    assert "the users file cannot be used" in response.text
     assert "accessible to other users" in (state / "studio" / "audit.jsonl").read_text()
     site.close()
 

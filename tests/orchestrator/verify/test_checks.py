@@ -136,7 +136,7 @@ def test_two_files_that_cannot_be_read_are_not_the_same(path: Path) -> None:
     questions = {f"test -f {name} && sha256sum <{name}": (2, "") for name in ("/f", "/g")}
     there = {"stat -c %F -- /f": (0, "regular file")}
     (line,) = said(of("file", "/f", source="/g"), Script({**questions, **there}).read_all)
-    assert line.startswith("content: expected the content of /g, found no answer")
+    assert line.startswith("content: expected the content of /g, found no result")
 
 
 def test_a_directory_that_may_not_be_entered(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_directory_that_may_not_be_entered(tmp_path: Path) -> None:
         return [Answer(1, b"", said) for _ in commands]
 
     assert said(of("file", "/root/x", ensure="absent"), refused) == [
-        "path: expected nothing, found no answer (stat: cannot statx '/root/x': Permission denied)"
+        "path: expected nothing, found no result (stat: cannot statx '/root/x': Permission denied)"
     ]
 
 
@@ -440,7 +440,7 @@ def test_a_service_whose_name_looks_like_an_option() -> None:
 def test_a_question_without_an_answer_does_not_hold() -> None:
     """A host where the program is missing is told with what it said."""
     lines = said(of("package", "nginx"), Script({}).read_all)
-    assert lines == ["state: expected installed, found no answer (sh: not found)"]
+    assert lines == ["state: expected installed, found no result (sh: not found)"]
 
 
 def test_what_a_host_says_cannot_act_on_a_terminal() -> None:

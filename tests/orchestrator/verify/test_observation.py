@@ -55,7 +55,7 @@ def test_an_odd_answer_is_no_defect_of_ours() -> None:
     """Where testinfra cannot make sense of what a host says, the check fails, and only that."""
     odd = {"uname -s": (1, ""), "cat /etc/os-release": (1, "")}
     (answers,) = observe("web1", files(1), Script({}, odd).read_all)
-    assert all(answer.instead.startswith("no answer (") for answer in answers)
+    assert all(answer.instead.startswith("no result (") for answer in answers)
 
     def find(host: object) -> str:
         return None.missing  # type: ignore[attr-defined, no-any-return]  # a bug of the user

@@ -59,7 +59,7 @@ def test_health_checks_of_any_type() -> None:
         "health check check 2: expected OK, found CRITICAL: [masked] is gone"
     ]
     assert told(check, health_check=[good]) == [
-        "health check check 2: expected OK, found no answer (it was not run)"
+        "health check check 2: expected OK, found no result (it was not run)"
     ]
 
 

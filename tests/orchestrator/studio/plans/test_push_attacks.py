@@ -83,7 +83,7 @@ class PushSite:
 
 @pytest.fixture(scope="module")
 def users(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of users of each role, and of two who see the hosts of a group."""
+    """A users file with each role, and of two who see the hosts of a group."""
     path = tmp_path_factory.mktemp("users") / "users"
     for name, role, groups in (
         ("peter", "push", ()), ("lucy", "look", ()), ("dora", "design", ()),
