@@ -38,7 +38,7 @@ class Provider(BaseProvider):
         self._install(user, self._split(self._lines(user), name)[1])
 
     def written(self, name: str, user: str, job: str) -> List[Effect]:
-        """The effects of ``write``: the place of crontab's files differs between systems."""
+        """The effects of ``write``: the location of crontab's files differs between systems."""
         return [
             UnknownEffect(
                 Uncertainty("assumed", f"cronjob#{name} changes the crontab of {user}"), _spool
