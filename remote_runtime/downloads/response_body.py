@@ -69,7 +69,7 @@ class Body(object):
             raise ResourceError(
                 "%s sends more than %d bytes" % (shown, self._most),
                 kind="resource.download.size",
-                hint="check the url; `max_size` or `extract_max_size` raises the limit",
+                hint="check the url, or raise the limit of the resource, if it has one",
             )
 
 
