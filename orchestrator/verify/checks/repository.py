@@ -11,6 +11,7 @@ import configparser
 import hashlib
 import re
 import shlex
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.verify.expectation import Expectation, answer, equal
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 ETC = "/etc"
 _FORMAT = "$(SOURCESENTRY)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
 _FLAT = "$(COMPONENT)"
+_LISTS = {"deb": "Packages", "deb-src": "Sources"}
 
 
 def expectations(subject: Subject) -> list[Expectation]:
@@ -59,12 +61,16 @@ def _of_apt(subject: Subject, path: str) -> list[Expectation]:
     if subject.get("enabled") is False:
         return [equal("enabled", "no", lambda host: _field(host, path, "Enabled"))]
     wanted = sorted(
-        f"{url.rstrip('/')}/ {suite} {component}".strip()
+        f"{_as_apt_says(url)}/ {suite} {component}".strip()
         for url in _addresses(subject)
         for suite in subject.get("suites")
         for component in subject.get("components") or [""]
     )
-    found = [equal("sources", ", ".join(wanted), lambda host: _sources(host, path))]
+    shown = ", ".join(wanted)
+    found = [
+        equal("sources", shown, partial(_sources, path=path, lists=_LISTS[each]))
+        for each in subject.get("types") or ["deb"]
+    ]
     signed = subject.get("signed_by")
     if signed:
         shown = " ".join(signed)
@@ -72,9 +78,14 @@ def _of_apt(subject: Subject, path: str) -> list[Expectation]:
     return found
 
 
-def _sources(host: Host, path: str) -> str:
+def _as_apt_says(url: str) -> str:
+    """An address without a slash at its end; apt has one slash in that of a directory."""
+    return re.sub("^file:///*", "file:/", url).rstrip("/")
+
+
+def _sources(host: Host, path: str, lists: str) -> str:
     """What apt reads of a file: address, suite and component of each source."""
-    command = f"apt-get indextargets --format {shlex.quote(_FORMAT)} 'Created-By: Packages'"
+    command = f"apt-get indextargets --format {shlex.quote(_FORMAT)} 'Created-By: {lists}'"
     rows = [line.replace(_FLAT, "").split("|") for line in answer(host, command).splitlines()]
     found = {" ".join(row[1:]).strip() for row in rows if row[0].rpartition(":")[0] == path}
     return ", ".join(sorted(found)) or "none"

@@ -18,10 +18,12 @@ ON_A_HOST = True
 NAME = "site"
 APT_GET = """\
 [ "$1" = indextargets ] || { echo "$@" >> updates; exit 0; }
+[ "$4" = "Created-By: Sources" ] && type=deb-src || type=deb
 for f in "$PWD"/etc/apt/sources.list.d/*.sources; do
     [ -e "$f" ] && ! grep -qi '^Enabled: no' "$f" || continue
     field() { sed -n "s/^$1: *//p" "$f"; }
-    for url in $(field URIs); do
+    case " $(field Types) " in *" $type "*) ;; *) continue ;; esac
+    for url in $(field URIs | sed 's,file:///*,file:/,g'); do
         for suite in $(field Suites); do
             for part in $(field Components); do echo "$f:1|${url%/}/|$suite|$part"; done
         done
@@ -86,6 +88,24 @@ def apt(world: World) -> Scenario:
         "mode": etc.mode(SOURCES),
         "sources": etc.put(SOURCES, "Components: main", "Components: contrib"),
         "key": lambda: world.write(f"etc/apt/keyrings/{NAME}.asc", OTHER_KEY),
+    }
+    return Scenario(NAME, properties, breaks, "apt")
+
+
+def of_sources(world: World) -> Scenario:
+    """Sources of packages in a directory of the host, and nothing else."""
+    etc = Etc(world)
+    properties = {
+        "url": "file:///srv/debian",
+        "suites": ["bookworm"],
+        "components": ["main"],
+        "types": ["deb-src"],
+        "description": SECRET,
+    }
+    breaks = {
+        "type": etc.remove(SOURCES),
+        "mode": etc.mode(SOURCES),
+        "sources": etc.put(SOURCES, "Types: deb-src", "Types: deb"),
     }
     return Scenario(NAME, properties, breaks, "apt")
 
@@ -184,4 +204,4 @@ def absent(world: World) -> Scenario:
     return Scenario(NAME, {"ensure": "absent"}, again, "apt")
 
 
-SCENARIOS = (apt, switched_off, of_another_key, dnf, with_a_login, absent)
+SCENARIOS = (apt, of_sources, switched_off, of_another_key, dnf, with_a_login, absent)
