@@ -30,7 +30,7 @@ from orchestrator.ansible.output.entries import (
     chosen,
 )
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
-from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
+from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
 
 _MOST_OMITTED = 4
 _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
@@ -69,7 +69,7 @@ class Builder(Conversion):
                 self.mark(one, CHECK, "part of always, which also runs after a failure")
 
     def _rescue(self, block: Block) -> None:
-        tasks = _flat(block.rescue)
+        tasks = flat(block.rescue)
         if all(one.module in ("fail", "debug", "meta") for one in tasks):
             reason = "not needed: a failure ends the run of ccm, which shows it"
             for one in tasks:
@@ -276,13 +276,13 @@ class Builder(Conversion):
             if sum(omits.values()) == _MOST_OMITTED or len(omits) >= _MOST_OMITTED:
                 return self._without(task, record, scope=scope, loop=loop, omits=omits,
                                      key=choice.key)  # fmt: skip
-            have = self._choices(
-                task, record, scope=scope, loop=loop, omits={**omits, choice.key: True}
-            )
-            lack = self._choices(
-                task, record, scope=scope, loop=loop, omits={**omits, choice.key: False}
-            )
-            return [*have, *lack]
+            return [
+                entry
+                for has in (True, False)
+                for entry in self._choices(
+                    task, record, scope=scope, loop=loop, omits={**omits, choice.key: has}
+                )
+            ]
 
     def _without(
         self, task: Task, record: Record, *, scope: Scope, loop: Loop, omits: dict[str, bool],
@@ -409,8 +409,6 @@ class Builder(Conversion):
 
     def _notify(self, task: Task, record: Record, entries: list[Entry]) -> None:
         names = [str(one) for one in listed(task.keywords.get("notify"))]
-        if not names:
-            return
         if texts.as_bool(task.keywords.get("changed_when")) is False:
             return
         references = [self.reference(one) for one in entries if one.changes]
@@ -434,16 +432,6 @@ def _is_empty(value: Any, scope: Scope) -> bool:
     """Whether a template gives an empty map wherever the project sets it."""
     known = resolve(value, scope)
     return bool(known.values) and not (known.open or known.kinds) and not any(known.values)
-
-
-def _flat(tasks: list[Task | Block]) -> list[Task]:
-    found: list[Task] = []
-    for one in tasks:
-        if isinstance(one, Block):
-            found += _flat([*one.tasks, *one.rescue, *one.always])
-        else:
-            found.append(one)
-    return found
 
 
 load_mappers()

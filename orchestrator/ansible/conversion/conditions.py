@@ -13,13 +13,7 @@ from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.samples import sample_of
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import (
-    is_template,
-    names_in,
-    only_expression,
-    parse_expression,
-    path_of,
-)
+from orchestrator.ansible.jinja.trees import condition_tree, names_in, parts_of, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.output.entries import Entry
@@ -57,17 +51,7 @@ def read_conditions(given: list[Any], scope: Scope, entries: list[Entry]) -> Con
 def _parts(given: Any) -> list[nodes.Expr]:
     if isinstance(given, (int, float)) or given is None:
         raise NotConvertible(f"the condition {given!r} is no boolean")
-    text = str(given)
-    node = only_expression(text) if is_template(text) else parse_expression(text)
-    if node is None:
-        raise NotConvertible("a condition that is made of several parts")
-    return _split(node)
-
-
-def _split(node: nodes.Expr) -> list[nodes.Expr]:
-    if isinstance(node, nodes.And):
-        return [*_split(node.left), *_split(node.right)]
-    return [node]
+    return parts_of(condition_tree(given), nodes.And)
 
 
 def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry]) -> None:
@@ -93,7 +77,7 @@ def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry
 
 def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
     """``a or b.changed``: subscriptions, and a guard for what else holds."""
-    parts = _alternatives(node)
+    parts = parts_of(node, nodes.Or)
     changes = [one for one in parts if _changed(one, scope) is not None]
     if not changes or result.either:
         return False
@@ -104,12 +88,6 @@ def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
         if one not in changes:
             result.either.append(_shell_test(one, scope))
     return True
-
-
-def _alternatives(node: nodes.Expr) -> list[nodes.Expr]:
-    if isinstance(node, nodes.Or):
-        return [*_alternatives(node.left), *_alternatives(node.right)]
-    return [node]
 
 
 def _shell_test(node: nodes.Expr, scope: Scope) -> str:
@@ -151,18 +129,11 @@ def _doubts_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
 
 
 def _register_of_change(node: nodes.Expr, scope: Scope) -> Register | None:
-    if (
-        isinstance(node, nodes.Filter)
-        and node.name in ("bool", *_CHANGED)
-        and node.node is not None
-    ):
-        if node.name in _CHANGED:
-            path = path_of(node.node)
-            return scope.registers.get(path[0]) if path and not path[1] else None
-        return _register_of_change(node.node, scope)
-    if isinstance(node, nodes.Test) and node.name in _CHANGED:
+    if isinstance(node, (nodes.Filter, nodes.Test)) and node.name in _CHANGED and node.node:
         path = path_of(node.node)
         return scope.registers.get(path[0]) if path and not path[1] else None
+    if isinstance(node, nodes.Filter) and node.name == "bool" and node.node:
+        return _register_of_change(node.node, scope)
     if isinstance(node, nodes.Compare) and len(node.ops) == 1 and node.ops[0].op == "eq":
         operand = node.ops[0].expr
         if isinstance(operand, nodes.Const) and operand.value is True:
@@ -205,11 +176,9 @@ def _on_host(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[E
 
 def _combined(first: Any, second: Any) -> Any:
     texts_ = [one if isinstance(one, str) else one["command"] for one in (first, second)]
-    rest = {k: v for one in (first, second) if isinstance(one, dict) for k, v in one.items()}
     if any(isinstance(one, dict) and set(one) != {"command"} for one in (first, second)):
         raise NotConvertible("two conditions on commands with settings of their own")
-    rest["command"] = f"sh -c {single_quoted(' && '.join(f'{{ {one}; }}' for one in texts_))}"
-    return rest["command"]
+    return f"sh -c {single_quoted(' && '.join(f'{{ {one}; }}' for one in texts_))}"
 
 
 def _touches(entry: Entry, register: Register) -> bool:
@@ -317,8 +286,7 @@ class _Tests:
             if number == 0 and operator in ("eq", "ne", "gt"):
                 return "RUN" if operator == "eq" else "! RUN >/dev/null"
             if isinstance(number, int) and operator in ("eq", "ne"):
-                test = f"RUN >/dev/null; [ $? -{operator} {number} ]"
-                return test
+                return f"RUN >/dev/null; [ $? -{operator} {number} ]"
             return None
         length = isinstance(left, nodes.Filter) and left.name in ("length", "count")
         inner = left.node if isinstance(left, nodes.Filter) and length else left

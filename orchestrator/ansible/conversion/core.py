@@ -9,7 +9,15 @@ from typing import Any, Protocol
 
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.context import Files
-from orchestrator.ansible.output.entries import CHECK, Datum, Entry, Manifest, Record, slug
+from orchestrator.ansible.output.entries import (
+    CHECK,
+    Datum,
+    Entry,
+    Manifest,
+    Record,
+    numbered,
+    slug,
+)
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Block, Task
@@ -113,14 +121,8 @@ class Conversion(ABC):
 
     def record(self, task: Task) -> Record:
         """The record of a task, which counts in the report."""
-        record = Record(
-            task.module,
-            task.name,
-            task.path,
-            task.line,
-            manifest=self.manifest.path,
-            role=self.role,
-        )
+        place = (task.module, task.name, task.path, task.line)
+        record = Record(*place, manifest=self.manifest.path, role=self.role)
         self.records.append(record)
         self.tasks[task.path, task.line] = task
         return record
@@ -132,6 +134,12 @@ class Conversion(ABC):
             record.outcome = outcome
         if reason not in record.reasons:
             record.reasons.append(reason)
+
+    def check(self, entry: Entry, reason: str) -> None:
+        """Mark a resource, and the task that it is made of."""
+        entry.checks.append(reason)
+        if entry.record is not None:
+            self.mark(entry.record, CHECK, reason)
 
     def task_file(self, name: str) -> Path | None:
         """The path of a file of tasks, beside the including one or in the role."""
@@ -150,11 +158,8 @@ class Conversion(ABC):
         if self.scope.task_vars:
             raise NotConvertible("a list that depends on variables of the task")
         value = "{{ " + expression + " }}"
-        base = slug(title).replace("-", "_")
-        name, number = f"list_{base}", 1
-        while name in self.manifest.data and self.manifest.data[name].value != value:
-            number += 1
-            name = f"list_{base}_{number}"
+        taken = {key for key, one in self.manifest.data.items() if one.value != value}
+        name = numbered("list_" + slug(title).replace("-", "_"), taken, "{}_{}")
         self.manifest.data[name] = Datum(value, [title])
         self.scope.uses.data.add(name)
         return f"Data.{name}"
@@ -163,10 +168,7 @@ class Conversion(ABC):
         """A name for an exec that no other one of the manifest has."""
         if self.element and f"Data.{self.element}" not in name:
             name = f"{name}: {{{{ {self.element_key} }}}}"
-        found, number = name, 1
-        while found in self.names:
-            number += 1
-            found = f"{name} ({number})"
+        found = numbered(name, self.names, "{} ({})")
         self.names.add(found)
         return found
 
@@ -174,9 +176,7 @@ class Conversion(ABC):
         """How to name a resource in ``subscribe``; it gets an alias if its name is computed."""
         if not entry.is_literal and not entry.alias:
             base = slug(entry.comments[0] if entry.comments else entry.name)
-            entry.alias, number = base, 1
-            while f"{entry.type}#{entry.alias}" in self.aliases:
-                number += 1
-                entry.alias = f"{base}-{number}"
-            self.aliases.add(f"{entry.type}#{entry.alias}")
+            found = numbered(f"{entry.type}#{base}", self.aliases)
+            self.aliases.add(found)
+            entry.alias = found.partition("#")[2]
         return entry.reference

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope, Uses
-from orchestrator.ansible.output.entries import CHECK, Entry
+from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _READ = re.compile(r"\bData\.(\w+)")
@@ -29,9 +29,7 @@ def spread(builder: Conversion, doubtful: dict[str, str], more: list[Any]) -> No
         for name in sorted(set(_READ.findall(_text(builder, entry))) & set(found)):
             text = f"it reads {name}: {found[name]}"
             if text not in entry.checks and found[name] not in entry.checks:
-                entry.checks.append(text)
-                if entry.record is not None:
-                    builder.mark(entry.record, CHECK, text)
+                builder.check(entry, text)
 
 
 def _readers(values: list[Any], found: dict[str, str]) -> dict[str, str]:

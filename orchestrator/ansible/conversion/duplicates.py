@@ -125,9 +125,7 @@ def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _note(builder: Conversion, entry: Entry, text: str) -> None:
-    entry.checks.append(text)
-    if entry.record is not None:
-        builder.mark(entry.record, CHECK, text)
+    builder.check(entry, text)
 
 
 def _answer(builder: Conversion, part: Entry) -> None:

@@ -8,7 +8,7 @@ from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.trees import parse_expression
 from orchestrator.ansible.jinja.unparse import literal, operand
-from orchestrator.ansible.output.entries import CHECK, Entry, any_of, both
+from orchestrator.ansible.output.entries import CHECK, Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _SHARED = ("create", "validate", "force")
@@ -19,7 +19,7 @@ def loop_edits(entry: Entry, foreach: str) -> None:
     """The edits of a loop over one file: a list that a template makes. NotConvertible."""
     if "index" in repr(entry.properties):
         raise NotConvertible("a loop over one file with the number of the element")
-    edits = _looped(_edit_of(entry), foreach, entry.conditions)
+    edits = list_of(_expression(_edit_of(entry)), foreach, entry.conditions)
     entry.properties = {
         "edits": "{{ " + edits + " }}",
         **{key: entry.properties[key] for key in _SHARED if key in entry.properties},
@@ -28,13 +28,6 @@ def loop_edits(entry: Entry, foreach: str) -> None:
     written_out = foreach.startswith("[")
     some = f"{operand(parse_expression(foreach))} | length > 0"
     entry.conditions = [] if written_out else [some]
-
-
-def _looped(edit: dict[str, Any], foreach: str, conditions: list[str]) -> str:
-    test = f" if {both(conditions)}" if conditions else ""
-    each = f"{{{{ {_expression(edit)} | to_json }}}},"
-    body = f"[{{% for item in {foreach}{test} %}}{each}{{% endfor %}}]"
-    return f"template({literal(body)}) | from_yaml"
 
 
 def _edit_of(entry: Entry) -> dict[str, Any]:

@@ -23,9 +23,9 @@ from orchestrator.ansible.jinja.trees import (
     path_of,
     tree_of,
 )
-from orchestrator.ansible.jinja.unparse import literal, operand, unparse
+from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.modules.arguments import expression_of
-from orchestrator.ansible.output.entries import CHECK, Datum, Record, both
+from orchestrator.ansible.output.entries import CHECK, Datum, Record, both, list_of, numbered
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 
@@ -108,10 +108,7 @@ def _earlier(builder: Conversion, name: str) -> str:
 
 def _define(builder: Conversion, name: str, text: str, comment: str) -> str:
     """Data with an expression, under a new name that what follows reads."""
-    new, number = f"{name}_set", 1
-    while new in builder.manifest.data or new in builder.scope.values:
-        number += 1
-        new = f"{name}_set_{number}"
+    new = numbered(f"{name}_set", {*builder.manifest.data, *builder.scope.values}, "{}_{}")
     builder.manifest.data[new] = Datum("{{ " + text + " }}", [f"{name}, {comment}"])
     builder.scope.renames[name] = f"Data.{new}"
     builder.scope.uses.data.add(new)
@@ -220,9 +217,7 @@ def _old(builder: Conversion, name: str, default: Any) -> str:
 def _each(scope: Scope, tree: Any, loop: Loop, conditions: list[str]) -> str:
     """The list of what an expression gives for each element."""
     value = operand(parse_expression(texts.expression_text(unparse(tree), scope)))
-    test = f" if {both(conditions)}" if conditions else ""
-    body = f"[{{% for item in {loop.foreach}{test} %}}{{{{ {value} | to_json }}}},{{% endfor %}}]"
-    return f"template({literal(body)}) | from_yaml"
+    return list_of(value, loop.foreach, conditions)
 
 
 def _added(

@@ -12,7 +12,7 @@ from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context
 from orchestrator.ansible.modules.shell_tests import opposite, tested
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.output.entries import Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import LOCAL, Task, listed
 
@@ -176,11 +176,8 @@ def _environment(task: Task, context: Context, entries: list[Entry]) -> None:
 def _computed_environment(context: Context, entries: list[Entry]) -> None:
     if not context.environment_map:
         return
-    body = (
-        f"[{{% for name, value in ({context.environment_map}).items() %}}"
-        "{{ (name ~ '=' ~ value) | to_json }},{% endfor %}]"
-    )
-    expression = f"template({literal(body)}) | from_yaml"
+    pairs = f"({context.environment_map}).items()"
+    expression = list_of("(name ~ '=' ~ value)", pairs, name="name, value")
     for entry in entries:
         if entry.type != "exec":
             text = "the environment of the task is not passed on"

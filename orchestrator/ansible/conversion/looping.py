@@ -11,8 +11,8 @@ from orchestrator.ansible.conversion.conditions import Conditions
 from orchestrator.ansible.conversion.edit_groups import loop_edits
 from orchestrator.ansible.conversion.loops import Loop
 from orchestrator.ansible.jinja.trees import names_in, parse_expression, path_of
-from orchestrator.ansible.jinja.unparse import literal, operand
-from orchestrator.ansible.output.entries import Entry, both
+from orchestrator.ansible.jinja.unparse import operand
+from orchestrator.ansible.output.entries import Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
@@ -87,10 +87,7 @@ def _where(text: str, conditions: list[str]) -> str:
             text = _chosen(text, key, present)
         else:
             left.append(one)
-    if not left:
-        return text
-    body = f"[{{% for item in {text} if {both(left)} %}}{{{{ item | to_json }}}},{{% endfor %}}]"
-    return f"template({literal(body)}) | from_yaml"
+    return list_of("item", text, left) if left else text
 
 
 def _defined(condition: str) -> tuple[str, bool]:

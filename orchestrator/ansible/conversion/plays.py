@@ -25,10 +25,10 @@ from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
-from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, Record
+from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, Record, numbered
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.playbooks import Play, project_root, within
-from orchestrator.ansible.source.tasks import Block, Task, listed
+from orchestrator.ansible.source.tasks import flat, listed
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
 
 _LOCAL = frozenset(["localhost", "127.0.0.1"])
@@ -63,12 +63,8 @@ def convert_plays(project: Project, plays: list[Play], base: Path, title: str) -
 
 
 def _unused(project: Project, name: str) -> str:
-    known = {one.path for one in project.manifests} | {"site.yaml", "hosts.yaml", "ccm.yaml"}
-    found, number = name, 1
-    while f"{found}.yaml" in known:
-        number += 1
-        found = f"{name}-{number}"
-    return found
+    known = {one.path.removesuffix(".yaml") for one in project.manifests}
+    return numbered(name, {*known, "site", "hosts", "ccm"})
 
 
 def _comments(play: Play) -> list[str]:
@@ -91,21 +87,11 @@ def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> Non
     builder = Builder(site, Scope(), Files(play.path.parent, ""), project)
     lines = [f"NOT CONVERTED: the play “{shown}”: {reason}"]
     site.items.append(Comment([*lines, *builder.original(str(play.path), play.line, play.end)]))
-    for task in _all_tasks([*play.pre_tasks, *play.tasks, *play.post_tasks]):
+    for task in flat([*play.pre_tasks, *play.tasks, *play.post_tasks]):
         project.records.append(
             Record(task.module, task.name, task.path, task.line, KEPT, [reason], site.path)
         )
     project.notes.append(f"the play “{shown}”: {reason}")
-
-
-def _all_tasks(tasks: list[Task | Block]) -> list[Task]:
-    found: list[Task] = []
-    for one in tasks:
-        if isinstance(one, Block):
-            found += _all_tasks([*one.tasks, *one.rescue, *one.always])
-        else:
-            found.append(one)
-    return found
 
 
 def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) -> None:

@@ -19,7 +19,7 @@ from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
-from orchestrator.ansible.output.entries import Comment, Entry, Manifest, Record
+from orchestrator.ansible.output.entries import Comment, Entry, Manifest, Record, numbered
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.inventories import Hosts
 from orchestrator.ansible.source.roles import Role, find_role, main_file, read_role
@@ -146,19 +146,15 @@ class Project:
 
     def _handlers(self, role: Role) -> list[Handler]:
         found = handlers.read(role.handlers, role.name, role.path)
-        for name in [*(self._names_of_dependencies(role)), *self.in_play]:
+        for name in [*filter(None, map(role_name, role.dependencies)), *self.in_play]:
             other = self.role(name)
             if other is not None and other is not role:
                 found += handlers.read(other.handlers, other.name, other.path)
         return [*found, *self.play_handlers]
 
-    def _names_of_dependencies(self, role: Role) -> list[str]:
-        return [name for one in role.dependencies if (name := role_name(one))]
-
     def _dependency(self, builder: Builder, value: Any) -> None:
         name = role_name(value)
-        given = dict(value) if isinstance(value, dict) else {}
-        variables = _parameters(given)
+        variables = parameters(value) if isinstance(value, dict) else {}
         try:
             entry = self.role_entry(builder, name, "main", variables)
         except NotConvertible as error:
@@ -180,15 +176,7 @@ class Project:
             path = path.removeprefix("roles/")
         properties: dict[str, Any] = {}
         inherited = self._inherited(found, variables)
-        renamed = {
-            key: "{{ " + builder.scope.renames[key] + " }}"
-            for key in inherited
-            if builder.scope.renames.get(key, "").startswith("Data.")
-        }
-        inherited = [key for key in inherited if key not in renamed]
-        builder.scope.uses.data |= set(inherited)
-        if inherited:
-            properties["inherit_data"] = inherited
+        renamed = _inherit(builder, inherited, properties)
         data = {key: texts.value(one, builder.scope) for key, one in variables.items()}
         data = {**renamed, **data}
         if data:
@@ -196,10 +184,7 @@ class Project:
         known = {one.name for one in builder.manifest.entries() if one.type == "apply"}
         title = path
         if path in known:
-            number = 2
-            while f"{name} ({number})" in known:
-                number += 1
-            title = f"{name} ({number})"
+            title = numbered(name, {name, *known}, "{} ({})")
             properties = {"manifest": path, **properties}
         return Entry("apply", title, properties)
 
@@ -212,11 +197,8 @@ class Project:
             raise NotConvertible("files of tasks that are nested too deeply")
         word = file_word(f"{builder.role or 'play'}-{path.stem}")
         folder = "roles/" if builder.manifest.path.startswith("roles/") else ""
-        known = {one.path for one in self.manifests}
-        number = 1
-        while f"{folder}{word}.yaml" in known:
-            number += 1
-            word = file_word(f"{builder.role or 'play'}-{path.stem}-{number}")
+        known = {one.path.removeprefix(folder).removesuffix(".yaml") for one in self.manifests}
+        word = numbered(word, known)
         manifest = Manifest(f"{folder}{word}.yaml", [f"{path.name}, applied for each element"])
         values = {**builder.scope.values, name: list(sample.values)}
         scope = Scope(
@@ -244,18 +226,11 @@ class Project:
         self.finish(inner, DataPlan())
         missing = write_data(inner, DataPlan(), self.notes)
         manifest.asks = asks_that_are_read(inner)
-        renamed = {
-            one: "{{ " + builder.scope.renames[one] + " }}"
-            for one in sorted(missing - {name})
-            if builder.scope.renames.get(one, "").startswith("Data.")
-        }
-        inherited = sorted(missing - {name} - set(renamed))
-        builder.scope.uses.data |= set(inherited)
         properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
-        if inherited:
-            properties["inherit_data"] = inherited
+        renamed = _inherit(builder, sorted(missing - {name}), properties)
         properties["data"] = {name: "{{ item }}", **renamed}
-        title = f"{path.stem} {{{{ {_title_of(sample)} }}}}"
+        key = _key_of("item", sample).removeprefix("Data.")
+        title = f"{path.stem} {{{{ {key} }}}}"
         entry = Entry("apply", title, properties)
         entry.notifies = notifies
         return entry
@@ -288,6 +263,17 @@ class Project:
         self.manifests.append(builder.manifest)
 
 
+def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> dict[str, str]:
+    """Let an ``apply`` inherit variables; those that have another name here are returned."""
+    renames = builder.scope.renames
+    new = {key: renames[key] for key in names if renames.get(key, "").startswith("Data.")}
+    inherited = [key for key in names if key not in new]
+    builder.scope.uses.data |= set(inherited)
+    if inherited:
+        properties["inherit_data"] = inherited
+    return {key: "{{ " + text + " }}" for key, text in new.items()}
+
+
 def asks_that_are_read(builder: Builder) -> dict[str, dict[str, Any]]:
     """The look-ups whose answers something of the manifest reads."""
     manifest = builder.manifest
@@ -298,12 +284,6 @@ def asks_that_are_read(builder: Builder) -> dict[str, dict[str, Any]]:
     ])  # fmt: skip
     read = set(re.findall(r"\bAsked\.(\w+)", text))
     return {name: one for name, one in builder.scope.uses.asks.items() if name in read}
-
-
-def _title_of(sample: Sample) -> str:
-    """What tells the elements of a loop apart, as an expression of ``item``."""
-    key = _key_of("item", sample)
-    return key.removeprefix("Data.")
 
 
 def _key_of(name: str, sample: Sample) -> str:
@@ -350,14 +330,11 @@ _ROLE_WORDS = frozenset(
 )
 
 
-def _parameters(value: dict[str, Any]) -> dict[str, Any]:
+def parameters(value: dict[str, Any]) -> dict[str, Any]:
     """The variables that an entry of a list of roles gives."""
     rest = {key: one for key, one in value.items() if key not in _ROLE_WORDS}
     given = value.get("vars")
     return {**rest, **(given if isinstance(given, dict) else {})}
-
-
-parameters = _parameters
 
 
 def file_word(text: str) -> str:

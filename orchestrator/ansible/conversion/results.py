@@ -115,7 +115,7 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     question = Question(builder, task)
     register = Register(
         name, question.kind, task.name or task.module,
-        position=len(builder.manifest.entries()), certain=_is_certain(builder, {}),
+        position=len(builder.manifest.entries()), certain=_is_certain(builder),
     )  # fmt: skip
     if task.loop is not None:
         loop = read_loop(task, scope, builder.files)
@@ -213,7 +213,7 @@ def _word(text: str) -> str:
     return f'"{text}"'
 
 
-def _is_certain(builder: Conversion, look_up: dict[str, Any]) -> bool:
+def _is_certain(builder: Conversion) -> bool:
     return builder.first and not any(one.changes for one in builder.manifest.entries())
 
 
@@ -277,6 +277,6 @@ def slurp(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("slurp in a loop, or without register")
     builder.scope.registers[name] = Register(
         name, "file", task.name or "slurp", {"file": path},
-        position=len(builder.manifest.entries()), certain=_is_certain(builder, {}),
+        position=len(builder.manifest.entries()), certain=_is_certain(builder),
     )  # fmt: skip
     _note(builder, task, record, f"the answer is Asked.{name}")

@@ -11,17 +11,22 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestrator.ansible.conversion import doubts
-from orchestrator.ansible.conversion.core import Choice, Conversion
+from orchestrator.ansible.conversion import doubts, keywords
+from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.jinja import fact_names, texts
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.samples import resolve
-from orchestrator.ansible.jinja.trees import only_expression, parse_expression, path_of
+from orchestrator.ansible.jinja.trees import (
+    holds_vaulted,
+    only_expression,
+    parse_expression,
+    path_of,
+)
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.output.entries import CHECK, Datum, both
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
-from orchestrator.ansible.source.yaml_reader import Map, Vaulted
+from orchestrator.ansible.source.yaml_reader import Map
 
 OWN, FACTS = "vars:role", "vars:facts"
 
@@ -134,7 +139,7 @@ class _Writer:
 
     def _kept(self, key: str, value: Any, reason: str, comments: list[str]) -> None:
         """A variable that cannot be converted: reading it refuses the host."""
-        shown = "a vaulted value" if _is_vaulted(value) else repr(value)
+        shown = "a vaulted value" if holds_vaulted(value) else repr(value)
         self.notes.append(f"{self.manifest.path}: the variable {key}: {reason}")
         name = f"not_converted_{key}"
         self.manifest.data[name] = Datum(
@@ -189,19 +194,14 @@ class _Writer:
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting
-        given = task.keywords.get("vars")
-        scope = self.scope.having(task_vars=dict(given) if isinstance(given, dict) else {})
-        return texts.value(value, scope)
+        return texts.value(value, self.scope.having(task_vars=keywords.variables(task)))
 
     def _chain(self, name: str, settings: list[tuple[Any, list[Any], Task]], known: bool) -> Any:
         """Several values under conditions as one expression; the last one that holds wins."""
         lower = self.manifest.data.get(name)
         if known and (lower is None or name in self.layered or name in self.plan.passed):
             raise NotConvertible(f"{name} is set under a condition, over values of several places")
-        text = "''"
-        if lower is not None:
-            text = _inner(lower.value)
-        last = True
+        text = "''" if lower is None else _inner(lower.value)
         for value, when, task in settings:
             conditions = [self._condition(one, task) for one in when if not _defines(name, one)]
             inner = _inner(self._of((value, when, task)))
@@ -209,18 +209,15 @@ class _Writer:
                 text = inner
                 continue
             text = f"{_group(inner)} if {both(conditions)} else {text}"
-        if lower is None and last:
-            self._check(
-                settings[-1][2], f"{name} is empty, not undefined, where no condition holds"
-            )
-        if lower is not None:
+        if lower is None:
+            text_ = f"{name} is empty, not undefined, where no condition holds"
+            self._check(settings[-1][2], text_)
+        else:
             del self.manifest.data[name]
         return "{{ " + text + " }}"
 
     def _condition(self, one: Any, task: Task) -> str:
-        given = task.keywords.get("vars")
-        scope = self.scope.having(task_vars=dict(given) if isinstance(given, dict) else {})
-        return texts.condition(one, scope)
+        return texts.condition(one, self.scope.having(task_vars=keywords.variables(task)))
 
     def _mark(self, task: Task, reason: str) -> None:
         for record in self.builder.records:
@@ -235,9 +232,7 @@ class _Writer:
         read = re.compile(rf"\bData\.{re.escape(name)}\b")
         for entry in self.manifest.entries():
             if read.search(repr(entry.all_properties()) + entry.name):
-                entry.checks.append(text)
-                if entry.record is not None:
-                    self.builder.mark(entry.record, CHECK, text)
+                self.builder.check(entry, text)
 
     def _check(self, task: Task, reason: str) -> None:
         for record in self.builder.records:
@@ -304,7 +299,8 @@ class _Writer:
             order.append(FACTS)
             kept[FACTS] = facts
         for choice in reversed(self.builder.includes):
-            _add_choice(choice, order, kept, overrides)
+            order.append(choice.order)
+            kept.update({entry: overrides[entry] for entry in choice.files})
         if own:
             order.append(OWN)
             kept[OWN] = own
@@ -328,25 +324,6 @@ class _Writer:
             if kinds & {"list", "map"}:
                 found.add(key)
         return found
-
-
-def _add_choice(
-    choice: Choice,
-    order: list[str],
-    kept: dict[str, dict[str, Any]],
-    overrides: dict[str, dict[str, Any]],
-) -> None:
-    order.append(choice.order)
-    for entry in choice.files:
-        kept[entry] = overrides[entry]
-
-
-def _is_vaulted(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_is_vaulted(one) for one in value.values())
-    if isinstance(value, list):
-        return any(_is_vaulted(one) for one in value)
-    return isinstance(value, Vaulted)
 
 
 def _is_default(name: str, when: list[Any]) -> bool:

@@ -11,7 +11,7 @@ from jinja2 import StrictUndefined, nodes
 
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.substitutes import substitute
-from orchestrator.ansible.jinja.trees import names_in, path_of
+from orchestrator.ansible.jinja.trees import names_in, parts_of, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.language.jinja.environment import Settings, WholeSandbox
@@ -69,8 +69,8 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
         raise NotConvertible(f"ccm has no filter {name}")
     if name in _PATTERNS and arguments:
         check_pattern(arguments[0])
-    if name in ("hash", "password_hash") and arguments:
-        _check_algorithm(name, arguments[0])
+    if name == "password_hash" and arguments:
+        _check_algorithm(arguments[0])
     if name in ("map", "select", "reject", "selectattr", "rejectattr"):
         _check_names(name, arguments, whole)
     return nodes.Filter(inner, name, arguments, named, node.dyn_args, node.dyn_kwargs)
@@ -90,11 +90,10 @@ def _is_defined(node: Any) -> bool:
     return isinstance(inner, nodes.Test) and inner.name in ("defined", "undefined")
 
 
-def _check_algorithm(name: str, node: Any) -> None:
-    known = {"password_hash": ("sha512", "bcrypt")}.get(name)
+def _check_algorithm(node: Any) -> None:
     value = node.value if isinstance(node, nodes.Const) else None
-    if known and value not in known:
-        raise NotConvertible(f"{name} makes sha512 and bcrypt only")
+    if value not in ("sha512", "bcrypt"):
+        raise NotConvertible("password_hash makes sha512 and bcrypt only")
 
 
 def _check_names(name: str, arguments: list[Any], whole: bool) -> None:
@@ -208,7 +207,7 @@ def constant_text(node: Any, scope: Scope) -> str | None:
     """The text of an expression that is written out, ``role_path`` in front left out."""
     if isinstance(node, nodes.Const):
         return str(node.value)
-    parts = node.nodes if isinstance(node, nodes.Concat) else _summands(node)
+    parts = node.nodes if isinstance(node, nodes.Concat) else parts_of(node, nodes.Add)
     rest = [one.value for one in parts[1:] if isinstance(one, nodes.Const)]
     if not rest or len(rest) < len(parts) - 1 or path_of(parts[0]) != ("role_path", []):
         return None
@@ -239,9 +238,7 @@ def _variable(name: Any, default: Any, of: Translate, scope: Scope) -> Any:
 
 def computed(name: Any, of: Translate, scope: Scope) -> Any:
     """The variable whose name is a text with a value before or after it. NotConvertible."""
-    parts = name.nodes if isinstance(name, nodes.Concat) else [name]
-    if isinstance(name, nodes.Add):
-        parts = _summands(name)
+    parts = name.nodes if isinstance(name, nodes.Concat) else parts_of(name, nodes.Add)
     begin = parts[0].value if isinstance(parts[0], nodes.Const) else ""
     end = parts[-1].value if isinstance(parts[-1], nodes.Const) else ""
     known = [
@@ -258,17 +255,10 @@ def computed(name: Any, of: Translate, scope: Scope) -> Any:
     return nodes.Getitem(nodes.Name("Data", "load"), of(name), "load")
 
 
-def _summands(node: Any) -> list[Any]:
-    if isinstance(node, nodes.Add):
-        return [*_summands(node.left), *_summands(node.right)]
-    return [node]
-
-
 def _of_url(url: Any, options: dict[str, Any], wants_list: bool, scope: Scope) -> Any:
     """``lookup('url', …)``: the host asks for it, as the controller of ccm asks for nothing."""
-    for word in ("validate_certs", "split_lines", "headers", "timeout", "force", "http_agent"):
-        if word == "headers" and word in options:
-            raise NotConvertible("lookup of a URL with headers")
+    if "headers" in options:
+        raise NotConvertible("lookup of a URL with headers")
     whole = "split_lines" in options and not _is_true(options["split_lines"])
     answer = fetched(url, scope)
     text: Any = nodes.Getattr(answer, "stdout", "load")

@@ -268,7 +268,6 @@ def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:
 def _below(sample: Sample, keys: list[Any]) -> Sample:
     for key in keys:
         found: list[Any] = []
-        rendered = False
         for value in sample.values:
             if (isinstance(value, dict) and key in value) or (
                 isinstance(value, (list, tuple)) and isinstance(key, int) and key < len(value)
@@ -307,8 +306,6 @@ def _of_filter(node: nodes.Filter, scope: Scope, depth: int) -> Sample:
     inner = sample_of(node.node, scope, depth + 1) if node.node is not None else OPEN
     if name in ("default", "d"):
         given = [sample_of(one, scope, depth + 1) for one in node.args[:1]] or [Sample([""])]
-        if isinstance(node.node, (nodes.Name, nodes.Getattr, nodes.Getitem)) and not inner.values:
-            inner = Sample(inner.values, inner.kinds, inner.open)
         return _joined(inner, *given)
     if name == "ternary":
         return _joined(*(sample_of(one, scope, depth + 1) for one in node.args))
@@ -337,4 +334,4 @@ def _pairs(sample: Sample) -> Sample:
         for value in sample.values
         if isinstance(value, dict)
     ]
-    return Sample(list(found), set(), sample.open or bool(sample.kinds))
+    return Sample(found, set(), sample.open or bool(sample.kinds))

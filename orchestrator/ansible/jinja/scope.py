@@ -75,6 +75,15 @@ class Uses:
     optional: set[str] = field(default_factory=set)  # data that is none where nothing sets it
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
+    def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:
+        """Note a look-up; it is doubtful unless its answer is ``certain`` to be the same later."""
+        self.asks[name] = question
+        if not certain:
+            self.doubts.append(
+                f"Asked.{name} is answered before the first change of a push; "
+                "the original asks at this point"
+            )
+
 
 @dataclass
 class Scope:

@@ -255,41 +255,34 @@ class _Writer:
         raise NotConvertible("{% with %}")
 
     def _include_tag(self, rest: str) -> str:
-        match = re.match(r"(['\"])(.+?)\1(.*)$", rest, re.DOTALL)
-        if match is None:
-            raise NotConvertible("{% include %} of a computed path")
-        self.result.includes.append(match.group(2))
-        return f"include {self._path(match.group(2))}{match.group(3)}"
+        path, match = self._other("include", r"(.*)$", rest)
+        return f"include {path}{match[3]}"
 
     def _extends_tag(self, rest: str) -> str:
-        match = re.match(r"(['\"])(.+?)\1$", rest)
-        if match is None:
-            raise NotConvertible("{% extends %} of a computed path")
-        self.result.includes.append(match.group(2))
-        return f"extends {self._path(match.group(2))}"
+        path, _ = self._other("extends", r"$", rest)
+        return f"extends {path}"
 
     def _import_tag(self, rest: str) -> str:
-        match = re.match(r"(['\"])(.+?)\1\s+as\s+(\w+)(.*)$", rest)
-        if match is None:
-            raise NotConvertible("{% import %} of a computed path")
-        self._define(match.group(3), OPEN)
-        self.result.includes.append(match.group(2))
-        with_context = match.group(4) or " with context"
-        return f"import {self._path(match.group(2))} as {match.group(3)}{with_context}"
+        path, match = self._other("import", r"\s+as\s+(\w+)(.*)$", rest)
+        self._define(match[3], OPEN)
+        return f"import {path} as {match[3]}{match[4] or ' with context'}"
 
     def _from_tag(self, rest: str) -> str:
-        match = re.match(r"(['\"])(.+?)\1\s+import\s+(.+?)(\s+with(?:out)? context)?$", rest)
-        if match is None:
-            raise NotConvertible("{% from %} of a computed path")
-        for word in match.group(3).split(","):
+        path, match = self._other("from", r"\s+import\s+(.+?)(\s+with(?:out)? context)?$", rest)
+        for word in match[3].split(","):
             self._define(word.split(" as ")[-1].strip(), OPEN)
-        self.result.includes.append(match.group(2))
-        context = match.group(4) or " with context"
-        return f"from {self._path(match.group(2))} import {match.group(3)}{context}"
+        return f"from {path} import {match[3]}{match[4] or ' with context'}"
 
-    def _path(self, path: str) -> str:
-        """Ansible's paths start at the templates of the role, ccm's at the template's directory."""
-        return literal(posixpath.relpath(path, self.folder) if self.folder else path)
+    def _other(self, word: str, behind: str, rest: str) -> tuple[str, re.Match[str]]:
+        """The path of another template as ccm writes it, and what is found behind it.
+
+        Ansible's paths start at the templates of the role, ccm's at the template's directory.
+        """
+        match = re.match(r"(['\"])(.+?)\1" + behind, rest, re.DOTALL)
+        if match is None:
+            raise NotConvertible(f"{{% {word} %}} of a computed path")
+        self.result.includes.append(match[2])
+        return literal(posixpath.relpath(match[2], self.folder) if self.folder else match[2]), match
 
 
 def _of_items(node: Any, scope: Scope) -> tuple[Sample, Sample] | None:

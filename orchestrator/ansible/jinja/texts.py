@@ -13,6 +13,7 @@ from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.trees import (
+    condition_tree,
     is_template,
     only_expression,
     outputs,
@@ -178,14 +179,7 @@ def condition(given: Any, scope: Scope) -> str:
         return literal(given)
     if isinstance(given, (int, float)) or given is None:
         raise NotConvertible(f"the condition {given!r} is no boolean")
-    written = str(given)
-    if is_template(written):
-        node = only_expression(written)
-        if node is None:
-            raise NotConvertible("a condition that is made of several parts")
-    else:
-        node = parse_expression(written)
-    return condition_of(node, scope)
+    return condition_of(condition_tree(given), scope)
 
 
 def condition_of(node: nodes.Expr, scope: Scope) -> str:

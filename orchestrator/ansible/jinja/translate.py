@@ -28,7 +28,7 @@ from orchestrator.ansible.jinja.trees import (
     path_of,
     tree_of,
 )
-from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 
 _GLOBALS = frozenset(
@@ -167,12 +167,8 @@ class _Translator:
             raise NotConvertible("packages whose names are elements or answers")
         word = re.sub(r"[^a-z0-9]+", "_", written.lower()).strip("_")
         text = name.value if isinstance(name, nodes.Const) else "{{ " + written + " }}"
-        self.scope.uses.asks[f"package_{word}"] = {"package": str(text)}
-        if not self.scope.uses.told["packages"]:
-            self.scope.uses.doubts.append(
-                f"Asked.package_{word} is answered before the first change of a push; "
-                "the original asks at this point"
-            )
+        certain = self.scope.uses.told["packages"]
+        self.scope.uses.ask(f"package_{word}", {"package": str(text)}, certain)
         version = members(nodes.Name("Asked", "load"), [f"package_{word}", "version"])
         pairs = [nodes.Pair(nodes.Const("name"), name), nodes.Pair(nodes.Const("version"), version)]
         return nodes.List([nodes.Dict(pairs)])
@@ -264,18 +260,13 @@ class _Translator:
         if (database, "*") not in uses.entries or self.scope.no_data:
             raise NotConvertible(f"the entries of {database}")
         name = f"all_{database}"
-        uses.asks[name] = {"command": f"getent {database}"}
+        question: dict[str, Any] = {"command": f"getent {database}"}
         if database == "shadow":
-            uses.asks[name]["sensitive"] = True
-        if not uses.entries[database, "*"][1]:
-            uses.doubts.append(
-                f"Asked.{name} is answered before the first change of a push; "
-                "the original asks at this point"
-            )
+            question["sensitive"] = True
+        uses.ask(name, question, uses.entries[database, "*"][1])
         pair = "{{ line.split(':')[0] | to_json }}: {{ line.split(':')[1:] | to_json }}"
         body = f"{{ {{% for line in Asked.{name}.stdout.splitlines() %}}{pair}, {{% endfor %}} }}"
-        made = nodes.Call(nodes.Name("template", "load"), [nodes.Const(body)], [], None, None)
-        return nodes.Filter(made, "from_yaml", [], [], None, None)
+        return expression(f"template({literal(body)}) | from_yaml")
 
     def _entry(self, database: str, key: str, position: Any) -> Any:
         """A field of an entry of ``getent``; the first one is the key itself."""
@@ -286,12 +277,7 @@ class _Translator:
         if (database, key) not in uses.entries or not isinstance(position, int):
             raise NotConvertible(f"the entry {key} of {database}")
         name, certain = uses.entries[database, key]
-        uses.asks[name] = {"command": f"getent {database} {key}"}
-        if not certain:
-            uses.doubts.append(
-                f"Asked.{name} is answered before the first change of a push; "
-                "the original asks at this point"
-            )
+        uses.ask(name, {"command": f"getent {database} {key}"}, certain)
         field = position + 1
         return expression(f"Asked.{name}.stdout.strip().split(':')[{field}]")
 
@@ -378,12 +364,7 @@ class _Translator:
             raise NotConvertible("the order of a hierarchy with the result of a task")
         if any(_ELEMENT.search(str(one)) for one in register.look_up.values()):
             raise NotConvertible(f"an answer for each element of a list (“{register.task_name}”)")
-        self.scope.uses.asks[register.name] = register.look_up
-        if not register.certain:
-            self.scope.uses.doubts.append(
-                f"Asked.{register.name} is answered before the first change of a push; "
-                "the original asks at this point"
-            )
+        self.scope.uses.ask(register.name, register.look_up, register.certain)
 
     # --- operators, filters, tests and calls
 
@@ -417,12 +398,7 @@ class _Translator:
                 f'sh -c \'dpkg-query -W -f "${{db:Status-Status}}" {word} 2>/dev/null '
                 f"| grep -qx installed || rpm -q {word}'"
             )
-        self.scope.uses.asks[name] = {"command": command}
-        if not self.scope.uses.told[kind]:
-            self.scope.uses.doubts.append(
-                f"Asked.{name} is answered before the first change of a push; "
-                "the original asks at this point"
-            )
+        self.scope.uses.ask(name, {"command": command}, self.scope.uses.told[kind])
         code = members(nodes.Name("Asked", "load"), [name, "exit_code"])
         return nodes.Compare(
             code, [nodes.Operand("eq" if operator == "in" else "ne", nodes.Const(0))]
@@ -469,11 +445,7 @@ class _Translator:
             word = _SUCCESS.get(node.name)
             if word in ("failed", "succeeded") and register.kind == "command":
                 self._ask(register)
-                code = nodes.Getattr(
-                    nodes.Getattr(nodes.Name("Asked", "load"), register.name, "load"),
-                    "exit_code",
-                    "load",
-                )
+                code = members(nodes.Name("Asked", "load"), [register.name, "exit_code"])
                 operator = "ne" if word == "failed" else "eq"
                 return nodes.Compare(code, [nodes.Operand(operator, nodes.Const(0))])
             plain = register.kind == "change" and not register.tolerant
@@ -585,8 +557,5 @@ def _constants(node: Any) -> list[Any] | None:
     if not isinstance(node, (nodes.List, nodes.Tuple)):
         return None
     found = [one.value for one in node.items if isinstance(one, nodes.Const)]
-    return found if len(found) == len(node.items) and all(map(_is_str, found)) else None
-
-
-def _is_str(value: Any) -> bool:
-    return isinstance(value, str)
+    is_whole = len(found) == len(node.items) and all(isinstance(one, str) for one in found)
+    return found if is_whole else None

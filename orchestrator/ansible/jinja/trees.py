@@ -61,6 +61,13 @@ def is_template(value: Any) -> bool:
     )
 
 
+def holds_vaulted(value: Any) -> bool:
+    """Whether a value of YAML is, or holds, one that is encrypted."""
+    if isinstance(value, (dict, list)):
+        return any(map(holds_vaulted, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, Vaulted)
+
+
 _ROLE = re.compile(r"^\s*\{\{\s*role_path\s*\}\}/(?:(?:files|templates|tasks|vars)/)?")
 
 
@@ -88,6 +95,22 @@ def only_expression(text: str) -> nodes.Expr | None:
     if len(seen) == 1 and not isinstance(seen[0], nodes.TemplateData):
         return seen[0]
     return None
+
+
+def condition_tree(given: Any) -> nodes.Expr:
+    """The expression of a condition, which may have braces. NotConvertible."""
+    text = str(given)
+    node = only_expression(text) if is_template(text) else parse_expression(text)
+    if node is None:
+        raise NotConvertible("a condition that is made of several parts")
+    return node
+
+
+def parts_of(node: Any, operator: type[nodes.BinExpr]) -> list[Any]:
+    """The operands of ``a + b + c`` or of other operators in a row; else the node itself."""
+    if isinstance(node, operator):
+        return [*parts_of(node.left, operator), *parts_of(node.right, operator)]
+    return [node]
 
 
 def sole_expressions(text: str) -> list[nodes.Expr]:

@@ -126,10 +126,8 @@ def _filter(node: Any) -> tuple[str, int]:
     if node.node is None:
         raise NotConvertible("a filter block")
     arguments = _arguments(node)
-    return (
-        f"{_at(node.node, _POSTFIX)} | {node.name}" + (f"({arguments})" if arguments else ""),
-        _POSTFIX - 0,
-    )
+    text = f"{_at(node.node, _POSTFIX)} | {node.name}"
+    return text + (f"({arguments})" if arguments else ""), _POSTFIX
 
 
 def _test(node: Any, word: str = "is ") -> tuple[str, int]:

@@ -13,6 +13,7 @@ from orchestrator.ansible.jinja.samples import loses_newline, sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.trees import (
+    holds_vaulted,
     in_role,
     is_template,
     members,
@@ -257,7 +258,7 @@ class Arguments:
     def value(self, *names: str) -> Any:
         """A value of any kind in the words of ccm."""
         value = self.raw(*names)
-        if _holds_vaulted(value):
+        if holds_vaulted(value):
             raise NotConvertible("a vaulted value at this place; move it to a variable")
         return None if value is None else texts.value(value, self.scope)
 
@@ -430,14 +431,6 @@ def shell_word(text: str) -> str:
     if re.search(r'["$`\\]', plain):
         raise NotConvertible("quotes around a variable in a word of a command")
     return f'"{text}"'
-
-
-def _holds_vaulted(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_vaulted(one) for one in value.values())
-    if isinstance(value, list):
-        return any(_holds_vaulted(one) for one in value)
-    return isinstance(value, Vaulted)
 
 
 def _omitted(node: nodes.Expr) -> nodes.Expr | None:

@@ -14,13 +14,7 @@ from jinja2 import nodes
 from orchestrator.ansible.jinja import texts
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import (
-    is_template,
-    names_in,
-    only_expression,
-    parse_expression,
-    path_of,
-)
+from orchestrator.ansible.jinja.trees import condition_tree, names_in, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 
@@ -36,7 +30,7 @@ def tested(line: str, condition: Any, *, shell: bool, register: str, scope: Scop
     """
     parts = condition if isinstance(condition, list) else [condition]
     reader = _Tests(register, scope)
-    tests = [reader.of(_tree(one)) for one in parts]
+    tests = [reader.of(condition_tree(one)) for one in parts]
     plain = re.sub(r"\{\{.*?\}\}", "", line, flags=re.DOTALL)
     if not shell and _SHELL_SIGNS.search(re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", plain)):
         raise NotConvertible("a command with signs of a shell, whose result is tested")
@@ -54,14 +48,6 @@ def opposite(condition: Any) -> Any:
     parts = condition if isinstance(condition, list) else [condition]
     texts_ = [str(one) for one in parts]
     return "not (" + " and ".join(f"({one})" for one in texts_) + ")"
-
-
-def _tree(value: Any) -> nodes.Expr:
-    text = str(value)
-    node = only_expression(text) if is_template(text) else parse_expression(text)
-    if node is None:
-        raise NotConvertible("a condition that is made of several parts")
-    return node
 
 
 def _value(node: Any) -> Any:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
+
+from orchestrator.ansible.jinja.unparse import literal
 
 CONVERTED, CHECK, KEPT = "converted", "check", "not converted"
 """What became of a task: exactly, with a difference that is marked, or kept as a comment."""
@@ -140,6 +143,21 @@ def any_of(alternatives: Iterable[list[str]]) -> str:
 def needs_parentheses(condition: str) -> bool:
     """Whether ``and`` binds more tightly than what is in a condition."""
     return " or " in condition or " if " in condition
+
+
+def list_of(
+    value: str, elements: str, conditions: list[str] | None = None, name: str = "item"
+) -> str:
+    """The list of what an expression gives for each element for which conditions hold."""
+    test = f" if {both(conditions)}" if conditions else ""
+    body = f"[{{% for {name} in {elements}{test} %}}{{{{ {value} | to_json }}}},{{% endfor %}}]"
+    return f"template({literal(body)}) | from_yaml"
+
+
+def numbered(name: str, taken: Container[str], form: str = "{}-{}") -> str:
+    """The name, or with the first number from 2 that makes it one that is not taken."""
+    numbers = (form.format(name, number) for number in count(2))
+    return next(one for one in chain([name], numbers) if one not in taken)
 
 
 def slug(text: str) -> str:

@@ -235,6 +235,17 @@ _INHERITED = (
 )  # fmt: skip
 
 
+def flat(tasks: list[Task | Block]) -> list[Task]:
+    """The tasks, with those of blocks in their place."""
+    found: list[Task] = []
+    for one in tasks:
+        if isinstance(one, Block):
+            found += flat([*one.tasks, *one.rescue, *one.always])
+        else:
+            found.append(one)
+    return found
+
+
 def listed(value: Any) -> list[Any]:
     """A value as a list: nothing is empty, and one value is a list of it."""
     if value is None or value == "":
