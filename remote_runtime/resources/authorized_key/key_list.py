@@ -1,5 +1,6 @@
 """The keys that a manifest lists, and the file that is to hold them (both sides)."""
 
+from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.item import Properties
@@ -99,11 +100,64 @@ def problems_of_options(text: str) -> List[str]:
     return [problem for problem in map(keys.problem_of_option, found) if problem]
 
 
-def lines_of(data: bytes) -> List[Line]:
-    """The lines of a file."""
+class KeyFile(object):
+    """The lines of a file, none of which is changed, and which of them have a key."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        self.lines = lines
+        self._places: Dict[Tuple[str, bytes], List[int]] = {}
+        for at, line in enumerate(lines):
+            if line.key is not None:
+                self._places.setdefault(line.key.identity, []).append(at)
+
+    def without(self, gone: Sequence[Key]) -> Sequence[Line]:
+        """The lines without these keys, whatever their options and comments are."""
+        places = self._of(gone)
+        return [line for at, line in enumerate(self.lines) if at not in places]
+
+    def merged(self, wanted: Sequence[Key], exclusive: bool) -> Sequence[Line]:
+        """The lines with these keys; lines that are as desired stay as they are, byte for byte.
+
+        A key whose options are managed has exactly the lines that are listed of it. ``exclusive``:
+        no other keys stay, nor what sshd may come to read as one.
+        """
+        groups: Dict[Tuple[str, bytes], List[Key]] = {}
+        for key in wanted:
+            groups.setdefault(key.identity, []).append(key)
+        changed: Dict[int, Optional[Line]] = {}
+        added: List[Line] = []
+        for identity, group in groups.items():
+            places = self._places.get(identity, [])
+            _settle(self.lines, group, places=places, changed=changed, added=added)
+        if not (changed or added or exclusive):
+            return self.lines
+        kept: List[Line] = []
+        for at, line in enumerate(self.lines):
+            if at in changed:
+                kept += [found for found in (changed[at],) if found is not None]
+            elif line.read_only or not exclusive or (line.key and line.key.identity in groups):
+                kept.append(line)
+        return kept + added
+
+    def records(self, wanted: Optional[Sequence[Key]]) -> List[str]:
+        """What records say of the keys in these lines: all, or those that are ``wanted``."""
+        if wanted is not None:
+            return [key.shown for key in (self.lines[at].key for at in self._of(wanted)) if key]
+        shown = [line for line in self.lines if line.key is not None or not line.read_only]
+        return [line.key.shown if line.key is not None else "(not a key)" for line in shown]
+
+    def _of(self, wanted: Sequence[Key]) -> List[int]:
+        """The numbers of the lines that have one of these keys."""
+        identities = {key.identity for key in wanted}
+        return sorted(at for one in identities for at in self._places.get(one, ()))
+
+
+@lru_cache(maxsize=2)
+def file_of(data: bytes) -> KeyFile:
+    """The lines of a file, parsed once for all resources that have keys in it."""
     text = data.decode("utf-8", "surrogateescape")
     texts = text.split("\n")
-    return [_line(one) for one in (texts[:-1] if texts[-1] == "" else texts)]
+    return KeyFile([_line(one) for one in (texts[:-1] if texts[-1] == "" else texts)])
 
 
 def _line(text: str) -> Line:
@@ -120,38 +174,6 @@ def data_of(lines: Sequence[Line]) -> bytes:
     """The content of a file with these lines."""
     text = "".join([line.text + "\n" for line in lines])
     return text.encode("utf-8", "surrogateescape")
-
-
-def without(lines: Sequence[Line], gone: Sequence[Key]) -> List[Line]:
-    """The lines without these keys, whatever their options and comments are."""
-    identities = {key.identity for key in gone}
-    return [line for line in lines if line.key is None or line.key.identity not in identities]
-
-
-def merged(lines: Sequence[Line], wanted: Sequence[Key], exclusive: bool) -> List[Line]:
-    """The lines with these keys; lines that are as desired stay as they are, byte for byte.
-
-    A key whose options are managed has exactly the lines that are listed of it. ``exclusive``: no
-    other keys stay, nor what sshd may come to read as one.
-    """
-    groups: Dict[Tuple[str, bytes], List[Key]] = {}
-    for key in wanted:
-        groups.setdefault(key.identity, []).append(key)
-    places: Dict[Tuple[str, bytes], List[int]] = {}
-    for at, line in enumerate(lines):
-        if line.key is not None:
-            places.setdefault(line.key.identity, []).append(at)
-    changed: Dict[int, Optional[Line]] = {}
-    added: List[Line] = []
-    for identity, group in groups.items():
-        _settle(lines, group, places=places.get(identity, []), changed=changed, added=added)
-    kept: List[Line] = []
-    for at, line in enumerate(lines):
-        if at in changed:
-            kept += [found for found in (changed[at],) if found is not None]
-        elif line.read_only or not exclusive or (line.key and line.key.identity in groups):
-            kept.append(line)
-    return kept + added
 
 
 def _settle(
@@ -198,16 +220,3 @@ def _redressed(line: Line, wanted: Key) -> Line:
 
 def _new(key: Key) -> Line:
     return Line(key.line, key, False)
-
-
-def key_records(lines: Sequence[Line], wanted: Optional[Sequence[Key]]) -> List[str]:
-    """What records say of the keys in these lines: all, or those that are ``wanted``."""
-    identities = None if wanted is None else {key.identity for key in wanted}
-    found = []
-    for line in lines:
-        if line.key is None:
-            if not line.read_only and identities is None:
-                found.append("(not a key)")
-        elif identities is None or line.key.identity in identities:
-            found.append(line.key.shown)
-    return found

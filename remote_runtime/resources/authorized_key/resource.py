@@ -9,7 +9,7 @@ from remote_runtime.host import lockout
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.authorized_key import conflicts, key_list, keys
 from remote_runtime.resources.authorized_key.key_file import ACCEPTED, Place, place_of, put
-from remote_runtime.resources.authorized_key.key_list import Line, listed
+from remote_runtime.resources.authorized_key.key_list import KeyFile, Line, file_of, listed
 from remote_runtime.text.nearest import nearest
 from remote_runtime.validation import rules
 
@@ -87,13 +87,14 @@ class Resource(StateType):
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """See the base class."""
         place = self._place(host)
-        lines = [] if place is None else self._lines(host, place)
+        file = KeyFile(()) if place is None else self._file(host, place)
         every = self._exclusive or "key" not in self.properties
         mine = None if every else self._wanted
         refusals = [] if place is None else place.refusals()
-        self._then = key_list.key_records(self._after(lines), mine)
+        found = file.records(mine)
+        after = self._after(file)
+        self._then = found if after is file.lines else KeyFile(after).records(mine)
         self._refused = bool(refusals)
-        found = key_list.key_records(lines, mine)
         if not found and (self.ensure == "absent" or self._then or "key" not in self.properties):
             return None
         return {"keys": found, "permissions": "; ".join(refusals) or ACCEPTED}
@@ -115,10 +116,11 @@ class Resource(StateType):
                 kind="resource.account",
                 hint="create it in an earlier resource",
             )
-        lines = self._lines(host, place)
-        after = self._after(lines)
-        self._require_login(host, lines, after)
-        data = key_list.data_of(after) if after != lines or place.file is None else None
+        file = self._file(host, place)
+        after = self._after(file)
+        self._require_login(host, file.lines, after)
+        changes = list(after) != list(file.lines) or place.file is None
+        data = key_list.data_of(after) if changes else None
         put(host, place, data)
 
     def remove(self, host: Host) -> None:
@@ -126,9 +128,9 @@ class Resource(StateType):
         place = self._place(host)
         if place is None:
             return
-        lines = self._lines(host, place)
-        after = self._after(lines)
-        self._require_login(host, lines, after)
+        file = self._file(host, place)
+        after = self._after(file)
+        self._require_login(host, file.lines, after)
         put(host, place, key_list.data_of(after))
 
     def _place(self, host: HostReader) -> Optional[Place]:
@@ -139,15 +141,15 @@ class Resource(StateType):
         return place_of(host, user, str(self.properties.get("path") or ""))
 
     @staticmethod
-    def _lines(host: HostReader, place: Place) -> List[Line]:
-        return [] if place.file is None else key_list.lines_of(host.files.read(place.path))
+    def _file(host: HostReader, place: Place) -> KeyFile:
+        return KeyFile(()) if place.file is None else file_of(host.files.read(place.path))
 
-    def _after(self, lines: List[Line]) -> List[Line]:
+    def _after(self, file: KeyFile) -> Sequence[Line]:
         if self.ensure == "absent":
-            return key_list.without(lines, self._wanted)
-        return key_list.merged(lines, self._wanted, self._exclusive)
+            return file.without(self._wanted)
+        return file.merged(self._wanted, self._exclusive)
 
-    def _require_login(self, host: Host, before: List[Line], after: List[Line]) -> None:
+    def _require_login(self, host: Host, before: Sequence[Line], after: Sequence[Line]) -> None:
         """``ResourceError`` where the login of this run would lose its key."""
         if self.properties.get("force"):
             return

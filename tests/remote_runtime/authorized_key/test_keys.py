@@ -130,9 +130,9 @@ class MergeTest(unittest.TestCase):
     def merged(self, before, exclusive=False, **properties):
         """The file after one run, and that a second one leaves it alone."""
         wanted = key_list.listed(properties).keys
-        lines = key_list.merged(key_list.lines_of(before), wanted, exclusive)
+        lines = key_list.file_of(before).merged(wanted, exclusive)
         after = key_list.data_of(lines)
-        again = key_list.merged(key_list.lines_of(after), wanted, exclusive)
+        again = key_list.file_of(after).merged(wanted, exclusive)
         self.assertEqual(key_list.data_of(again), after)
         return after
 
@@ -173,8 +173,18 @@ class MergeTest(unittest.TestCase):
         """Every line of a key goes, whatever its options and comment are."""
         before = "no-pty %s a\n%s\n# %s\n%s b\n" % (ONE, OTHER, ONE, ONE)
         wanted = key_list.listed({"key": ONE}).keys
-        left = key_list.data_of(key_list.without(key_list.lines_of(before.encode()), wanted))
+        left = key_list.data_of(key_list.file_of(before.encode()).without(wanted))
         self.assertEqual(left.decode(), "%s\n# %s\n" % (OTHER, ONE))
+
+    def test_a_file_with_keys_of_many_resources(self):
+        """It is parsed once for all of them, and again where it has changed."""
+        lines = ["%s\n" % ONE, "%s\n" % OTHER]
+        first = key_list.file_of("".join(lines).encode())
+        self.assertIs(key_list.file_of("".join(lines).encode()), first)
+        wanted = key_list.listed({"key": OTHER}).keys
+        self.assertIs(first.merged(wanted, False), first.lines)
+        self.assertEqual(len(first.records(wanted)), 1)
+        self.assertEqual(key_list.file_of(lines[0].encode()).records(wanted), [])
 
 
 class ConflictTest(unittest.TestCase):
