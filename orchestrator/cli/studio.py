@@ -55,12 +55,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state",
         metavar="DIR",
-        help="state directory, with the stored runs in DIR/runs (default: that of this user)",
+        help="state directory, with the stored runs in DIR/runs (default: this user's)",
     )
     parser.add_argument(
         "--project",
         metavar="DIR",
-        help="directory with the manifests to design (default: that of ccm.yaml)",
+        help="directory with the manifests to design (default: the directory of ccm.yaml)",
     )
     parser.add_argument(
         "--listen",
