@@ -15,7 +15,7 @@ from typing import Any
 from orchestrator.ansible.conversion.host_files import data_files, hosts_text, read_layers
 from orchestrator.ansible.conversion.plays import convert_plays
 from orchestrator.ansible.conversion.project import Project
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.output.entries import Record
 from orchestrator.ansible.output.manifest_text import manifest_text
 from orchestrator.ansible.output.report import document, report_text
@@ -190,7 +190,7 @@ class _Writer:
     def _login(self) -> tuple[str, bool]:
         words = [play.keywords for play in self.plays]
         users = {str(one.get("remote_user")) for one in words if one.get("remote_user")}
-        become = [texts.as_bool(one.get("become", False)) for one in words]
+        become = [text_rewriter.as_bool(one.get("become", False)) for one in words]
         return (users.pop() if len(users) == 1 else ""), any(become)
 
     def _text(self, name: str, text: str) -> None:

@@ -8,15 +8,15 @@ from typing import Any
 
 from orchestrator.ansible.conversion import handlers, included_vars, keywords, results
 from orchestrator.ansible.conversion.conditions import Conditions, read_conditions
-from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.conversion.looping import loop_over
+from orchestrator.ansible.conversion.loop_writer import loop_over
 from orchestrator.ansible.conversion.loops import Loop, by_state, read_loop
+from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.statements import STATEMENTS
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template, parse_expression
+from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.printing import text_expression
-from orchestrator.ansible.jinja.samples import resolve
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.trees import is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.modules import load_mappers
 from orchestrator.ansible.modules.arguments import Arguments, OmitChoice, expression_of
@@ -114,7 +114,7 @@ class Builder(Conversion):
         for one in listed(task.keywords.get("when")):
             doubts = len(scope.uses.doubts)
             try:
-                if texts.condition(one, scope) == "false":
+                if text_rewriter.condition(one, scope) == "false":
                     return True
             except NotConvertible:
                 continue
@@ -256,7 +256,7 @@ class Builder(Conversion):
                 )
             ]
         tests = [
-            texts.condition(f"{key} is {'' if has else 'not '}defined", scope)
+            text_rewriter.condition(f"{key} is {'' if has else 'not '}defined", scope)
             for key, has in omits.items()
         ]
         for entry in entries if tests else ():
@@ -294,7 +294,9 @@ class Builder(Conversion):
         message = f"“{task.name or task.module}” has no resource for elements with {key}"
         if not any(isinstance(one, dict) and one["that"] == that
                    for one in self.manifest.assertions):  # fmt: skip
-            self.manifest.assertions.append({"that": that, "message": texts.plain_text(message)})
+            self.manifest.assertions.append(
+                {"that": that, "message": text_rewriter.plain_text(message)}
+            )
         text = f"elements that have {key} are refused by ccm.assert; write their resource by hand"
         self.mark(record, CHECK, text)
         found = self._choices(task, record, scope=scope, loop=loop, omits={**omits, key: False})
@@ -355,7 +357,7 @@ class Builder(Conversion):
         )
         user = task.keywords.get("become_user")
         if user is not None:
-            context.become_user = texts.text(str(user), scope)
+            context.become_user = text_rewriter.text(str(user), scope)
         given = {**self.environment, **(keywords.environment(task) or {})}
         computed = given.pop(keywords.TEMPLATE, None)
         if computed is not None and not _is_empty(computed, scope):
@@ -409,7 +411,7 @@ class Builder(Conversion):
 
     def _notify(self, task: Task, record: Record, entries: list[Entry]) -> None:
         names = [str(one) for one in listed(task.keywords.get("notify"))]
-        if texts.as_bool(task.keywords.get("changed_when")) is False:
+        if text_rewriter.as_bool(task.keywords.get("changed_when")) is False:
             return
         references = [self.reference(one) for one in entries if one.changes]
         for name in names:

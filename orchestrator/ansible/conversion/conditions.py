@@ -9,11 +9,11 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import sample_of
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import condition_tree, names_in, parts_of, path_of
+from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import condition_tree, names_in, parts_of, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.output.entries import Entry
@@ -67,7 +67,7 @@ def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry
     if isinstance(node, nodes.Or) and _change_or(result, node, scope):
         return
     doubts = len(scope.uses.doubts)
-    tree = texts.boolean_tree(node, scope)
+    tree = text_rewriter.boolean_tree(node, scope)
     result.checks += scope.uses.doubts[doubts:]
     if isinstance(tree, nodes.Const) and isinstance(tree.value, bool):
         result.never |= not tree.value
@@ -102,7 +102,7 @@ def _shell_test(node: nodes.Expr, scope: Scope) -> str:
             word, value = found
             signs = {"exists": f"test -e {value}", "absent": f"! test -e {value}"}
             return str(signs.get(word, value))
-    return "test -n \"{{ 'x' if " + texts.condition_of(node, scope) + " else '' }}\""
+    return "test -n \"{{ 'x' if " + text_rewriter.condition_of(node, scope) + " else '' }}\""
 
 
 def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
@@ -310,7 +310,7 @@ class _Tests:
     def _shell(self, node: nodes.Expr) -> str | None:
         if isinstance(node, nodes.Const) and isinstance(node.value, (str, int)):
             text = str(node.value)
-            return None if "\n" in text else shlex.quote(texts.plain_text(text))
+            return None if "\n" in text else shlex.quote(text_rewriter.plain_text(text))
         kinds = sample_of(node, self.scope).all_kinds()
         if kinds & {"list", "map", "bool"}:
             return None

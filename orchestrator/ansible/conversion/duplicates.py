@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.edit_groups import merge_edits
+from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja.parsing import parse_expression
 from orchestrator.ansible.jinja.printing import text_expression
-from orchestrator.ansible.jinja.trees import parse_expression
 from orchestrator.ansible.jinja.unparse import literal, operand
 from orchestrator.ansible.output.entries import CHECK, Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible

@@ -12,17 +12,17 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.conversion import included_vars, keywords
-from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import (
     is_template,
     names_in,
     parse_expression,
     path_of,
     tree_of,
 )
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.output.entries import CHECK, Datum, Record, both, list_of, numbered
@@ -54,7 +54,7 @@ def set_versions(builder: Conversion, task: Task, record: Record, given: dict[st
         made = _looped(builder, task, scope, given)
     else:
         when = listed(task.keywords.get("when"))
-        conditions = [texts.condition(one, scope) for one in when if one is not True]
+        conditions = [text_rewriter.condition(one, scope) for one in when if one is not True]
         made = {
             name: _chosen(builder, name, _expression(value, scope), conditions)
             for name, value in given.items()
@@ -76,7 +76,7 @@ def _expression(value: Any, scope: Scope) -> str:
     except NotConvertible:
         if not isinstance(value, str):
             raise
-    text = texts.text(value, scope)
+    text = text_rewriter.text(value, scope)
     if text.startswith("{{") and text.count("{{") == 1:
         return text[2:-2].strip()
     raise NotConvertible("a fact that is made of several parts with statements")
@@ -136,7 +136,7 @@ def _follow(builder: Conversion, names: list[str]) -> None:
     # the names first, as the values may read each other
     new = {name: _define(builder, name, "none", "which reads what is set above") for name in first}
     for name, value in first.items():
-        builder.manifest.data[new[name]].value = texts.value(value, scope)
+        builder.manifest.data[new[name]].value = text_rewriter.value(value, scope)
 
 
 def _all_texts(value: Any) -> list[str]:
@@ -163,7 +163,7 @@ def _looped(builder: Conversion, task: Task, scope: Scope, given: dict[str, Any]
     when = [one for one in listed(task.keywords.get("when")) if one is not True]
     if any(name in names_in(parse_expression(str(one))) for one in when for name in given):
         raise NotConvertible("set_fact in a loop whose condition reads the fact")
-    conditions = [texts.condition(one, inner) for one in when]
+    conditions = [text_rewriter.condition(one, inner) for one in when]
     return {
         name: _accumulated(
             builder, name, value=value, inner=inner, loop=loop, conditions=conditions
@@ -216,7 +216,7 @@ def _old(builder: Conversion, name: str, default: Any) -> str:
 
 def _each(scope: Scope, tree: Any, loop: Loop, conditions: list[str]) -> str:
     """The list of what an expression gives for each element."""
-    value = operand(parse_expression(texts.expression_text(unparse(tree), scope)))
+    value = operand(parse_expression(text_rewriter.expression_text(unparse(tree), scope)))
     return list_of(value, loop.foreach, conditions)
 
 

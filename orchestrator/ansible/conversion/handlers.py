@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.ansible.conversion.core import Conversion, Handler
+from orchestrator.ansible.conversion.manifest_context import Conversion, Handler
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry
 from orchestrator.ansible.problems import NotConvertible

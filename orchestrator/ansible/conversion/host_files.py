@@ -11,9 +11,9 @@ from inventory.passwords import is_password_variable
 from inventory.ranges import expanded
 from orchestrator.ansible.conversion.project import Project
 from orchestrator.ansible.conversion.variables import Layer
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.output.manifest_text import data_text
 from orchestrator.ansible.output.yaml_text import lines, scalar
@@ -150,7 +150,7 @@ def data_files(project: Project) -> dict[str, str]:
         title: list[str] = []
         for key, one in layer.values.items():
             try:
-                result[key] = texts.value(one, scope)
+                result[key] = text_rewriter.value(one, scope)
             except NotConvertible as error:
                 title.append(f"NOT CONVERTED: {key}: {error.reason}")
                 project.notes.append(f"data/{layer.entry}: the variable {key}: {error.reason}")
@@ -246,7 +246,7 @@ def _properties(variables: dict[str, Any], project: Project) -> dict[str, Any]:
         elif "pass" in key and key in _DROPPED:
             _note(project, f"{key} of the inventory is not converted: passwords never stand there")
     if isinstance(found.get("become"), str):
-        known = texts.as_bool(found["become"])
+        known = text_rewriter.as_bool(found["become"])
         found["become"] = known if known is not None else found["become"]
     return found
 

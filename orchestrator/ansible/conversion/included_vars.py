@@ -10,9 +10,9 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.conversion import keywords
-from orchestrator.ansible.conversion.core import Choice, Conversion
-from orchestrator.ansible.jinja import fact_names, texts
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.conversion.manifest_context import Choice, Conversion
+from orchestrator.ansible.jinja import fact_names, text_rewriter
+from orchestrator.ansible.jinja.parsing import (
     in_role,
     is_template,
     names_in,
@@ -290,7 +290,7 @@ def _by_facts(
         tests = [f"{one} in {literal(known)}" for one in words if not one.startswith("'")]
         message = f"the original has no variables for this host ({', '.join(names)})"
         builder.manifest.assertions.append(
-            {"that": " or ".join(tests), "message": texts.plain_text(_plain(message))}
+            {"that": " or ".join(tests), "message": text_rewriter.plain_text(_plain(message))}
         )
     return True
 
@@ -440,7 +440,7 @@ def candidates(
     scope = builder.scope
     node = only_expression(name)
     if node is not None:
-        from orchestrator.ansible.jinja.samples import sample_of
+        from orchestrator.ansible.jinja.possible_values import sample_of
 
         sample = sample_of(node, scope)
         if sample.values and not sample.open and not sample.kinds:
@@ -477,11 +477,11 @@ def by_value(
     made = [nodes.Const(o.data) if isinstance(o, nodes.TemplateData) else o for o in parts]
     written = unparse(nodes.Concat(made) if len(made) > 1 else made[0])
     scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
-    test = texts.condition(f"({written}) in {literal(found)}", scope)
-    when = [texts.condition(one, scope) for one in listed(task.keywords.get("when"))
+    test = text_rewriter.condition(f"({written}) in {literal(found)}", scope)
+    when = [text_rewriter.condition(one, scope) for one in listed(task.keywords.get("when"))
             if one is not True]  # fmt: skip
     that = f"not ({both(when)}) or {test}" if when else test
-    message = texts.plain_text(_plain(f"there is no file {name} in the original"))
+    message = text_rewriter.plain_text(_plain(f"there is no file {name} in the original"))
     builder.manifest.assertions.append({"that": that, "message": message})
     return [(one, [f"({written}) == {literal(one)}"]) for one in found]
 
@@ -551,7 +551,7 @@ def check_fact(
     if tree is not None and name in names_in(tree):
         raise NotConvertible(f"{name} is made of its own earlier value")
     scope = builder.scope.having(task_vars=variables)
-    texts.value(value, scope)
+    text_rewriter.value(value, scope)
     for one in listed(task.keywords.get("when")):
         if not isinstance(one, bool):
-            texts.condition(one, scope)
+            text_rewriter.condition(one, scope)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.printing import text_expression
-from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context
@@ -52,7 +52,7 @@ def refuse(task: Task, is_root: bool) -> None:
             raise NotConvertible(f"the keyword {word}")
     if str(words.get("poll", "")) == "0":
         raise NotConvertible("poll: 0")
-    if texts.as_bool(words.get("become")) is False and is_root and not (anywhere or local):
+    if text_rewriter.as_bool(words.get("become")) is False and is_root and not (anywhere or local):
         raise NotConvertible("become: false, while the host is managed as root")
     if "never" in [str(one).strip() for tag in listed(words.get("tags"))
                    for one in str(tag).split(",")]:  # fmt: skip
@@ -134,7 +134,7 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
     tags = [part.strip() for one in listed(words.get("tags")) for part in str(one).split(",")]
     for entry in entries:
         entry.tags += [one for one in tags if one and one != "always"]
-        if words.get("no_log") is not None and texts.as_bool(words["no_log"]) is not False:
+        if words.get("no_log") is not None and text_rewriter.as_bool(words["no_log"]) is not False:
             entry.sensitive = True
     _environment(task, context, entries)
     _failures(task, context, entries)
@@ -204,10 +204,10 @@ def _user(task: Task, context: Context, entries: list[Entry]) -> None:
 
 def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
     failed, ignored = task.keywords.get("failed_when"), task.keywords.get("ignore_errors")
-    tolerant = texts.as_bool(failed) is False
+    tolerant = text_rewriter.as_bool(failed) is False
     if ignored is not None and "ansible_check_mode" in str(ignored):
         ignored = None  # only a preview of the original ignores them
-    if ignored is not None and texts.as_bool(ignored) is not False:
+    if ignored is not None and text_rewriter.as_bool(ignored) is not False:
         if is_template(ignored):
             context.check(f"the original ignores failures if {ignored}")
         else:
@@ -276,9 +276,9 @@ def exit_codes(condition: Any, register: str) -> list[int] | None:
 
 def _changes(task: Task, context: Context, entries: list[Entry]) -> None:
     changed = task.keywords.get("changed_when")
-    if changed is None or texts.as_bool(changed) is True:
+    if changed is None or text_rewriter.as_bool(changed) is True:
         return
-    if texts.as_bool(changed) is False:
+    if text_rewriter.as_bool(changed) is False:
         if any(one.type == "exec" for one in entries):
             context.note("ccm counts each run of the command as a change")
         return
@@ -330,7 +330,7 @@ def _tries(task: Task, context: Context, entries: list[Entry]) -> None:
 def _number(value: Any, context: Context, more: int) -> Any:
     if isinstance(value, int) or (isinstance(value, str) and value.isdigit()):
         return int(value) + more
-    text = texts.text(str(value), context.scope)
+    text = text_rewriter.text(str(value), context.scope)
     if more and text.startswith("{{"):
         return "{{ " + f"({text[2:-2].strip()}) | int + {more}" + " }}"
     return text

@@ -8,16 +8,16 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.conversion.sequences import sequence
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import elements, resolve, sample_of
-from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import (
     is_template,
     only_expression,
     parse_expression,
     path_of,
     tree_of,
 )
+from orchestrator.ansible.jinja.possible_values import elements, resolve, sample_of
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal, operand, unparse
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
@@ -109,7 +109,7 @@ def _control(task: Task, loop: Loop) -> None:
         raise NotConvertible("loop_control is a template")
     loop.variable = str(control.get("loop_var", "item"))
     loop.index = str(control.get("index_var", "") or "")
-    if texts.as_bool(control.get("extended", False)):
+    if text_rewriter.as_bool(control.get("extended", False)):
         raise NotConvertible("loop_control.extended")
 
 

@@ -18,10 +18,10 @@ from orchestrator.ansible.conversion.project import (
     tags_of,
 )
 from orchestrator.ansible.conversion.variables import DataPlan, write_data
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import template_text
-from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.modules.files import look_up_file
@@ -97,7 +97,7 @@ def _keep_play(project: Project, site: Manifest, play: Play, reason: str) -> Non
 def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) -> None:
     project.play_vars = _play_vars(project, play, base)
     project.in_play = [role_name(one) for one in play.roles]
-    become = texts.as_bool(play.keywords.get("become", True))
+    become = text_rewriter.as_bool(play.keywords.get("become", True))
     project.is_root = become is not False
     project.play_handlers = handlers.read(play.handlers, "", play.path.parent)
     project.environment = keywords.environment_of(play.keywords.get("environment"))
@@ -195,7 +195,7 @@ def _role(project: Project, builder: Builder, value: Any, play: Play) -> None:
                 raise NotConvertible(f"the keyword {word} of a role")
         entry = project.role_entry(builder, name, "main", parameters(given))
         conditions = [*play.when, *listed(given.get("when"))]
-        entry.conditions = [texts.condition(one, builder.scope) for one in conditions]
+        entry.conditions = [text_rewriter.condition(one, builder.scope) for one in conditions]
         entry.tags = tags_of(given.get("tags"))
     except NotConvertible as error:
         builder.manifest.items.append(

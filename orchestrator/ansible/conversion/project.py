@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.conversion import doubts, handlers
+from orchestrator.ansible.conversion import handlers, uncertain_variables
 from orchestrator.ansible.conversion.builder import Builder
-from orchestrator.ansible.conversion.core import Handler
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
+from orchestrator.ansible.conversion.manifest_context import Handler
 from orchestrator.ansible.conversion.variables import DataPlan, Layer, write_data
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.scope import Fleet, Scope
 from orchestrator.ansible.jinja.template_files import template_text
 from orchestrator.ansible.jinja.values import Sample
@@ -115,7 +115,9 @@ class Project:
         builder.scope.locate = partial(look_up_file, files)
         builder.scope.statements = template_text
         builder.given = set(plan.values())
-        builder.scope.uses.broken.update(doubts.unreadable(plan.values(), builder.scope))
+        builder.scope.uses.broken.update(
+            uncertain_variables.unreadable(plan.values(), builder.scope)
+        )
         builder.environment = self.environment
         builder.handlers = self._handlers(role)
         builder.stack = [str(path)] if path is not None else []
@@ -177,7 +179,7 @@ class Project:
         properties: dict[str, Any] = {}
         inherited = self._inherited(found, variables)
         renamed = _inherit(builder, inherited, properties)
-        data = {key: texts.value(one, builder.scope) for key, one in variables.items()}
+        data = {key: text_rewriter.value(one, builder.scope) for key, one in variables.items()}
         data = {**renamed, **data}
         if data:
             properties["data"] = data

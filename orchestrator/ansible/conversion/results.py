@@ -9,16 +9,16 @@ from typing import Any
 from jinja2.nodes import Name
 
 from orchestrator.ansible.conversion import keywords
-from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.answers import one_result
+from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
+from orchestrator.ansible.jinja.result_members import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.commands import command_properties, guard_of
 from orchestrator.ansible.modules.context import Context
-from orchestrator.ansible.modules.finding import found_files, temporary_path
+from orchestrator.ansible.modules.find import found_files, temporary_path
 from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
@@ -55,8 +55,8 @@ def is_reading(builder: Conversion, task: Task) -> bool:
     used = uses_of(builder, str(task.keywords["register"]))
     if not used - {"changed", "failed", "defined", "skipped", "change"} and "failed" not in used:
         return False
-    never = texts.as_bool(task.keywords.get("changed_when")) is False
-    check = texts.as_bool(task.keywords.get("check_mode")) is False
+    never = text_rewriter.as_bool(task.keywords.get("changed_when")) is False
+    check = text_rewriter.as_bool(task.keywords.get("check_mode")) is False
     line = task.free_form or str(task.args.get("cmd", ""))
     if "creates" in task.args or "removes" in task.args:
         return False
@@ -98,12 +98,12 @@ class Question:
         context = Context(task, scope, self.builder.files, lambda text: text)
         user = task.keywords.get("become_user")
         if user is not None:
-            context.become_user = texts.text(str(user), scope)
+            context.become_user = text_rewriter.text(str(user), scope)
         variables = dict(keywords.environment(task) or {})
         if keywords.TEMPLATE in variables:
             raise NotConvertible("environment is a template")
         context.environment = [
-            f"{key}={texts.text(str(one), scope)}" for key, one in variables.items()
+            f"{key}={text_rewriter.text(str(one), scope)}" for key, one in variables.items()
         ]
         return guard_of(command_properties(context, given))
 
@@ -194,7 +194,7 @@ def _page(task: Task, given: Arguments) -> dict[str, Any]:
     if not isinstance(headers, dict):
         raise NotConvertible("headers as a text")
     for key, one in headers.items():
-        words += ["--header", _word(f"{key}: {texts.text(str(one), given.scope)}")]
+        words += ["--header", _word(f"{key}: {text_rewriter.text(str(one), given.scope)}")]
     user, password = given.text("url_username", "user"), given.text("url_password", "password")
     if user is not None or password is not None:
         words += ["--user", _word(f"{user or ''}:{password or ''}")]
@@ -235,8 +235,8 @@ def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
     words = ("ignore_errors", "failed_when", "ignore_unreachable")
     register.tolerant = any(task.keywords.get(word) is not None for word in words)
     changed = task.keywords.get("changed_when")
-    register.never = texts.as_bool(changed) is False
-    if changed is not None and texts.as_bool(changed) is None:
+    register.never = text_rewriter.as_bool(changed) is False
+    if changed is not None and text_rewriter.as_bool(changed) is None:
         register.reason = f"whether “{register.task_name}” changed, by its changed_when"
     if task.module == "tempfile":
         register.look_up = {"path": temporary_path(task)}
@@ -261,7 +261,7 @@ def stat(builder: Conversion, task: Task, record: Record) -> None:
     if not name or (task.loop is not None and not used):
         _note(builder, task, record, "nothing reads the result")
         return
-    follow = texts.as_bool(keywords.arguments(task).get("follow", False))
+    follow = text_rewriter.as_bool(keywords.arguments(task).get("follow", False))
     if follow is not False and used - {"stat", "exists"}:
         raise NotConvertible("stat with follow")
     note_reading(builder, task, record)

@@ -7,12 +7,12 @@ from typing import Any
 
 from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.conditions import read_conditions
-from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.conversion.looping import loop_over
+from orchestrator.ansible.conversion.loop_writer import loop_over
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
+from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.task_files import include_file
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.output.entries import CHECK, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
@@ -106,7 +106,7 @@ def include_in_loop(
         scope = builder.scope.having(task_vars={**builder.scope.task_vars, **variables})
         file_name = name
         if is_template(name):
-            file_name = texts.text(name, scope)
+            file_name = text_rewriter.text(name, scope)
             if "{{ '" in file_name:
                 file_name = file_name.replace("{{ '", "").replace("' }}", "")
         if "{{" in file_name:

@@ -16,11 +16,11 @@ from orchestrator.ansible.conversion import (
     role_calls,
 )
 from orchestrator.ansible.conversion.conditions import read_conditions
-from orchestrator.ansible.conversion.core import Conversion
 from orchestrator.ansible.conversion.loops import element_scope, read_loop
+from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.conversion.task_files import include_file
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import in_role, is_template, parse_expression
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import in_role, is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.output.entries import (
@@ -80,7 +80,7 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
     if not when:
         raise NotConvertible(f"meta: {action} without a condition")
     for one in when:
-        texts.condition(one, scope)
+        text_rewriter.condition(one, scope)
     if keywords.variables(task):
         raise NotConvertible(f"meta: {action} with vars")
     builder.ended.append("not (" + " and ".join(f"({one})" for one in when) + ")")
@@ -113,7 +113,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
     written = _message(message or "the assertion does not hold", scope)
     made = []
     for one in that:
-        condition = texts.condition(one, scope)
+        condition = text_rewriter.condition(one, scope)
         if when:
             condition = f"not ({both(when)}) or {_group(condition)}"
         made.append({"that": condition, "message": written})
@@ -127,7 +127,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
 
 def _is_tolerant(task: Task) -> bool:
     given = task.keywords.get("ignore_errors")
-    return given is not None and texts.as_bool(given) is not False
+    return given is not None and text_rewriter.as_bool(given) is not False
 
 
 def _doubtful(builder: Conversion, record: Record, doubts: list[str]) -> None:
@@ -145,11 +145,11 @@ def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[s
     if loop.elements is not None:
         loop.foreach = expression_of(loop.elements, scope)
     inner = element_scope(scope, loop)
-    expected = both([texts.condition(one, inner) for one in that])
+    expected = both([text_rewriter.condition(one, inner) for one in that])
     when = _expressions(builder, task, inner)
     failing = both([*when, f"not ({expected})"])
     body = f"{{% for item in {loop.foreach} if {failing} %}}x{{% endfor %}}"
-    message = texts.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
+    message = text_rewriter.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
     builder.manifest.assertions.append(
         {"that": f"template({literal(body)}) == ''", "message": message or "it holds for each"}
     )
@@ -161,9 +161,9 @@ def _group(condition: str) -> str:
 
 def _message(message: Any, scope: Any) -> str:
     try:
-        return texts.text(str(message), scope)
+        return text_rewriter.text(str(message), scope)
     except NotConvertible:
-        return texts.plain_text(str(message).replace("{{", "(").replace("}}", ")"))
+        return text_rewriter.plain_text(str(message).replace("{{", "(").replace("}}", ")"))
 
 
 def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
@@ -175,7 +175,7 @@ def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
             raise NotConvertible("an assertion about what earlier tasks did")
         if parts.never:
             return ["false"]
-        found += [texts.condition(one, scope)] if parts.control else parts.expressions
+        found += [text_rewriter.condition(one, scope)] if parts.control else parts.expressions
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.ansible.conversion.core import Conversion
+from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import read_tasks
 from orchestrator.ansible.source.yaml_reader import read

@@ -11,17 +11,17 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestrator.ansible.conversion import doubts, keywords
-from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.jinja import fact_names, texts
-from orchestrator.ansible.jinja.printing import text_expression
-from orchestrator.ansible.jinja.samples import resolve
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.conversion import keywords, uncertain_variables
+from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja import fact_names, text_rewriter
+from orchestrator.ansible.jinja.parsing import (
     holds_vaulted,
     only_expression,
     parse_expression,
     path_of,
 )
+from orchestrator.ansible.jinja.possible_values import resolve
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.output.entries import CHECK, Datum, both
 from orchestrator.ansible.problems import NotConvertible
@@ -96,7 +96,7 @@ class _Writer:
                     self._value(target, key, value)
         facts = self._facts()
         missing = self._close()
-        doubts.spread(
+        uncertain_variables.spread(
             self.builder, {**self.uses.doubtful, **self.doubtful}, [overrides, facts, own]
         )
         self._tables()
@@ -132,7 +132,7 @@ class _Writer:
     def _converted(self, key: str, value: Any) -> Any:
         """The value of a variable; what is doubtful about it is noted. NotConvertible."""
         before = len(self.uses.doubts)
-        found = texts.value(value, self.scope)
+        found = text_rewriter.value(value, self.scope)
         for text in self.uses.doubts[before:]:
             self.doubtful.setdefault(key, text)
         return found
@@ -194,7 +194,7 @@ class _Writer:
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting
-        return texts.value(value, self.scope.having(task_vars=keywords.variables(task)))
+        return text_rewriter.value(value, self.scope.having(task_vars=keywords.variables(task)))
 
     def _chain(self, name: str, settings: list[tuple[Any, list[Any], Task]], known: bool) -> Any:
         """Several values under conditions as one expression; the last one that holds wins."""
@@ -217,7 +217,7 @@ class _Writer:
         return "{{ " + text + " }}"
 
     def _condition(self, one: Any, task: Task) -> str:
-        return texts.condition(one, self.scope.having(task_vars=keywords.variables(task)))
+        return text_rewriter.condition(one, self.scope.having(task_vars=keywords.variables(task)))
 
     def _mark(self, task: Task, reason: str) -> None:
         for record in self.builder.records:
@@ -277,7 +277,7 @@ class _Writer:
         for layer in self.plan.layers:
             if name in layer.values:
                 try:
-                    texts.value(layer.values[name], self.scope)
+                    text_rewriter.value(layer.values[name], self.scope)
                 except NotConvertible:
                     continue
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from jinja2 import StrictUndefined, nodes
 
+from orchestrator.ansible.jinja.parsing import names_in, parts_of, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.substitutes import substitute
-from orchestrator.ansible.jinja.trees import names_in, parts_of, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.language.jinja.environment import Settings, WholeSandbox

@@ -7,9 +7,9 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
+from orchestrator.ansible.jinja.parsing import path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.substitutes import filtered
-from orchestrator.ansible.jinja.trees import path_of
 
 
 def other_host(node: Any) -> tuple[Any, list[Any]]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja.parsing import parse_expression, parse_template
+from orchestrator.ansible.jinja.possible_values import elements, map_values, sample_of
 from orchestrator.ansible.jinja.printing import printed
-from orchestrator.ansible.jinja.samples import elements, map_values, sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import parse_expression, parse_template
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible

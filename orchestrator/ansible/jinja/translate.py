@@ -9,18 +9,9 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
-from orchestrator.ansible.jinja.answers import (
-    command_answer,
-    found_answer,
-    one_result,
-    page_answer,
-    stat_answer,
-)
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.fact_paths import is_there, may_be_empty, other_host
-from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.substitutes import filtered
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.jinja.parsing import (
     STATEMENTS,
     members,
     names_in,
@@ -28,6 +19,15 @@ from orchestrator.ansible.jinja.trees import (
     path_of,
     tree_of,
 )
+from orchestrator.ansible.jinja.result_members import (
+    command_answer,
+    found_answer,
+    one_result,
+    page_answer,
+    stat_answer,
+)
+from orchestrator.ansible.jinja.scope import Register, Scope
+from orchestrator.ansible.jinja.substitutes import filtered
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 _MODULES = (
-    "accounts", "commands", "containers", "databases", "downloads", "edits", "files", "finding",
+    "accounts", "commands", "containers", "databases", "downloads", "edits", "files", "find",
     "firewalls", "host_settings", "keys", "packages", "programs", "repositories", "services",
     "tools", "waits",
 )  # fmt: skip

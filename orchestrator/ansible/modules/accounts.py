@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.modules.arguments import Arguments
-from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -26,7 +26,7 @@ def state_of(given: Arguments) -> str:
             known = given.sample("state").values
             if any(one not in ("present", "absent") for one in known):
                 raise
-            return texts.text(value, given.scope)
+            return text_rewriter.text(value, given.scope)
         value = literal
     if value not in ("present", "absent"):
         raise NotConvertible(f"state {value}")
@@ -46,7 +46,7 @@ def _number(given: Arguments, name: str) -> Any:
         return None
     if isinstance(value, int):
         return value
-    text = texts.text(str(value), given.scope)
+    text = text_rewriter.text(str(value), given.scope)
     if text.isdigit():
         return int(text)
     if not is_template(value):
@@ -172,7 +172,7 @@ def _groups(given: Arguments) -> Any:
         return None
     if isinstance(raw, str) and is_template(raw):
         kinds = given.sample("groups").all_kinds()
-        text = texts.text(raw, given.scope)
+        text = text_rewriter.text(raw, given.scope)
         if kinds == {"list"}:
             return text
         inner = text[2:-2].strip()

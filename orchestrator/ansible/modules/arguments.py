@@ -8,11 +8,8 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import loses_newline, sample_of
-from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import (
     holds_vaulted,
     in_role,
     is_template,
@@ -21,6 +18,9 @@ from orchestrator.ansible.jinja.trees import (
     outputs,
     path_of,
 )
+from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
@@ -81,7 +81,7 @@ class Arguments:
             value = self.raw(name)
             if value is None or value in unless or self._is_empty(name, value):
                 continue
-            known = texts.as_bool(value)
+            known = text_rewriter.as_bool(value)
             if known is None or known not in unless:
                 found.append(name)
         return found
@@ -108,7 +108,7 @@ class Arguments:
             return str(value)
         if not isinstance(value, str):
             raise NotConvertible(f"{names[0]} is no text")
-        return texts.text(value, self.scope)
+        return text_rewriter.text(value, self.scope)
 
     def piece(self, prefix: str, *names: str, quote: bool = True) -> str:
         """A part of a command: the prefix and the value as one word, empty where it is omitted.
@@ -237,7 +237,7 @@ class Arguments:
     def boolean(self, *names: str) -> Any:
         """True, False, an expression in braces, or None."""
         value = self.raw(*names)
-        return None if value is None else texts.boolean(value, self.scope)
+        return None if value is None else text_rewriter.boolean(value, self.scope)
 
     def flag(self, *names: str, default: bool) -> bool:
         """A boolean that must be literal."""
@@ -248,7 +248,7 @@ class Arguments:
         if is_template(value):
             once = self._single(value)
             value = self._set_once(names[0], value) if once is None else once
-        found = texts.as_bool(value)
+        found = text_rewriter.as_bool(value)
         if found is None:
             if is_template(given):
                 raise TemplateArgument(names[0], given)
@@ -260,11 +260,11 @@ class Arguments:
         value = self.raw(*names)
         if holds_vaulted(value):
             raise NotConvertible("a vaulted value at this place; move it to a variable")
-        return None if value is None else texts.value(value, self.scope)
+        return None if value is None else text_rewriter.value(value, self.scope)
 
     def sample(self, *names: str) -> Sample:
         """What the value can be."""
-        from orchestrator.ansible.jinja.samples import resolve
+        from orchestrator.ansible.jinja.possible_values import resolve
 
         value = self.raw(*names)
         return resolve(value, self.scope)
@@ -275,15 +275,17 @@ class Arguments:
         if value is None:
             return None
         if isinstance(value, list):
-            return [texts.text(str(one), self.scope) for one in value]
+            return [text_rewriter.text(str(one), self.scope) for one in value]
         if isinstance(value, str) and not is_template(value):
-            return [texts.plain_text(one.strip()) for one in value.split(",") if one.strip()]
+            return [
+                text_rewriter.plain_text(one.strip()) for one in value.split(",") if one.strip()
+            ]
         parts = [one.strip() for one in _BETWEEN.split(str(value)) if one.strip()]
         known = self.sample(next(one for one in names if one in self._args))
         single = known.all_kinds() == {"text"} and not known.open and bool(known.values)
         if len(parts) > 1 or (single and not any("," in str(one) for one in known.values)):
-            return [texts.text(one, self.scope) for one in parts]
-        return texts.text(str(value), self.scope)
+            return [text_rewriter.text(one, self.scope) for one in parts]
+        return text_rewriter.text(str(value), self.scope)
 
     def listed(self, *names: str) -> list[str]:
         """The same as a list, of one expression where it is one; empty where it is omitted."""
@@ -321,7 +323,7 @@ class Arguments:
         if isinstance(value, int):
             return f"{value:04o}"
         if is_template(value):
-            return texts.text(value, self.scope)
+            return text_rewriter.text(value, self.scope)
         text = str(value).strip()
         if re.fullmatch(r"(0o)?[0-7]{3,5}", text):
             return text if text.startswith("0") or len(text) > 3 else f"0{text}"
@@ -483,6 +485,6 @@ def words_of(text: str) -> list[str] | None:
 
 def expression_of(value: Any, scope: Scope) -> str:
     """A value as an expression without braces."""
-    from orchestrator.ansible.jinja.trees import tree_of
+    from orchestrator.ansible.jinja.parsing import tree_of
 
     return unparse(translate(tree_of(value), scope))

@@ -6,8 +6,8 @@ import re
 import shlex
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.output.entries import Entry
@@ -71,7 +71,7 @@ def _line(context: Context, given: Arguments, shell: bool) -> str:
     if argv is not None:
         if not isinstance(argv, list):
             raise NotConvertible("argv is a template")
-        return " ".join(_word(texts.text(str(one), context.scope)) for one in argv)
+        return " ".join(_word(text_rewriter.text(str(one), context.scope)) for one in argv)
     written = context.task.free_form or str(given.raw("cmd") or "")
     given.ignore("cmd")
     if not written.strip():
@@ -83,7 +83,7 @@ def _line(context: Context, given: Arguments, shell: bool) -> str:
         and re.search(r"\$\w|\$\{\w|(?:^|\s)~", re.sub(r"\{\{.*?\}\}", "", written))
     ):
         raise NotConvertible("variables of the environment in a command without a shell")
-    line = texts.text(written.strip(), context.scope)
+    line = text_rewriter.text(written.strip(), context.scope)
     if not shell:
         line = re.sub(r"\s*\\?\n\s*", " ", line)
         _check_quotes(line)

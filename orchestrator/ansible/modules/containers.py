@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
-from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import by_program, state_of, word, words
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 

@@ -158,13 +158,13 @@ class Context:
         if not name:
             return fallback
         if "{{" in name or "{%" in name:
-            from orchestrator.ansible.jinja import texts
+            from orchestrator.ansible.jinja import text_rewriter
 
             try:
-                return texts.text(name, self.scope)
+                return text_rewriter.text(name, self.scope)
             except NotConvertible:
                 return fallback
-        from orchestrator.ansible.jinja.texts import plain_text
+        from orchestrator.ansible.jinja.text_rewriter import plain_text
 
         return plain_text(name)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.modules.arguments import Arguments, expression_of, shell_word
-from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import by_program, state_of, word, words
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja.trees import is_template, only_expression, path_of
+from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
 from orchestrator.ansible.modules.arguments import Arguments, number_or_text
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context, clean_path, maps

@@ -7,16 +7,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import loses_newline, resolve
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.possible_values import loses_newline, resolve
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.template_files import rewrite
-from orchestrator.ansible.jinja.trees import is_template
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.jinja.values import OPEN
 from orchestrator.ansible.modules.arguments import LOST_NEWLINE, Arguments, expression_of
-from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, clean_path, is_vaulted, maps
+from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
@@ -305,7 +305,7 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
         given.ignore("remote_src")
         # Ansible preserves the mode of its temporary file.
         own = attributes(context, given, "0600" if given.raw("mode") == "preserve" else "0644")
-        body = texts.text(content, context.scope)
+        body = text_rewriter.text(content, context.scope)
         given.check_text("content")
         return [Entry("file", path, _common(context, given, {"content": body, **own}))]
     source = given.source("src")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
-from orchestrator.ansible.modules.by_program import by_program, state_of, word, words
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import by_program, state_of, word, words
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -30,7 +30,7 @@ def ufw(context: Context, given: Arguments) -> list[Entry]:
         made += _policy(context, given, policy)
     level = given.raw("logging")
     if level is not None:
-        known = texts.as_bool(level)
+        known = text_rewriter.as_bool(level)
         shown = (
             {True: "on", False: "off"}.get(known, str(level)) if known is not None else str(level)
         )
@@ -221,7 +221,7 @@ def _iptables_rule(given: Arguments) -> str:
     matches = given.raw("match") or []
     states = given.listed("ctstate")
     for one in matches if isinstance(matches, list) else [matches]:
-        parts.append(f"-m {texts.text(str(one), given.scope)}")
+        parts.append(f"-m {text_rewriter.text(str(one), given.scope)}")
     if states:
         module = "" if "conntrack" in str(matches) else "-m conntrack "
         parts.append(f"{module}--ctstate {','.join(states)}")

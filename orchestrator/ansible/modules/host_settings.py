@@ -6,12 +6,12 @@ import posixpath
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.accounts import state_of
 from orchestrator.ansible.modules.arguments import Arguments, number_or_text, shell_word
-from orchestrator.ansible.modules.by_program import by_program
-from orchestrator.ansible.modules.by_program import state_of as known_state
 from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.modules.program_modules import by_program
+from orchestrator.ansible.modules.program_modules import state_of as known_state
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -191,8 +191,8 @@ def sysctl(context: Context, given: Arguments) -> list[Entry]:
     value = given.raw("value", "val")
     if isinstance(value, bool):
         value = int(value)
-    text = texts.text(str(value), given.scope)
-    known = texts.as_bool(value)
+    text = text_rewriter.text(str(value), given.scope)
+    known = text_rewriter.as_bool(value)
     if isinstance(value, str) and known is not None:
         text = str(int(known))
     properties = {"value": number_or_text(text), **properties}

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
-from orchestrator.ansible.modules.by_program import by_program, words
 from orchestrator.ansible.modules.context import Context, clean_path, maps
+from orchestrator.ansible.modules.program_modules import by_program, words
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 

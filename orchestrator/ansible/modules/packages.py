@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import elements, resolve
-from orchestrator.ansible.jinja.trees import is_template, parse_expression
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template, parse_expression
+from orchestrator.ansible.jinja.possible_values import elements, resolve
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
-from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 
@@ -55,7 +55,7 @@ def apt(context: Context, given: Arguments) -> list[Entry]:
         command = {"command": "apt-get -y autoremove", "onlyif": test}
         return [context.exec("apt-get autoremove", command)]
     upgrade = given.literal("upgrade", default="no")
-    if texts.as_bool(upgrade) is not False:
+    if text_rewriter.as_bool(upgrade) is not False:
         return _upgrade(context, given, str(upgrade))
     extra: dict[str, Any] = {}
     recommends = given.boolean("install_recommends", "install-recommends")
@@ -197,12 +197,12 @@ def _cache(context: Context, given: Arguments) -> str | None:
     raw = given.raw("cache_valid_time")
     if is_template(raw):
         given.ignore("update_cache", "update-cache")
-        return texts.text(raw, given.scope) + "s"
+        return text_rewriter.text(raw, given.scope) + "s"
     valid = given.literal("cache_valid_time", default="0")
     value = given.raw("update_cache", "update-cache")
     wanted = False
     if value is not None:
-        wanted = is_template(value) or bool(texts.as_bool(value))
+        wanted = is_template(value) or bool(text_rewriter.as_bool(value))
     if wanted or valid not in ("0", None):
         return duration(valid or "0")
     return None
@@ -258,7 +258,7 @@ def _ensure(given: Arguments) -> str:
     known = [one for one in given.sample("state").values if isinstance(one, str)]
     if any(one not in _STATES for one in known):
         raise NotConvertible(f"state {known[0]}")
-    text = texts.text(state, given.scope)
+    text = text_rewriter.text(state, given.scope)
     if all(_STATES[one] == one for one in known) and known:
         return text
     inner = text[2:-2].strip() if text.startswith("{{") and text.count("{{") == 1 else ""
@@ -284,7 +284,7 @@ def _named(
     plain = re.sub(r"\{\{.*?\}\}", "", name)
     known = [one for one in sample.values if isinstance(one, str)]
     if _is_file(plain) or (known and all(_is_file(one) for one in known)):
-        path = texts.text(name, context.scope)
+        path = text_rewriter.text(name, context.scope)
         if plain.endswith(".deb") or (known and known[0].endswith(".deb")):
             return _deb_file(context, path)
         return _rpm_file(context, manager, path, ensure)
@@ -294,9 +294,9 @@ def _named(
     if manager != "apt" and not _is_whole(name) and _VERSION_BEHIND.search(name):
         context.check("the name may end in a version, which must be one that dnf knows")
     if kinds == {"text"} and not sample.open:
-        return [_entry(texts.text(name, context.scope), "", ensure, common)]
+        return [_entry(text_rewriter.text(name, context.scope), "", ensure, common)]
     if "{{" in name and not _is_whole(name):
-        return [_entry(texts.text(name, context.scope), "", ensure, common)]
+        return [_entry(text_rewriter.text(name, context.scope), "", ensure, common)]
     return _listed(context, name, sample=sample, ensure=ensure, common=common)
 
 
@@ -308,7 +308,7 @@ def _is_file(name: str) -> bool:
 
 
 def _is_whole(name: str) -> bool:
-    from orchestrator.ansible.jinja.trees import only_expression
+    from orchestrator.ansible.jinja.parsing import only_expression
 
     return only_expression(name) is not None
 

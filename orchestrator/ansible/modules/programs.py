@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.samples import elements, resolve
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.possible_values import elements, resolve
 from orchestrator.ansible.modules.arguments import Arguments
-from orchestrator.ansible.modules.by_program import state_of
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import state_of
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -105,4 +105,4 @@ def _name(context: Context, name: str) -> str:
     known = [str(one) for one in sample.values]
     if any(_WORD.fullmatch(one) is None for one in known):
         raise NotConvertible(f"the package {known[0]}")
-    return texts.text(name, context.scope)
+    return text_rewriter.text(name, context.scope)

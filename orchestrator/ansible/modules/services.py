@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
-from orchestrator.ansible.jinja.trees import is_template
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.modules.arguments import Arguments
-from orchestrator.ansible.modules.by_program import shell
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
 
@@ -41,7 +41,7 @@ def service(context: Context, given: Arguments) -> list[Entry]:
     if given.flag("daemon_reexec", default=False):
         raise NotConvertible("daemon_reexec")
     reload_ = given.raw("daemon_reload", "daemon-reload")
-    rereads = is_template(reload_) or texts.as_bool(reload_) is True
+    rereads = is_template(reload_) or text_rewriter.as_bool(reload_) is True
     if given.raw("name", "service", "unit") is None:
         return [_reload(context, given, rereads)]
     name = given.required("name", "service", "unit").removesuffix(".service")
@@ -75,7 +75,7 @@ def _restarts(given: Arguments) -> bool:
 
 
 def _computed(given: Arguments, state: str) -> str:
-    text = texts.text(state, given.scope)
+    text = text_rewriter.text(state, given.scope)
     if text.count("{{") != 1 or not text.startswith("{{"):
         raise NotConvertible("a computed state")
     return "{{ " + _VERBS + "[" + text[2:-2].strip() + "] }}"
@@ -95,7 +95,7 @@ def _ensure(given: Arguments, state: Any) -> str:
     known = [one for one in given.sample("state").values if isinstance(one, str)]
     if any(one not in _ENSURE for one in known):
         raise NotConvertible(f"state {known[0]} in a variable")
-    text = texts.text(state, given.scope)
+    text = text_rewriter.text(state, given.scope)
     if text.count("{{") != 1 or not text.startswith("{{"):
         raise NotConvertible("a computed state")
     inner = text[2:-2].strip()

@@ -11,10 +11,10 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja.parsing import condition_tree, names_in, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import condition_tree, names_in, path_of
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.problems import NotConvertible
 
@@ -71,7 +71,8 @@ class _Tests:
             sign = " && " if isinstance(node, nodes.And) else " || "
             return sign.join(_grouped(self.of(one)) for one in (node.left, node.right))
         if self.register not in names_in(node):
-            return f"[ -n \"{{{{ 'x' if {texts.condition_of(node, self.scope)} else '' }}}}\" ]"
+            condition = text_rewriter.condition_of(node, self.scope)
+            return f"[ -n \"{{{{ 'x' if {condition} else '' }}}}\" ]"
         if isinstance(node, nodes.Test):
             return self._test(node)
         if isinstance(node, nodes.Filter) and node.name == "bool" and node.node is not None:
@@ -179,7 +180,7 @@ class _Tests:
 
     def _word(self, node: Any) -> str:
         if isinstance(node, nodes.Const):
-            return shlex.quote(texts.plain_text(str(node.value)))
+            return shlex.quote(text_rewriter.plain_text(str(node.value)))
         if self.register in names_in(node):
             raise NotConvertible("a condition that compares two parts of a result")
         return '"{{ ' + unparse(translate(node, self.scope)) + ' }}"'

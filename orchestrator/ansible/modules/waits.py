@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.modules.arguments import (
     Arguments,
     expression_of,
@@ -129,7 +129,7 @@ def _request(context: Context, given: Arguments, method: str) -> Entry:
     kind = given.literal("body_format", default="raw")
     if not isinstance(headers, dict) or kind not in ("raw", "json"):
         raise NotConvertible("headers as a text, or the body of a form")
-    shown = [f"{key}: {texts.text(str(one), given.scope)}" for key, one in headers.items()]
+    shown = [f"{key}: {text_rewriter.text(str(one), given.scope)}" for key, one in headers.items()]
     if kind == "json" and "content-type" not in {str(one).lower() for one in headers}:
         shown.append("Content-Type: application/json")
     parts += [f"--header {shell_word(one)}" for one in shown]
@@ -162,7 +162,7 @@ def _request(context: Context, given: Arguments, method: str) -> Entry:
 def _body(given: Arguments, body: Any, kind: str | None) -> str:
     if isinstance(body, str) and not (kind == "json" and given.sample("body").all_kinds()
                                       & {"map", "list"}):  # fmt: skip
-        return texts.text(body, given.scope)
+        return text_rewriter.text(body, given.scope)
     return "{{ (" + expression_of(body, given.scope) + ") | to_json }}"
 
 

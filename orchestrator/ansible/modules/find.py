@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
-from orchestrator.ansible.modules.by_program import shell, words
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.program_modules import shell, words
 from orchestrator.ansible.output.entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task

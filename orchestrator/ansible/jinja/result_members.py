@@ -6,8 +6,8 @@ from typing import Any
 
 from jinja2 import nodes
 
+from orchestrator.ansible.jinja.parsing import members, parse_expression, tree_of
 from orchestrator.ansible.jinja.scope import Register, Scope
-from orchestrator.ansible.jinja.trees import members, parse_expression, tree_of
 
 
 def one_result(register: Register, scope: Scope, index: int) -> Register:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.ansible.conversion.core import Conversion
-from orchestrator.ansible.jinja import texts
+from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.scope import Scope, Uses
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
@@ -76,7 +76,7 @@ def unreadable(values: dict[str, list[Any]], scope: Scope) -> dict[str, str]:
 def _reason(given: list[Any], scope: Scope) -> str:
     for one in given:
         try:
-            texts.value(one, scope)
+            text_rewriter.value(one, scope)
         except NotConvertible as error:
             return error.reason
     return ""

@@ -7,14 +7,14 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
-from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.jinja.parsing import (
     STATEMENTS,
     is_template,
     outputs,
     path_of,
     sole_expressions,
 )
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.problems import NotConvertible
 

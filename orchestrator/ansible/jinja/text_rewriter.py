@@ -6,13 +6,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja.printing import folded, grouped, printed
-from orchestrator.ansible.jinja.printing import plain_text as plain_text
-from orchestrator.ansible.jinja.samples import sample_of
-from orchestrator.ansible.jinja.scope import Scope
-from orchestrator.ansible.jinja.template_files import template_text
-from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.trees import (
+from orchestrator.ansible.jinja.parsing import (
     condition_tree,
     is_template,
     only_expression,
@@ -20,6 +14,12 @@ from orchestrator.ansible.jinja.trees import (
     parse_expression,
     parse_template,
 )
+from orchestrator.ansible.jinja.possible_values import sample_of
+from orchestrator.ansible.jinja.printing import folded, grouped, printed
+from orchestrator.ansible.jinja.printing import plain_text as plain_text
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.jinja.template_files import template_text
+from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.jinja.values import kind_of
 from orchestrator.ansible.problems import NotConvertible

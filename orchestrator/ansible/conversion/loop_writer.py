@@ -10,7 +10,7 @@ from jinja2 import nodes
 from orchestrator.ansible.conversion.conditions import Conditions
 from orchestrator.ansible.conversion.edit_groups import loop_edits
 from orchestrator.ansible.conversion.loops import Loop
-from orchestrator.ansible.jinja.trees import names_in, parse_expression, path_of
+from orchestrator.ansible.jinja.parsing import names_in, parse_expression, path_of
 from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.output.entries import Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
