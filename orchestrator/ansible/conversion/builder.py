@@ -93,9 +93,7 @@ class Builder(Conversion):
             if task.problem:
                 raise NotConvertible(task.problem)
             if self._never(task):
-                reason = "the condition never holds on a host of ccm"
-                record.reasons.append(reason)
-                self.manifest.items.append(Comment([*([task.name] if task.name else []), reason]))
+                self.tell(task, record, "the condition never holds on a host of ccm")
                 return
             keywords.refuse(task, self.is_root)
             statement = STATEMENTS.get(task.module)
@@ -110,7 +108,7 @@ class Builder(Conversion):
 
     def _never(self, task: Task) -> bool:
         """Whether a condition of a task is false on each host that ccm can manage."""
-        scope = self.scope.having(task_vars={**self.scope.task_vars, **keywords.variables(task)})
+        scope = self.scope_of(task)
         for one in listed(task.keywords.get("when")):
             doubts = len(scope.uses.doubts)
             try:
@@ -184,7 +182,7 @@ class Builder(Conversion):
         self, task: Task, record: Record, extra: dict[str, Any] | None = None
     ) -> list[Entry]:
         scope = self.scope.having(
-            task_vars={**self.scope.task_vars, **keywords.variables(task), **(extra or {})}
+            task_vars={**self.scope.task_vars, **task.variables, **(extra or {})}
         )
         register = results.loop_of_results(self, task)
         if register is not None:
@@ -368,7 +366,7 @@ class Builder(Conversion):
             if (text := Arguments({key: one}, scope, {}).text(key)) is not None
         ]
         context.cache_valid = self.cache_valid
-        words = {**keywords.variables(task), **(extra or {}), **self.scope.task_vars}
+        words = {**task.variables, **(extra or {}), **self.scope.task_vars}
         for name, value in words.items():
             if not (isinstance(value, str) and value.startswith("$ANSIBLE_VAULT")):
                 try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.conversion.manifest_context import Conversion
@@ -61,7 +60,7 @@ def _drop_reloads(builder: Conversion) -> None:
         changed = [places.get(one, at) for one in entry.subscribe] or [at]
         if max(changed) < last and not any(entry.reference in one.subscribe for one in entries):
             text = "not needed: a service reads the changed files of its unit"
-            _replace(builder, entry, [Comment([*entry.comments, text])])
+            builder.manifest.replace(entry, [Comment([*entry.comments, text])])
 
 
 def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
@@ -82,7 +81,7 @@ def _without_parts(builder: Conversion, entries: list[Entry]) -> list[Entry]:
             for name, value in part.properties.items():
                 target.properties.setdefault(name, {}).update(value)
         target.comments = [*part.comments, *target.comments]
-        _replace(builder, part, [])
+        builder.manifest.replace(part, [])
     return whole
 
 
@@ -90,7 +89,7 @@ def _add_setting(builder: Conversion, job: Entry, part: Entry) -> None:
     """A setting in the file of a job: ccm writes it below the comment, Ansible above."""
     job.properties.setdefault("environment", []).extend(part.properties["environment"])
     if job.properties.pop("comment", None) is not None:
-        _note(builder, job, "the lines of the file are in another order than in the original")
+        builder.check(job, "the lines of the file are in another order than in the original")
 
 
 def _have_own_files(entries: list[Entry]) -> bool:
@@ -118,14 +117,10 @@ def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
         if job:
             one.name = job
             del one.properties["comment"]
-            _note(builder, one, renamed(job, file))
+            builder.check(one, renamed(job, file))
     removals = [one for one in entries if one.name == file]
     if len(removals) > 1:
         _merge(builder, removals)
-
-
-def _note(builder: Conversion, entry: Entry, text: str) -> None:
-    builder.check(entry, text)
 
 
 def _answer(builder: Conversion, part: Entry) -> None:
@@ -149,13 +144,12 @@ def _answer(builder: Conversion, part: Entry) -> None:
     if part.record is not None:
         builder.mark(part.record, CHECK, text)
     _replace_references(builder, part, entry)
-    _replace(builder, part, [entry])
+    builder.manifest.replace(part, [entry])
 
 
 def notified(builder: Conversion, entry: Entry) -> list[str]:
     """The handlers that the task of a resource notifies."""
-    record = entry.record
-    task = builder.tasks.get((record.path, record.line)) if record is not None else None
+    task = builder.task_of(entry)
     return sorted(str(one) for one in listed(task.keywords.get("notify"))) if task else []
 
 
@@ -218,11 +212,6 @@ def _same(one: Entry, other: Entry) -> bool:
     )
 
 
-def _replace(builder: Conversion, entry: Entry, new: list[Any]) -> None:
-    position = next(i for i, one in enumerate(builder.manifest.items) if one is entry)
-    builder.manifest.items[position : position + 1] = new
-
-
 def _join(builder: Conversion, one: Entry, other: Entry) -> None:
     """The same properties: one resource where either condition holds."""
     if one.conditions and other.conditions:
@@ -234,7 +223,7 @@ def _join(builder: Conversion, one: Entry, other: Entry) -> None:
     check_notified(builder, [one, other])
     _replace_references(builder, other, one)
     comments = [*other.comments, f"(with {one.type}#{one.name} above)"]
-    _replace(builder, other, [Comment(comments)])
+    builder.manifest.replace(other, [Comment(comments)])
 
 
 def check_notified(builder: Conversion, entries: list[Entry]) -> None:
@@ -248,16 +237,12 @@ def check_notified(builder: Conversion, entries: list[Entry]) -> None:
         text = "something runs after a change by some of these tasks; here after each change"
     if not text:
         return
-    entries[0].checks.append(text)
-    for one in entries:
-        if one.record is not None:
-            builder.mark(one.record, CHECK, text)
+    builder.check_all(entries, text)
 
 
 def _is_awaited(builder: Conversion, entry: Entry) -> bool:
     """Whether a resource subscribes to that of a task with a result."""
-    record = entry.record
-    task = builder.tasks.get((record.path, record.line)) if record is not None else None
+    task = builder.task_of(entry)
     if task is None or task.keywords.get("register") is None:
         return False
     return any(entry.reference in one.subscribe for one in builder.manifest.entries())
@@ -279,10 +264,10 @@ def _join_service(builder: Conversion, one: Entry, other: Entry) -> None:
     if other.subscribe:
         # What it subscribes to may come between the two.
         one.subscribe = []
-        _replace(builder, one, [])
+        builder.manifest.replace(one, [])
         return
     _replace_references(builder, other, one)
-    _replace(builder, other, [])
+    builder.manifest.replace(other, [])
 
 
 def _replace_references(builder: Conversion, old: Entry, new: Entry) -> None:
@@ -311,13 +296,12 @@ def _keep(builder: Conversion, entry: Entry, reason: str) -> None:
     lines = [f"NOT CONVERTED: {reason}"]
     if record is not None:
         builder.mark(record, KEPT, reason)
-        task = builder.tasks.get((record.path, record.line))
-        if task is not None:
-            lines += builder.original(task.path, task.line, task.end)
+    if task := builder.task_of(entry):
+        lines += builder.original(task.path, task.line, task.end)
     for other in builder.manifest.entries():
         if entry.reference in other.subscribe:
             other.subscribe.remove(entry.reference)
             other.checks.append(
                 f"the original also does this after “{record.name if record else ''}”"
             )
-    _replace(builder, entry, [Comment(lines)])
+    builder.manifest.replace(entry, [Comment(lines)])

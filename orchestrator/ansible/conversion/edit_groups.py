@@ -8,7 +8,7 @@ from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja.parsing import parse_expression
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.unparse import literal, operand
-from orchestrator.ansible.output.entries import CHECK, Entry, any_of, both, list_of
+from orchestrator.ansible.output.entries import Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _SHARED = ("create", "validate", "force")
@@ -97,10 +97,7 @@ def _note_order(builder: Conversion, entries: list[Entry]) -> None:
     if all(one.type in _QUIET for one in everything[start:end]):
         return
     text = "all edits of the file stand here, in the original some of them come later"
-    entries[0].checks.append(text)
-    for one in entries:
-        if one.record is not None:
-            builder.mark(one.record, CHECK, text)
+    builder.check_all(entries, text)
 
 
 def _drop(builder: Conversion, entry: Entry, first: Entry) -> None:
@@ -109,7 +106,6 @@ def _drop(builder: Conversion, entry: Entry, first: Entry) -> None:
         other.subscribe = list(
             dict.fromkeys(new if one == entry.reference else one for one in other.subscribe)
         )
-    position = next(i for i, one in enumerate(builder.manifest.items) if one is entry)
-    builder.manifest.items[position : position + 1] = []
+    builder.manifest.replace(entry, [])
     if entry.record is not None and first.record is not None:
         entry.record.resources.append(first.reference)

@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.conversion import included_vars, keywords
+from orchestrator.ansible.conversion import included_vars
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
@@ -48,7 +48,7 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
 
 def set_versions(builder: Conversion, task: Task, record: Record, given: dict[str, Any]) -> None:
     """Set facts under names of their own. NotConvertible."""
-    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    scope = builder.scope_of(task)
     before = len(scope.uses.doubts)
     if task.loop is not None:
         made = _looped(builder, task, scope, given)

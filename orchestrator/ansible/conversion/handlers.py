@@ -160,9 +160,7 @@ def _entries(builder: Conversion, task: Task, record: Any, references: list[str]
 
 def _included(builder: Conversion, task: Task, references: list[str]) -> list[Entry]:
     """The tasks of a file, each after the same changes."""
-    name = str(task.free_form or task.args.get("file") or task.args.get("_raw_params") or "")
-    if not name and len(task.args) == 1:
-        name = str(next(iter(task.args.values())))
+    name = str(task.file or "")
     base = builder.files.base
     places = [base / "handlers" / name, base / "tasks" / name, base / name]
     path = next((one for one in places if one.is_file() and builder.files.holds(one)), None)

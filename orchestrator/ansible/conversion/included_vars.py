@@ -9,9 +9,9 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.manifest_context import Choice, Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
+from orchestrator.ansible.jinja.fact_paths import fact_of
 from orchestrator.ansible.jinja.parsing import (
     in_role,
     is_template,
@@ -49,14 +49,14 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         for file_name, tests in by_value(builder, task, names[0], "vars"):
             when = [*listed(task.keywords.get("when")), *tests]
             _as_facts(builder, task.with_keywords(when=when), record, [file_name])
-        _note(builder, task, record, "in data")
+        builder.tell(task, record, "in data")
         return
     if conditions == ["false"]:
         record.reasons.append("the condition never holds on a host of ccm")
         return
     if others and not any(is_template(one) for one in names):
         _as_facts(builder, task, record, names)
-        _note(builder, task, record, "in data")
+        builder.tell(task, record, "in data")
         return
     if others:
         text = f"the original reads these variables only if {' and '.join(map(str, others))}"
@@ -65,15 +65,10 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     if not any(is_template(one) for one in names):
         _literal_file(builder, names, conditions)
     elif not _by_facts(builder, names, conditions, first_found):
-        _note(builder, task, record, "not needed: the role has none of these files")
+        builder.tell(task, record, "not needed: the role has none of these files")
         return
     by_facts = bool(conditions) or is_template(names[0])
-    _note(builder, task, record, "in overrides, by the hierarchy" if by_facts else "in data")
-
-
-def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
-    builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
-    record.reasons.append(text)
+    builder.tell(task, record, "in overrides, by the hierarchy" if by_facts else "in data")
 
 
 def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str]) -> None:
@@ -84,7 +79,7 @@ def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str])
             continue
         found = _read(path)
         for key, value in found.items():
-            check_fact(builder, task, name=key, value=value, variables=keywords.variables(task))
+            check_fact(builder, task, name=key, value=value, variables=task.variables)
         for key, value in found.items():
             kept = replace(task, keywords=dict(task.keywords))
             when = listed(task.keywords.get("when"))
@@ -104,9 +99,7 @@ def _is_included(builder: Conversion, name: str) -> bool:
 
 def _names(builder: Conversion, task: Task) -> tuple[list[str], bool]:
     """The names of the files in their order, and whether a missing one is no error."""
-    name = task.free_form or task.args.get("file") or task.args.get("_raw_params")
-    if name is None and len(task.args) == 1:
-        name = next(iter(task.args.values()))
+    name = task.file
     if not isinstance(name, str):
         raise NotConvertible("include_vars without a file")
     if task.loop is not None:
@@ -149,7 +142,7 @@ def _first_found_of(name: str, task: Task) -> list[str] | None:
     first = node.args[0]
     if not isinstance(first, nodes.Const) or not str(first.value).endswith("first_found"):
         return None
-    variables = keywords.variables(task)
+    variables = task.variables
     path = path_of(node.args[1]) if len(node.args) > 1 else None
     value = variables.get(path[0]) if path is not None and not path[1] else None
     if value is None:
@@ -367,12 +360,7 @@ def _whole_version(node: Any) -> Any:
 
 
 def _fact(path: tuple[str, list[Any]]) -> str:
-    name, keys = path
-    if name == "role_path" and not keys:
-        return "role_path"
-    if name == "ansible_facts" and len(keys) == 1:
-        return str(keys[0]).removeprefix("ansible_")
-    return name.removeprefix("ansible_") if name.startswith("ansible_") and not keys else ""
+    return "role_path" if path == ("role_path", []) else fact_of(path)
 
 
 def _candidates(builder: Conversion, name: str, folder: str) -> list[Candidate]:
@@ -476,7 +464,7 @@ def by_value(
         raise NotConvertible(f"no file matches {name}, or too many do")
     made = [nodes.Const(o.data) if isinstance(o, nodes.TemplateData) else o for o in parts]
     written = unparse(nodes.Concat(made) if len(made) > 1 else made[0])
-    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    scope = builder.scope_of(task)
     test = text_rewriter.condition(f"({written}) in {literal(found)}", scope)
     when = [text_rewriter.condition(one, scope) for one in listed(task.keywords.get("when"))
             if one is not True]  # fmt: skip

@@ -87,12 +87,6 @@ def _of_controller(task: Task) -> bool:
     return task.module == "uri" and str(task.args.get("method", "GET")).upper() != "GET"
 
 
-def variables(task: Task) -> dict[str, Any]:
-    """The variables of the task."""
-    found = task.keywords.get("vars")
-    return dict(found) if isinstance(found, dict) else {}
-
-
 def environment(task: Task) -> dict[str, Any] | None:
     """The environment of the task; its ``TEMPLATE`` is a template that gives a map."""
     found = task.keywords.get("environment")

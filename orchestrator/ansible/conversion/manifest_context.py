@@ -11,6 +11,7 @@ from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.output.entries import (
     CHECK,
+    Comment,
     Datum,
     Entry,
     Manifest,
@@ -134,6 +135,32 @@ class Conversion(ABC):
             record.outcome = outcome
         if reason not in record.reasons:
             record.reasons.append(reason)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing has changed a host before this point."""
+        return self.first and not any(one.changes for one in self.manifest.entries())
+
+    def scope_of(self, task: Task, **changes: Any) -> Scope:
+        """The scope of a task, with its variables."""
+        return self.scope.having(task_vars={**self.scope.task_vars, **task.variables}, **changes)
+
+    def tell(self, task: Task, record: Record, text: str, *more: str) -> None:
+        """Say what became of a task, in place of resources."""
+        self.manifest.items.append(Comment([*([task.name] if task.name else []), text, *more]))
+        record.reasons.append(text)
+
+    def task_of(self, entry: Entry) -> Task | None:
+        """The task that a resource is made of."""
+        record = entry.record
+        return self.tasks.get((record.path, record.line)) if record is not None else None
+
+    def check_all(self, entries: list[Entry], reason: str) -> None:
+        """Mark several resources that become one, at the first."""
+        entries[0].checks.append(reason)
+        for one in entries:
+            if one.record is not None:
+                self.mark(one.record, CHECK, reason)
 
     def check(self, entry: Entry, reason: str) -> None:
         """Mark a resource, and the task that it is made of."""

@@ -111,11 +111,11 @@ class Question:
 def note_reading(builder: Conversion, task: Task, record: Record) -> None:
     """Remember a task that only reads; what reads its result asks the host. NotConvertible."""
     name = str(task.keywords["register"])
-    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    scope = builder.scope_of(task)
     question = Question(builder, task)
     register = Register(
         name, question.kind, task.name or task.module,
-        position=len(builder.manifest.entries()), certain=_is_certain(builder),
+        position=len(builder.manifest.entries()), certain=builder.is_untouched,
     )  # fmt: skip
     if task.loop is not None:
         loop = read_loop(task, scope, builder.files)
@@ -213,17 +213,11 @@ def _word(text: str) -> str:
     return f'"{text}"'
 
 
-def _is_certain(builder: Conversion) -> bool:
-    return builder.first and not any(one.changes for one in builder.manifest.entries())
-
-
 def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
-    lines = [*([task.name] if task.name else []), text]
     condition = task.keywords.get("when")
-    if condition:
-        lines.append(f"the original asks only if {condition}")
-    builder.manifest.items.append(Comment(lines))
-    record.reasons.append(text)
+    builder.tell(
+        task, record, text, *([f"the original asks only if {condition}"] if condition else [])
+    )
 
 
 def note_change(builder: Conversion, task: Task, entries: list[Entry]) -> None:
@@ -277,6 +271,6 @@ def slurp(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("slurp in a loop, or without register")
     builder.scope.registers[name] = Register(
         name, "file", task.name or "slurp", {"file": path},
-        position=len(builder.manifest.entries()), certain=_is_certain(builder),
+        position=len(builder.manifest.entries()), certain=builder.is_untouched,
     )  # fmt: skip
     _note(builder, task, record, f"the answer is Asked.{name}")

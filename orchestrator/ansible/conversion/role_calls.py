@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from orchestrator.ansible.conversion import keywords
 from orchestrator.ansible.conversion.conditions import read_conditions
 from orchestrator.ansible.conversion.loop_writer import loop_over
 from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
@@ -34,7 +33,7 @@ def include_role(builder: Conversion, task: Task, record: Record) -> None:
     if task.loop is not None:
         raise NotConvertible("a role in a loop")
     entry = builder.project.role_entry(
-        builder, role, str(tasks_from).removesuffix(".yml"), keywords.variables(task)
+        builder, role, str(tasks_from).removesuffix(".yml"), task.variables
     )
     _place(builder, task, record, entry)
 

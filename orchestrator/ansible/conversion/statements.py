@@ -23,6 +23,7 @@ from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import in_role, is_template, parse_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.modules.arguments import expression_of
+from orchestrator.ansible.modules.shell_tests import opposite
 from orchestrator.ansible.output.entries import (
     CHECK,
     Comment,
@@ -39,19 +40,14 @@ Statement = Callable[[Conversion, Task, Record], None]
 _MOST_NESTED = 12
 
 
-def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
-    builder.manifest.items.append(Comment([*([task.name] if task.name else []), text]))
-    record.reasons.append(text)
-
-
 def debug(builder: Conversion, task: Task, record: Record) -> None:
     """``debug``: a message changes nothing."""
-    _note(builder, task, record, "debug: ccm has no messages of its own between resources")
+    builder.tell(task, record, "debug: ccm has no messages of its own between resources")
 
 
 def setup(builder: Conversion, task: Task, record: Record) -> None:
     """``setup``: ccm always gathers facts."""
-    _note(builder, task, record, "not needed: ccm always gathers facts")
+    builder.tell(task, record, "not needed: ccm always gathers facts")
 
 
 def meta(builder: Conversion, task: Task, record: Record) -> None:
@@ -66,7 +62,7 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
             builder.manifest.items.append(Comment([f"CHECK: {text}"]))
         builder.flush()
     elif action == "reset_connection":
-        _note(builder, task, record, "not needed: each resource sees the groups of its user")
+        builder.tell(task, record, "not needed: each resource sees the groups of its user")
     elif action in ("end_host", "end_play", "end_role", "end_batch"):
         _end(builder, task, record, action)
     elif action not in ("noop", "clear_host_errors", "refresh_inventory", "clear_facts"):
@@ -76,14 +72,14 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
 def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
     """``meta: end_host``: what follows has the opposite condition."""
     when = [one for one in listed(task.keywords.get("when")) if one is not True]
-    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    scope = builder.scope_of(task)
     if not when:
         raise NotConvertible(f"meta: {action} without a condition")
     for one in when:
         text_rewriter.condition(one, scope)
-    if keywords.variables(task):
+    if task.variables:
         raise NotConvertible(f"meta: {action} with vars")
-    builder.ended.append("not (" + " and ".join(f"({one})" for one in when) + ")")
+    builder.ended.append(opposite(when))
     text = "a condition of all that follows"
     if action != "end_role":
         text += ", but not of later roles and of handlers"
@@ -95,10 +91,10 @@ def _end(builder: Conversion, task: Task, record: Record, action: str) -> None:
 def assertion(builder: Conversion, task: Task, record: Record) -> None:
     """``assert``: conditions that must hold before the first change."""
     given = dict(keywords.arguments(task))
-    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    scope = builder.scope_of(task)
     if task.loop is not None:
         _looped_assertion(builder, task, scope, given)
-        _note(builder, task, record, "checked by ccm.assert, before the first change")
+        builder.tell(task, record, "checked by ccm.assert, before the first change")
         return
     doubts = len(scope.uses.doubts)
     when = _expressions(builder, task, scope)
@@ -118,7 +114,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
             condition = f"not ({both(when)}) or {_group(condition)}"
         made.append({"that": condition, "message": written})
     builder.manifest.assertions += made
-    _note(builder, task, record, "checked by ccm.assert, before the first change")
+    builder.tell(task, record, "checked by ccm.assert, before the first change")
     _doubtful(builder, record, scope.uses.doubts[doubts:])
     if _is_tolerant(task):
         text = "the original goes on if this does not hold; here, the host is refused"
@@ -185,25 +181,22 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
         when = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
         if not when:
             raise NotConvertible("fail in a loop")
-        opposite = "not (" + " and ".join(f"({one})" for one in when) + ")"
-        plain = task.with_keywords(when=None)
-        _looped_assertion(builder, plain, builder.scope.having(
-            task_vars={**builder.scope.task_vars, **keywords.variables(task)}),
-            {"that": [opposite]})  # fmt: skip
-        _note(builder, task, record, "checked by ccm.assert, before the first change")
+        plain, given = task.with_keywords(when=None), {"that": [opposite(when)]}
+        _looped_assertion(builder, plain, builder.scope_of(task), given)
+        builder.tell(task, record, "checked by ccm.assert, before the first change")
         return
-    scope = builder.scope.having(task_vars={**builder.scope.task_vars, **keywords.variables(task)})
+    scope = builder.scope_of(task)
     doubts = len(scope.uses.doubts)
     when = _expressions(builder, task, scope)
     if when == ["false"]:
-        _note(builder, task, record, "the condition never holds on a host of ccm")
+        builder.tell(task, record, "the condition never holds on a host of ccm")
         return
     message = task.args.get("msg") or task.name or "the original fails here"
     that = f"not ({both(when)})" if when else "false"
     if len(when) == 1:
         that = unparse(nodes.Not(parse_expression(when[0])))
     builder.manifest.assertions.append({"that": that, "message": _message(message, scope)})
-    _note(builder, task, record, "checked by ccm.assert, before the first change")
+    builder.tell(task, record, "checked by ccm.assert, before the first change")
     _doubtful(builder, record, scope.uses.doubts[doubts:])
 
 
@@ -216,9 +209,9 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("set_fact with a computed name")
     if any(fact_versions.is_needed(builder, task, name, one) for name, one in given.items()):
         fact_versions.set_versions(builder, task, record, given)
-        _note(builder, task, record, f"in data: {', '.join(given)}")
+        builder.tell(task, record, f"in data: {', '.join(given)}")
         return
-    variables = {**builder.scope.task_vars, **keywords.variables(task)}
+    variables = {**builder.scope.task_vars, **task.variables}
     for name, value in given.items():
         included_vars.check_fact(builder, task, name=name, value=value, variables=variables)
     for name, value in given.items():
@@ -228,7 +221,7 @@ def set_fact(builder: Conversion, task: Task, record: Record) -> None:
             when = [*when, f"{name} is not defined"]
         kept = replace(task, keywords=dict(task.keywords))
         builder.facts.setdefault(name, []).append((plain, when, kept))
-    _note(builder, task, record, f"in data: {', '.join(given)}")
+    builder.tell(task, record, f"in data: {', '.join(given)}")
 
 
 def getent(builder: Conversion, task: Task, record: Record) -> None:
@@ -238,10 +231,10 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
     given.pop("split", None)
     if given or not isinstance(database, str) or task.loop is not None:
         raise NotConvertible("getent with other parameters, or in a loop")
-    certain = builder.first and not any(one.changes for one in builder.manifest.entries())
+    certain = builder.is_untouched
     if key is None and not is_template(database):
         builder.scope.uses.entries[database, "*"] = ("", certain)
-        _note(builder, task, record, "it reads only the entries that something names")
+        builder.tell(task, record, "it reads only the entries that something names")
         return
     if not isinstance(key, str):
         raise NotConvertible("getent of a list of entries")
@@ -249,15 +242,14 @@ def getent(builder: Conversion, task: Task, record: Record) -> None:
         raise NotConvertible("getent of a computed entry")
     name = f"{database}_{slug(key).replace('-', '_')}"
     builder.scope.uses.entries[database, key] = (name, certain)
-    _note(builder, task, record, f"the answer is Asked.{name}")
+    builder.tell(task, record, f"the answer is Asked.{name}")
 
 
 def facts_of(builder: Conversion, task: Task, record: Record) -> None:
     """``service_facts`` and ``package_facts``: look-ups of what the conditions ask for."""
     kind = "services" if task.module == "service_facts" else "packages"
-    certain = builder.first and not any(one.changes for one in builder.manifest.entries())
-    builder.scope.uses.told[kind] = certain
-    _note(builder, task, record, f"not needed: conditions ask for the {kind} that they name")
+    builder.scope.uses.told[kind] = builder.is_untouched
+    builder.tell(task, record, f"not needed: conditions ask for the {kind} that they name")
 
 
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
@@ -289,18 +281,15 @@ def _files_of(builder: Conversion, task: Task, name: str) -> list[tuple[str, lis
 
 
 def _file_name(task: Task) -> str:
-    name = task.free_form or task.args.get("file") or task.args.get("_raw_params")
-    if name is None and len(task.args) == 1:
-        name = next(iter(task.args.values()))
-    if not isinstance(name, str) or not name:
+    if not isinstance(task.file, str) or not task.file:
         raise NotConvertible("the name of the file of tasks is missing")
-    return in_role(name)
+    return in_role(task.file)
 
 
 def fetch(builder: Conversion, task: Task, record: Record) -> None:
     """``fetch``: a file for the controller; no host changes."""
     text = "ccm fetches no files from hosts; nothing on the host changes by this"
-    _note(builder, task, record, text)
+    builder.tell(task, record, text)
     builder.mark(record, CHECK, text)
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from orchestrator.ansible.conversion import keywords, uncertain_variables
+from orchestrator.ansible.conversion import uncertain_variables
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import fact_names, text_rewriter
 from orchestrator.ansible.jinja.parsing import (
@@ -194,7 +194,7 @@ class _Writer:
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting
-        return text_rewriter.value(value, self.scope.having(task_vars=keywords.variables(task)))
+        return text_rewriter.value(value, self.scope.having(task_vars=task.variables))
 
     def _chain(self, name: str, settings: list[tuple[Any, list[Any], Task]], known: bool) -> Any:
         """Several values under conditions as one expression; the last one that holds wins."""
@@ -217,7 +217,7 @@ class _Writer:
         return "{{ " + text + " }}"
 
     def _condition(self, one: Any, task: Task) -> str:
-        return text_rewriter.condition(one, self.scope.having(task_vars=keywords.variables(task)))
+        return text_rewriter.condition(one, self.scope.having(task_vars=task.variables))
 
     def _mark(self, task: Task, reason: str) -> None:
         for record in self.builder.records:

@@ -30,6 +30,14 @@ def other_host(node: Any) -> tuple[Any, list[Any]]:
         node = node.node
 
 
+def fact_of(path: tuple[str, list[Any]]) -> str:
+    """The name of the fact that a path reads as a whole, without ``ansible_``; "" for others."""
+    name, keys = path
+    if name == "ansible_facts" and len(keys) == 1:
+        return str(keys[0]).removeprefix("ansible_")
+    return name.removeprefix("ansible_") if name.startswith("ansible_") and not keys else ""
+
+
 def may_be_empty(node: Any, scope: Scope) -> bool:
     """Whether it is a fact that is empty in ccm where Ansible has none, of any host."""
     path = path_of(node)

@@ -10,7 +10,7 @@ from jinja2 import nodes
 
 from orchestrator.ansible.jinja import fact_names
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
-from orchestrator.ansible.jinja.fact_paths import is_there, may_be_empty, other_host
+from orchestrator.ansible.jinja.fact_paths import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.parsing import (
     STATEMENTS,
     members,
@@ -408,7 +408,7 @@ class _Translator:
         """``os_family == 'Debian'`` in the values of ccm; None for other comparisons."""
         lower = isinstance(left, nodes.Filter) and left.name == "lower" and left.node is not None
         path = path_of(left.node if lower else left)
-        name = _fact_of(path) if path is not None else ""
+        name = fact_of(path) if path is not None else ""
         values = _constants(right)
         if name not in fact_names.TABLES or values is None or path is None:
             return None
@@ -493,7 +493,7 @@ class _Translator:
         path = path_of(node)
         if path is None or path[0] in self.scope.locals or path[0] in self.scope.values:
             return False
-        name = _fact_of(path)
+        name = fact_of(path)
         return name in ("processor_vcpus", "processor_nproc", "memtotal_mb", "architecture")
 
     def _statements(self, text: str) -> Any:
@@ -542,13 +542,6 @@ def _has(value: Any, key: Any) -> bool:
     if isinstance(value, dict):
         return key in value
     return isinstance(value, list) and isinstance(key, int) and -1 < key < len(value)
-
-
-def _fact_of(path: tuple[str, list[Any]]) -> str:
-    name, keys = path
-    if name == "ansible_facts" and len(keys) == 1:
-        return str(keys[0]).removeprefix("ansible_")
-    return name[8:] if name.startswith("ansible_") and not keys else ""
 
 
 def _constants(node: Any) -> list[Any] | None:

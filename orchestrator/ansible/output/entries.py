@@ -118,6 +118,11 @@ class Manifest:
         """Its resources."""
         return [one for one in self.items if isinstance(one, Entry)]
 
+    def replace(self, entry: Entry, new: list[Entry | Comment]) -> None:
+        """Put others in the place of a resource."""
+        position = next(i for i, one in enumerate(self.items) if one is entry)
+        self.items[position : position + 1] = new
+
 
 def both(conditions: list[str]) -> str:
     """Conditions that must all hold as one expression."""

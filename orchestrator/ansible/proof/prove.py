@@ -88,20 +88,13 @@ def prove(
 
     ``say`` gets a line before each step. ProofError where a step failed.
     """
-    if first == ANSIBLE:
-        return _ansible_first(hosts, play=play, site=site, tasks=tasks, say=say)
-    return _ccm_first(hosts, play=play, site=site, tasks=tasks, say=say)
+    make = _ansible_first if first == ANSIBLE else _ccm_first
+    return make(hosts, play=play, site=site, tasks=tasks, steps=_Steps(say))
 
 
 def _ansible_first(
-    hosts: Sequence[str],
-    *,
-    play: Play,
-    site: Site,
-    tasks: TaskMap,
-    say: Callable[[str], None],
+    hosts: Sequence[str], *, play: Play, site: Site, tasks: TaskMap, steps: _Steps
 ) -> Proof:
-    steps = _Steps(say)
     steps.run("ansible-playbook", lambda: play(False))
     title = "ansible-playbook again, to find tasks that change on every run"
     second = steps.run(title, lambda: play(False))
@@ -128,14 +121,8 @@ def _ansible_first(
 
 
 def _ccm_first(
-    hosts: Sequence[str],
-    *,
-    play: Play,
-    site: Site,
-    tasks: TaskMap,
-    say: Callable[[str], None],
+    hosts: Sequence[str], *, play: Play, site: Site, tasks: TaskMap, steps: _Steps
 ) -> Proof:
-    steps = _Steps(say)
     _require_events(steps.run("ccm push of the converted site", site.push), hosts)
     title = "ccm push again, to find resources that change on every run"
     again = {(one["host"], _name(one)) for one in steps.run(title, site.push)

@@ -102,6 +102,18 @@ class Task:
         word = str(self.keywords.get("run_once", "")).strip().lower()
         return word not in ("", "no", "off", "n", "f", "false", "0")
 
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The variables of the task."""
+        found = self.keywords.get("vars")
+        return dict(found) if isinstance(found, dict) else {}
+
+    @property
+    def file(self) -> Any:
+        """The file that it includes, as it is written; None where none is named."""
+        name = self.free_form or self.args.get("file") or self.args.get("_raw_params")
+        return next(iter(self.args.values())) if not name and len(self.args) == 1 else name
+
     def with_keywords(self, **changes: Any) -> Task:
         """The same task with other keywords."""
         return replace(self, keywords={**self.keywords, **changes})
