@@ -1,5 +1,6 @@
 """The ports of paths, through which a state type reads and changes them (target). See ``ports``."""
 
+import errno
 import os
 from typing import (
     TYPE_CHECKING,
@@ -17,10 +18,12 @@ from typing import (
 from remote_runtime.changes import Missing
 from remote_runtime.content import Bytes
 from remote_runtime.errors import ResourceError
+from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.paths import Status
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
+    from remote_runtime.system.files import Files as Door
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to what the run makes
@@ -50,69 +53,107 @@ class NewAttributes(NamedTuple):
 
 
 class FileReader(object):
-    """Reads paths. Symlinks of other users are refused, as everywhere in ccm."""
+    """Reads paths through the door to the file system: the machine's own, or that of an overlay.
+    Symlinks of other users are refused, as everywhere in ccm."""
+
+    def __init__(self, door: "Door") -> None:
+        self._opened = door
+
+    @property
+    def _door(self) -> "Door":
+        return self._opened
 
     def lstat(self, path: str) -> Optional[Node]:
         """What is at the path itself, None where nothing is."""
-        raise NotImplementedError
+        node = self._door.look(path)
+        if node is None or node.kind != "symlink":
+            return node
+        return node._replace(target=self._door.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
         """What the path leads to, symlinks followed; None where nothing is."""
-        raise NotImplementedError
+        return self._door.look(path, follow=True)
 
     def real(self, path: str) -> str:
         """The path without symlinks: on its way and at its end they are followed."""
-        raise NotImplementedError
+        return self._door.real(path)
 
     def exists(self, path: str) -> bool:
         """Whether something is there, looked up as a shell does."""
-        raise NotImplementedError
+        return self._door.exists(path)
 
     def is_directory(self, path: str) -> bool:
         """Whether it is a directory, looked up as a shell does."""
-        raise NotImplementedError
-
-    def is_created(self, path: str) -> bool:
-        """The same of a path that makes a resource needless once it exists."""
-        raise NotImplementedError
-
-    def read(self, path: str, limit: int = LARGEST) -> bytes:
-        """The content of a regular file of at most ``limit`` bytes."""
-        raise NotImplementedError
-
-    def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
-        """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal.
-        ``known`` is what ``lstat`` has found there."""
-        raise NotImplementedError
-
-    def entries(self, path: str) -> List[str]:
-        """The names in a directory, sorted."""
-        raise NotImplementedError
+        return self._door.is_directory(path)
 
     def listing(self, path: str) -> List[Tuple[str, Node]]:
         """The names in a directory, sorted, with what is there; symlinks without their text."""
-        raise NotImplementedError
+        return self._door.listing(path)
 
     def require_known(self, path: str) -> None:
         """``Unknowable`` where earlier resources of a preview may bring anything to a directory,
         which need not be there yet."""
-        raise NotImplementedError
+        self._door.require_known(path)
 
     def mount_points(self) -> AbstractSet[str]:
         """Every path that something is mounted on."""
-        raise NotImplementedError
+        return self._door.mount_points()
 
     def followed(self, path: str) -> str:
         """The path as a shell follows its symlinks, whosever they are."""
-        raise NotImplementedError
+        return self._door.followed(path)
 
     def links(self, path: str) -> List[str]:
         """Where the symlinks are that lead from a path to its end."""
-        raise NotImplementedError
+        return self._door.links(path)
+
+    def is_created(self, path: str) -> bool:
+        """The same of a path that makes a resource needless once it exists."""
+        return self._door.is_created(path)
 
     def is_removable(self, path: str) -> bool:
         """Whether nothing that is there to be seen keeps the path itself from being removed."""
-        raise NotImplementedError
+        from remote_runtime.system.preconditions import UncheckedError
+
+        try:
+            self._door.obstacles(path).removing()
+        except UncheckedError:
+            return True  # the removal reports what is wrong, if anything still is
+        except ResourceError:
+            return False
+        return True
+
+    def require_movable(self, old: str, new: str) -> None:
+        """``ResourceError`` for a directory that cannot be moved to where nothing is."""
+        self._door.obstacles(old).removing(tree=True)
+        self._door.obstacles(new).making()
+
+    def read(self, path: str, limit: int = LARGEST) -> bytes:
+        """The content of a regular file of at most ``limit`` bytes."""
+        node = self.stat(path)
+        if node is None or node.kind != "file":
+            why = "it is not a regular file" if node is not None else "it does not exist"
+            raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
+        return self._door.read(path, limit, follow=True)
+
+    def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
+        """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal.
+        ``known`` is what ``lstat`` has found there."""
+        if algorithm == "sha256":
+            return self._door.sha256(path, known)
+        import hashlib
+
+        found = hashlib.new(algorithm)
+        for block in self._door.blocks(path):
+            found.update(block)
+        return found.hexdigest()
+
+    def entries(self, path: str) -> List[str]:
+        """The names in a directory, sorted."""
+        node = self.lstat(path)
+        if node is None or node.kind != "directory":
+            raise refusal("list", path, errno.ENOENT if node is None else errno.ENOTDIR)
+        return self._door.entries(path)
 
     def require_parent(self, path: str) -> None:
         """``Missing`` where the parent directory of a path is not there."""

@@ -5,26 +5,22 @@ import os
 import stat
 from typing import (
     TYPE_CHECKING,
-    AbstractSet,
     Callable,
     ContextManager,
     Iterable,
-    List,
     Optional,
     Sequence,
-    Tuple,
 )
 
 from remote_runtime.content import Content
 from remote_runtime.effects import DATABASES
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import file_ports
-from remote_runtime.host.file_ports import NewAttributes, NewFile, Node
+from remote_runtime.host.file_ports import NewAttributes, NewFile
 from remote_runtime.system import inode_flags
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 from remote_runtime.system.files import BLOCK
-from remote_runtime.system.files import Files as Door
 
 _DATABASES = frozenset(DATABASES.values())
 _SYNCED = 64  # paths that are synced one by one
@@ -35,108 +31,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.account_files import User
 
 
-class FileReader(file_ports.FileReader):
-    """Reads through the door to the file system: the machine's own, or that of an overlay."""
-
-    def __init__(self, door: Door) -> None:
-        self._opened = door
-
-    @property
-    def _door(self) -> Door:
-        return self._opened
-
-    def lstat(self, path: str) -> Optional[Node]:
-        """See the base class."""
-        node = self._door.look(path)
-        if node is None or node.kind != "symlink":
-            return node
-        return node._replace(target=self._door.link(path))
-
-    def stat(self, path: str) -> Optional[Node]:
-        """See the base class."""
-        return self._door.look(path, follow=True)
-
-    def real(self, path: str) -> str:
-        """See the base class."""
-        return self._door.real(path)
-
-    def exists(self, path: str) -> bool:
-        """See the base class."""
-        return self._door.exists(path)
-
-    def is_directory(self, path: str) -> bool:
-        """See the base class."""
-        return self._door.is_directory(path)
-
-    def listing(self, path: str) -> List[Tuple[str, Node]]:
-        """See the base class."""
-        return self._door.listing(path)
-
-    def require_known(self, path: str) -> None:
-        """See the base class."""
-        self._door.require_known(path)
-
-    def mount_points(self) -> AbstractSet[str]:
-        """See the base class."""
-        return self._door.mount_points()
-
-    def followed(self, path: str) -> str:
-        """See the base class."""
-        return self._door.followed(path)
-
-    def links(self, path: str) -> List[str]:
-        """See the base class."""
-        return self._door.links(path)
-
-    def is_created(self, path: str) -> bool:
-        """See the base class."""
-        return self._door.is_created(path)
-
-    def is_removable(self, path: str) -> bool:
-        """See the base class."""
-        from remote_runtime.system.preconditions import UncheckedError
-
-        try:
-            self._door.obstacles(path).removing()
-        except UncheckedError:
-            return True  # the removal reports what is wrong, if anything still is
-        except ResourceError:
-            return False
-        return True
-
-    def require_movable(self, old: str, new: str) -> None:
-        """``ResourceError`` for a directory that cannot be moved to where nothing is."""
-        self._door.obstacles(old).removing(tree=True)
-        self._door.obstacles(new).making()
-
-    def read(self, path: str, limit: int = file_ports.LARGEST) -> bytes:
-        """See the base class."""
-        node = self.stat(path)
-        if node is None or node.kind != "file":
-            why = "it is not a regular file" if node is not None else "it does not exist"
-            raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
-        return self._door.read(path, limit, follow=True)
-
-    def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
-        """See the base class."""
-        if algorithm == "sha256":
-            return self._door.sha256(path, known)
-        import hashlib
-
-        found = hashlib.new(algorithm)
-        for block in self._door.blocks(path):
-            found.update(block)
-        return found.hexdigest()
-
-    def entries(self, path: str) -> List[str]:
-        """See the base class."""
-        node = self.lstat(path)
-        if node is None or node.kind != "directory":
-            raise refusal("list", path, errno.ENOENT if node is None else errno.ENOTDIR)
-        return self._door.entries(path)
-
-
-class Files(FileReader, file_ports.Files):
+class Files(file_ports.Files):
     """Changes paths in a run; ``coming`` are the later resources, as far as they are known."""
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
+from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.machine import files
 from remote_runtime.host.ports import Host, HostReader
 
@@ -50,7 +51,7 @@ def reader(
             return units.UnitReader(planned, context)
         return _part(context, name, changing=False)
 
-    made = HostReader(files.FileReader(doors.files), part)
+    made = HostReader(FileReader(doors.files), part)
     return made
 
 
@@ -77,7 +78,7 @@ def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
         from remote_runtime.host.overlay import checkouts as planned
 
         return planned.CheckoutReader(doors)
-    return checkouts.CheckoutReader(files.FileReader(doors.files), doors.commands)
+    return checkouts.CheckoutReader(FileReader(doors.files), doors.commands)
 
 
 def _credential_reader(doors: "Union[Context, HostOverlay]") -> Any:
@@ -89,7 +90,7 @@ def _credential_reader(doors: "Union[Context, HostOverlay]") -> Any:
         return planned.CredentialReader(doors)
     from remote_runtime.host.machine import credentials
 
-    return credentials.CredentialReader(files.FileReader(doors.files), doors.commands)
+    return credentials.CredentialReader(FileReader(doors.files), doors.commands)
 
 
 def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -> Any:

@@ -9,8 +9,8 @@ from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
+    from remote_runtime.host.file_ports import FileReader
     from remote_runtime.host.machine.commands import Commands
-    from remote_runtime.host.machine.files import FileReader
 
 
 class MountReader(mount_ports.MountReader):

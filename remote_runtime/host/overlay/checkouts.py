@@ -8,6 +8,7 @@ from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffe
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import checkouts as port
 from remote_runtime.host.checkouts import BRANCH, Checkout, Source, Target, refused
+from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.machine import git
 from remote_runtime.host.machine.checkouts import (
     CheckoutReader as OnHost,
@@ -16,7 +17,6 @@ from remote_runtime.host.machine.checkouts import (
     new_attributes,
     require_removable,
 )
-from remote_runtime.host.machine.files import FileReader
 
 if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Node

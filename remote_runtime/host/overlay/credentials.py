@@ -6,9 +6,9 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.effects import PathEffect
 from remote_runtime.host import credential_ports
+from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.machine.credentials import MODE
 from remote_runtime.host.machine.credentials import CredentialReader as MachineReader
-from remote_runtime.host.machine.files import FileReader
 
 if TYPE_CHECKING:
     from remote_runtime.host.overlay.files import Files

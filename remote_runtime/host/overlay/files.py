@@ -12,7 +12,6 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.errors import UnsettledError
 from remote_runtime.host import file_ports
 from remote_runtime.host.file_ports import NewAttributes, NewFile
-from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Files as Door
@@ -23,7 +22,7 @@ _IN_INODE = 60  # bytes of a symlink's text that need no block of their own
 _AS_ANOTHER = 0o6000
 
 
-class Files(FileReader, file_ports.Files):
+class Files(file_ports.Files):
     """Records changes; nothing of the machine is written."""
 
     def __init__(self, record: Record) -> None:

@@ -14,8 +14,8 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.host import mounts
+from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.machine.commands import CommandReader
-from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.machine.mounts import MountReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.kernel import fstab

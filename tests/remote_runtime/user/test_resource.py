@@ -7,8 +7,8 @@ from remote_runtime.base import Diff
 from remote_runtime.effects import PathEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
+from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.login_rules import LoginRules
-from remote_runtime.host.machine.files import FileReader
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.resources.user.resource import Resource
 from remote_runtime.system import account_files
