@@ -48,8 +48,8 @@ def _holds(condition: Dict[str, Any], context: "Context") -> bool:
     for key, wanted in ((EXISTS, True), (ABSENT, False)):
         if key in condition:
             return context.files.exists(condition[key]) == wanted
-    from remote_runtime.host.command import of_guard
-    from remote_runtime.host.machine.commands import reader_of
+    from remote_runtime.host.command import CommandReader, of_guard
 
     guard = of_guard(condition[COMMAND], {}, "posix")
-    return reader_of(context).holds(guard, "control.command")
+    reader = CommandReader(context.user_commands, context.files, context.accounts)
+    return reader.holds(guard, "control.command")

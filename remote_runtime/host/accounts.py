@@ -21,7 +21,7 @@ from typing import (
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import ports
+from remote_runtime.host.account_reader import AccountReader
 from remote_runtime.host.file_ports import Files
 from remote_runtime.host.login_rules import LoginRules
 from remote_runtime.system import account_files
@@ -40,8 +40,14 @@ class Outcome(NamedTuple):
     gone: Sequence[Tuple[str, str]] = ()
 
 
-class Accounts(ports.Accounts):
-    """The rules; an implementation reads, and performs what they come to."""
+class Accounts(AccountReader):
+    """Reads and changes users and groups. Only root may change them, in the files of the host.
+
+    ``wanted`` has what is to be changed, and nothing else: ``uid``, ``group`` (the primary one),
+    ``groups``, ``append`` (keep other groups), ``comment``, ``home``, ``move_home``,
+    ``create_home``, ``shell``, ``password`` (a hash), ``locked`` and ``expires`` (the day since the
+    epoch, None for never). An implementation performs what the rules here come to.
+    """
 
     files: Files
 
@@ -50,14 +56,6 @@ class Accounts(ports.Accounts):
         return LoginRules(self.files)
 
     # -- what an implementation has ---------------------------------------------------------------
-
-    def _all(self, kind: str) -> Sequence[Entry]:
-        """Every user or group; a negative number stands for one that the push gives."""
-        raise NotImplementedError
-
-    def _is_local(self, kind: str, name: str) -> bool:
-        """Whether a user or group is in a file of the host, where it can be changed."""
-        raise NotImplementedError
 
     def _require_idle(self, user: User) -> None:
         """``ResourceError`` while processes run as a user."""
@@ -88,7 +86,9 @@ class Accounts(ports.Accounts):
     # -- groups -----------------------------------------------------------------------------------
 
     def add_group(self, name: str, gid: Optional[int] = None, system: bool = False) -> None:
-        """See the base class."""
+        """Create a group; ``gid`` is None for the next number; ``system`` selects the range of
+        numbers.
+        """
         _require_root("group")
         if gid is None:
             try:
@@ -101,7 +101,7 @@ class Accounts(ports.Accounts):
         self._perform(words, Outcome([Group(name, gid)]))
 
     def set_gid(self, name: str, gid: int) -> None:
-        """See the base class."""
+        """Give a group another number. Files keep the old one; primary groups of users follow."""
         self._require_local("group", name)
         self._require_free("group", gid)
         group = self.group(name) or Group(name, gid)
@@ -111,7 +111,7 @@ class Accounts(ports.Accounts):
         )
 
     def remove_group(self, name: str, force: bool = False) -> None:
-        """See the base class."""
+        """Remove a group; ``force``: even one that the user of the run belongs to."""
         gid = self.gid(name)
         if gid is None:
             return
@@ -137,7 +137,7 @@ class Accounts(ports.Accounts):
     # -- users ------------------------------------------------------------------------------------
 
     def add_user(self, name: str, wanted: Mapping[str, Any], system: bool = False) -> None:
-        """See the base class."""
+        """Create a user; without a ``group`` it gets one of its own name."""
         _require_root("user")
         if "uid" in wanted:
             self._require_free("user", wanted["uid"])
@@ -185,7 +185,7 @@ class Accounts(ports.Accounts):
         self._finish(user, wanted)
 
     def change_user(self, name: str, wanted: Mapping[str, Any]) -> None:
-        """See the base class."""
+        """Change a user. Another number or home is refused while processes run as the user."""
         self._require_local("user", name)
         user = new = self._known(name)
         words: List[str] = []
@@ -251,7 +251,11 @@ class Accounts(ports.Accounts):
     def remove_user(
         self, name: str, home: Optional[bool] = False, kill: Optional[bool] = False
     ) -> None:
-        """See the base class."""
+        """Remove a user, and its own group as the system's tools do; with ``home`` its home
+        directory and mail, too; if the user stays, they stay.
+
+        Refused while processes run as the user; ``kill`` ends them.
+        """
         if self.uid(name) is None:
             return
         self._require_local("user", name)

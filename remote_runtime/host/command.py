@@ -1,12 +1,35 @@
-"""A command of the user and how it runs (target): that of a resource, or a guard."""
+"""A command of the user and how it runs: that of a resource, or a guard; and the port to the
+programs of a host (target). See ``ports`` for what all ports have in common."""
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
+from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import interpreters
+from remote_runtime.retries import ONCE, RetryPolicy
 from remote_runtime.text import duration, shell_words
 from remote_runtime.validation.command_rules import parse_umask
 
+if TYPE_CHECKING:
+    from remote_runtime.changes import Ended
+    from remote_runtime.system.accounts import Accounts
+    from remote_runtime.system.files import Files
+    from remote_runtime.system.process.commands import Commands as Door
+    from remote_runtime.system.process.commands import Result
+
+TIMEOUT, RAISE = "resource.timeout", "raise timeout"
+
+Tell = Callable[[str], object]
 _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 
 
@@ -112,3 +135,125 @@ def expected(returns: Tuple[int, ...]) -> str:
     """The accepted codes for people: "0", "0 or 4"."""
     codes: List[str] = [str(code) for code in returns]
     return codes[0] if len(codes) == 1 else "%s or %s" % (", ".join(codes[:-1]), codes[-1])
+
+
+class CommandReader(object):
+    """Looks programs up, and runs commands of the user that only look, through the doors of the
+    machine or those of an overlay.
+
+    What programs print is for the ports to read, not for a type.
+    """
+
+    def __init__(self, door: "Door", files: "Files", accounts: "Accounts") -> None:
+        self._door, self._files, self._accounts = door, files, accounts
+
+    def find(self, program: str) -> str:
+        """The path of a program, "" where there is none."""
+        return self._door.find(program)
+
+    def require(self, program: str) -> None:
+        """``ResourceError`` for a program that cannot be started."""
+        why, hint = self._door.lacking(program)
+        if why:
+            raise ResourceError(why, kind="resource.command", hint=hint)
+
+    def words(self, command: Command) -> interpreters.Start:
+        """The program of a command with its arguments."""
+        return command.start(lambda program: self._door.find(program, command.path, command.cwd))
+
+    def require_start(self, command: Command, own: str) -> None:
+        """``Missing`` for what keeps a command from starting: its directory, user, group or
+        program. ``own`` names the command in messages."""
+        cwd = command.cwd
+        if cwd is not None and not self._files.is_directory(cwd):
+            raise Missing("%s: the working directory %s does not exist" % (own, cwd))
+        for kind, name in (("user", command.user), ("group", command.group)):
+            why, hint = self._accounts.lacking(kind, name) if name is not None else ("", "")
+            if why:
+                raise Missing(why, hint=hint)
+        why, hint = self._door.lacking(self.words(command).argv[0], command.path, cwd)
+        if why:
+            raise Missing("%s: %s" % (own, why), hint=hint)
+
+    def look(self, command: Command) -> "Result":
+        """Run a command that changes nothing, in a preview on the host as it will be."""
+        return self._run(command)
+
+    def _run(self, command: Command, on_line: Optional[Tell] = None) -> "Result":
+        def sink(stream: str, line: str) -> None:
+            if stream == "stdout" and on_line is not None:
+                on_line(line)
+
+        start = self.words(command)
+        return self._door.run(
+            start.argv,
+            input=start.input,
+            cwd=command.cwd,
+            env=command.environment,
+            path=command.path,
+            timeout=command.timeout,
+            user=command.user,
+            group=command.group,
+            umask=command.umask,
+            on_output=None if on_line is None else sink,
+        )
+
+    def holds(self, guard: Command, own: str) -> bool:
+        """Whether a guard exits with one of its codes; ``own`` names it in messages. Runs in
+        previews as ``look`` does."""
+        self.require_start(guard, own)
+        try:
+            result = self.look(guard)
+        except Unknowable as unknown:
+            raise Unknowable("%s: %s" % (own, unknown.message)) from unknown
+        except ResourceError as error:
+            message = "%s: %s" % (own, error.message)
+            raise ResourceError(message, error.kind, error.hint, error.output) from error
+        if result.timed_out:
+            message = "%s: %s" % (own, result.ending(guard.timeout))
+            raise ResourceError(message, TIMEOUT, RAISE, result.tail())
+        return result.code in guard.returns
+
+
+class Commands(CommandReader):
+    """Runs programs that change the host. ``ended`` is how the last command of the user ended,
+    ``tries`` the number of tries that it took, 0 where only one was allowed."""
+
+    ended: "Optional[Ended]"
+    tries = 0
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        input: Optional[bytes] = None,  # noqa: A002 - the name that subprocess gives it
+        timeout: Optional[float] = None,
+        user: Optional[str] = None,
+        affects: Optional[Sequence[str]] = None,
+    ) -> None:
+        """Run a program to its end; ``ResourceError`` where it does not exit with 0.
+
+        ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
+        all below them; None stands for everything on the host. A preview does not run it, and is
+        uncertain about these from then on.
+        """
+        raise NotImplementedError
+
+    def execute(
+        self,
+        command: Command,
+        *,
+        creates: str = "",
+        affects: Optional[Sequence[str]] = None,
+        log: bool = False,
+        tries: RetryPolicy = ONCE,
+    ) -> None:
+        """Run a command of the user to its end. ``UnsettledError`` where it exits with none of its
+        codes and has not created the path ``creates`` either.
+
+        ``affects`` are paths, with all below them, and resources as TYPE#NAME; None stands for
+        everything. ``log``: its standard output is reported. ``tries``: it runs again if that
+        fails, unless ``creates`` is there by then. A preview checks whether the command can start,
+        and is uncertain about what it affects from then on.
+        """
+        raise NotImplementedError

@@ -1,9 +1,17 @@
 """The port to what can be waited for (target): see ``ports``."""
 
-from typing import TYPE_CHECKING, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Sequence
+
+from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
-    from remote_runtime.host.command import Command
+    from remote_runtime.context import Context
+    from remote_runtime.health.kind import Probe
+    from remote_runtime.host.command import Command, CommandReader
+    from remote_runtime.host.file_ports import FileReader
+
+_PATIENCE = 10.0  # seconds for one answer over the network
+_LAST = 1.0  # seconds that even a look gets that begins when the time is up
 
 
 class Condition(NamedTuple):
@@ -49,11 +57,75 @@ class ConditionResult(NamedTuple):
 
 
 class ConditionReader(object):
-    """Looks whether conditions hold, in a preview of the network as it is now."""
+    """Looks whether conditions hold: at a host through its other ports, and in a preview at the
+    network as it is now."""
+
+    def __init__(
+        self, context: "Context", files: "FileReader", commands: "Callable[[], CommandReader]"
+    ) -> None:
+        self._context, self._files, self._commands = context, files, commands
 
     def look(self, condition: Condition, seconds: float) -> ConditionResult:
         """Look once, at most so long. ``ResourceError`` where that cannot be told at all."""
-        raise NotImplementedError
+        seconds = max(_LAST, seconds)
+        if condition.port:
+            return self._port(condition, seconds)
+        if condition.url:
+            return self._url(condition, seconds)
+        if condition.command is not None:
+            return self._command(condition.command._replace(timeout=seconds))
+        there = self._files.exists(condition.file)
+        return ConditionResult(there, "the file exists" if there else "the file does not exist")
+
+    def _probe(self, seconds: float) -> "Probe":
+        """What asks the network; whether that answers may be up to anything that is planned."""
+        from remote_runtime.effects import NETWORK
+        from remote_runtime.health.kind import Probe
+
+        self._context.saw("host", NETWORK)
+        world = self._context.world
+        if world is not None and (world.units or world.packages):
+            self._context.suppose("an earlier service or package change may affect it")
+        return Probe(self._context, lambda: seconds)
+
+    def _port(self, condition: Condition, seconds: float) -> ConditionResult:
+        from remote_runtime.health.kinds.addr import refusal
+
+        probe = self._probe(seconds)
+        patience = probe.bound(_PATIENCE)
+        address = "tcp://%s:%d" % (condition.host, condition.port)
+        try:
+            why = probe.wait(patience, lambda: refusal(address, patience))
+        except ResourceError as error:
+            why = error.message  # the time of this look is up
+        return ConditionResult(not why, why or "it accepts connections")
+
+    def _url(self, condition: Condition, seconds: float) -> ConditionResult:
+        from remote_runtime.health.kinds.http import KIND
+
+        rule = {
+            "no-follow-redirects": True,
+            "allow-insecure": condition.allow_insecure,
+            "timeout": _PATIENCE * 1000,
+        }
+        probe = self._probe(seconds)
+        try:
+            status = KIND.observe(condition.url, rule, probe)["status"]
+        except ResourceError as error:
+            return ConditionResult(False, error.message)
+        return ConditionResult(status in condition.statuses, "it returned status %d" % status)
+
+    def _command(self, command: "Command") -> ConditionResult:
+        commands = self._commands()
+        commands.require_start(command, "the command")
+        result = commands.look(command)
+        if result.timed_out:
+            return ConditionResult(False, "it timed out", result.tail())
+        if result.code < 0:
+            return ConditionResult(
+                False, "it was killed by signal %d" % -result.code, result.tail()
+            )
+        return ConditionResult(not result.code, "exit code %d" % result.code, result.tail())
 
 
 class Conditions(ConditionReader):

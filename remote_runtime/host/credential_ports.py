@@ -1,17 +1,61 @@
 """The port to encrypted credentials of systemd (target). See ``ports`` for what all ports share."""
 
-from typing import Optional
+import os
+from base64 import b64decode
+from typing import TYPE_CHECKING, Optional
+
+from remote_runtime.errors import ResourceError
+
+if TYPE_CHECKING:
+    from remote_runtime.host.file_ports import FileReader
+    from remote_runtime.system.process.commands import Commands as Door
 
 PROGRAM = "systemd-creds"
+LARGEST = 4 << 20  # bytes: systemd reads 1 MiB, which base64 makes longer
+SECONDS = 60.0  # a TPM is slow
 
 
 class CredentialReader(object):
-    """Reads encrypted credentials."""
+    """Reads encrypted credentials: systemd-creds decrypts, on the machine also where ``files`` are
+    those of an overlay."""
+
+    def __init__(self, files: "FileReader", door: "Door") -> None:
+        self._paths, self._door = files, door
 
     def value(self, name: str, path: str) -> Optional[bytes]:
         """The value that a file holds for the credential of this name. None where the host cannot
         decrypt it: its key or its name differs, or the file is damaged."""
-        raise NotImplementedError
+        self.require()
+        self._paths.read(path, LARGEST)  # refused for a link of another user
+        return self.decrypted(name, path)
+
+    def decrypted(self, name: str, path: str, data: Optional[bytes] = None) -> Optional[bytes]:
+        """The value in the file at a path, or in ``data``, the content that it will have."""
+        # base64, since the output of a program is kept as text
+        options = ["--name=%s" % name, "--transcode=base64", "--newline=no"]
+        result = self._door.run(
+            [PROGRAM, "decrypt", *options, path if data is None else "-", "-"],
+            input=data,
+            timeout=SECONDS,
+            limit=LARGEST,
+        )
+        return None if result.code else b64decode(result.stdout.encode("ascii"))
+
+    def require(self) -> None:
+        """``ResourceError`` without the program, or for a user who may not read the host's key."""
+        why, _ = self._door.lacking(PROGRAM)
+        if why:
+            raise ResourceError(
+                why,
+                kind="resource.command",
+                hint="encrypted credentials need systemd 250 or newer",
+            )
+        if os.geteuid() != 0:
+            raise ResourceError(
+                "only root may read and write encrypted credentials",
+                kind="resource.credential",
+                hint="use become for the host, or connect as root",
+            )
 
 
 class Credentials(CredentialReader):

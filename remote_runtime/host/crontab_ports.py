@@ -1,14 +1,35 @@
 """The interfaces through which a state type reads and installs crontabs (target); see ``ports``."""
 
-from typing import Optional
+import os
+from typing import TYPE_CHECKING, Callable, Optional
+
+from remote_runtime.errors import ResourceError
+
+if TYPE_CHECKING:
+    from remote_runtime.host.account_reader import AccountReader
+    from remote_runtime.system.process.crontabs import Crontabs as Door
 
 
 class CrontabReader(object):
-    """Reads the crontabs of users."""
+    """Reads the crontabs of users, through the door to them: the machine's own, or that of an
+    overlay."""
+
+    def __init__(self, door: "Callable[[], Door]", accounts: "AccountReader") -> None:
+        self._find_door, self._accounts = door, accounts
 
     def text(self, user: str) -> Optional[str]:
         """The crontab of a user, None for none; bytes beyond UTF-8 are surrogates."""
-        raise NotImplementedError
+        self.require_own(user)
+        return self._find_door().text(user)
+
+    def require_own(self, user: str) -> None:
+        """``ResourceError`` for the crontab of another user, which only root may read."""
+        if os.geteuid() != 0 and self._accounts.uid(user) != os.geteuid():
+            raise ResourceError(
+                "only root may read the crontab of another user, %s" % user,
+                kind="resource.cron",
+                hint="use become for the host, or connect as %s" % user,
+            )
 
 
 class Crontabs(CrontabReader):

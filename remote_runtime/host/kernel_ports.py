@@ -1,29 +1,61 @@
 """The ports to the kernel and to reboots (target). See ``ports`` for what all have in common."""
 
-from typing import TYPE_CHECKING, Sequence
+import os
+from typing import TYPE_CHECKING, Callable, Optional, Sequence
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.process.processes import boot
 
 if TYPE_CHECKING:
+    from remote_runtime.context import Context
+    from remote_runtime.system.kernel.parameters import Kernel as Door
     from remote_runtime.system.kernel.settings import Setting
 
 
 class KernelReader(object):
-    """Reads the parameters and modules of the kernel. A ``key`` is a path below /proc/sys."""
+    """Reads the parameters and modules of the kernel, through the door to it: the machine's own, or
+    that of an overlay. A ``key`` is a path below /proc/sys."""
+
+    def __init__(self, door: "Callable[[], Door]") -> None:
+        self._find_door = door
+
+    @property
+    def _door(self) -> "Door":
+        return self._find_door()
 
     def value(self, key: str) -> str:
         """The value that a parameter has now. ``ResourceError`` for an unknown one."""
-        raise NotImplementedError
+        found = self._door.value(key)
+        if found is None:
+            raise self._unknown(key)
+        return found
 
     def is_known(self, key: str) -> bool:
         """Whether the kernel has a parameter."""
-        raise NotImplementedError
+        return self._door.value(key) is not None
 
     def is_loaded(self, module: str) -> bool:
         """Whether the kernel has a module, loaded or built in."""
-        raise NotImplementedError
+        return self._door.is_loaded(module)
 
     def settings(self) -> "Sequence[Setting]":
         """The settings of all files for sysctl, in the order of a start: the last one wins."""
-        raise NotImplementedError
+        return self._door.settings()
+
+    def _unknown(self, key: str) -> ResourceError:
+        from difflib import get_close_matches
+
+        from remote_runtime.system.kernel.settings import name_of
+
+        near = get_close_matches(os.path.basename(key), self._door.names_beside(key), 1)
+        nearest = os.path.join(os.path.dirname(key), near[0]) if near else ""
+        hint = "did you mean %s?" % name_of(nearest) if near else ""
+        return ResourceError(
+            "the kernel has no parameter %s" % name_of(key),
+            kind="resource.sysctl.unknown",
+            hint=hint
+            or "load the module that has it in an earlier resource, or set ignore_unknown: true",
+        )
 
 
 class Kernel(KernelReader):
@@ -42,22 +74,59 @@ class Kernel(KernelReader):
         raise NotImplementedError
 
 
+class PlannedReboot(object):
+    """In a preview: the resource that would reboot the host first, by its index and ID."""
+
+    def __init__(self, context: "Context") -> None:
+        self.index: Optional[int] = None
+        self.by = ""
+
+
 class RebootReader(object):
     """Knows of the reboot of this run: there is one at most. In a preview that is the first one
     that is planned."""
 
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+
     def unsupported(self) -> str:
         """Why the host cannot be rebooted in a run, or ""."""
-        raise NotImplementedError
+        return "" if boot() else "this system does not report its boot ID"
 
     def is_done(self) -> bool:
         """Whether the run goes on behind the reboot that this resource has asked for."""
-        raise NotImplementedError
+        done = self._context.boot
+        return done is not None and done.cause == self._context.position
 
     def is_served(self, fired: bool) -> bool:
         """Whether the reboot of an earlier resource serves this one, whose trigger is a guard or a
         subscription that ``fired``. ``ResourceError`` if it was triggered behind that."""
-        raise NotImplementedError
+        context = self._context
+        done, planned = context.boot, context.one(PlannedReboot)
+        if self.is_done():
+            return False
+        if done is not None:
+            if fired and done.knows(context.fired):
+                return True
+        elif planned.index is None:
+            return False
+        else:
+            context.suppose("%s would have rebooted the host first" % planned.by)
+            if not self._has_fired_behind(planned.index):
+                return True
+        raise ResourceError(
+            "the host was already rebooted in this run, and this reboot was triggered later",
+            kind="resource.reboot",
+            hint="push again",
+        )
+
+    def _has_fired_behind(self, index: int) -> bool:
+        """Whether something that fires it has its turn behind that of another."""
+        return any(
+            peer.index >= index and reference in (peer.id, "%s#%s" % (peer.type, peer.alias))
+            for reference in self._context.fired
+            for peer in self._context.peers(reference.partition("#")[0])
+        )
 
 
 class Reboots(RebootReader):

@@ -1,4 +1,4 @@
-"""What becomes of mounts, the same on the machine and on the overlay (target).
+"""The port to what is mounted, with what is the same on the machine and on the overlay (target).
 
 ``Mounts`` looks whether something can be done and names the program; the machine runs it, and the
 overlay records the outcome.
@@ -6,20 +6,54 @@ overlay records the outcome.
 
 import os
 import stat
-from typing import List, Optional, Sequence
+from typing import Callable, List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import mount_ports
 from remote_runtime.host.file_ports import FileReader
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import Entry
-from remote_runtime.system.kernel.mounts import MountEntry
+from remote_runtime.system.kernel.mounts import MountEntry, MountTable
 
 _KIND = "resource.mount"
 
 
-class Mounts(mount_ports.Mounts):
-    """The rules; an implementation reads, and performs what they come to."""
+class MountReader(object):
+    """Reads what is mounted, and the table of file systems, through the door to them: the machine's
+    own, or that of an overlay."""
+
+    def __init__(self, door: Callable[[], MountTable]) -> None:
+        self._find_door = door
+
+    @property
+    def _door(self) -> MountTable:
+        return self._find_door()
+
+    def table(self) -> str:
+        """The text of fstab, "" where there is none."""
+        return self._door.table()
+
+    def at(self, point: str) -> Optional[MountEntry]:
+        """What is mounted on top at a path, None for nothing."""
+        return self._door.at(point)
+
+    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
+        """Whether what is mounted is what an entry has, whatever their options."""
+        return self._door.is_source(mounted, wanted)
+
+    def is_swap(self, device: str) -> bool:
+        """Whether the host swaps to a device or file."""
+        return self._door.is_swap(device)
+
+    def is_stale(self) -> bool:
+        """Whether systemd has read the table of file systems before it was changed."""
+        return self._door.is_stale()
+
+
+class Mounts(MountReader):
+    """Mounts and unmounts file systems. Only root may; the table is not changed.
+
+    An implementation performs what the rules here come to.
+    """
 
     files: FileReader
 
@@ -55,15 +89,25 @@ class Mounts(mount_ports.Mounts):
 
     # -- what types call --------------------------------------------------------------------------
 
+    def refresh(self) -> None:
+        """Read what is mounted, and the table, again: others change them, too."""
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        """Have systemd read the table of file systems again."""
+        raise NotImplementedError
+
     def require_mountable(self, entry: Entry) -> None:
-        """See the base class."""
+        """``ResourceError`` for what keeps an entry from being mounted, as far as that can be seen
+        before its mount point is made."""
         _require_root()
         self._require_source(entry)
         if self.files.stat(entry.point) is not None:
             self._require_point(entry)
 
     def mount(self, entry: Entry) -> None:
-        """See the base class."""
+        """Mount what an entry has, on its mount point, which must exist. Undone if somebody else
+        mounts something there at the same time."""
         _require_root()
         self._require_source(entry)
         self._require_point(entry)
@@ -78,7 +122,7 @@ class Mounts(mount_ports.Mounts):
         self._mounts(entry)
 
     def remount(self, now: MountEntry, entry: Entry) -> None:
-        """See the base class."""
+        """Give what is mounted the options of an entry."""
         _require_root()
         wanted = fstab.for_kernel(entry.options)
         binds = fstab.is_binding(entry.options)
@@ -95,7 +139,7 @@ class Mounts(mount_ports.Mounts):
         self._remounts(now, entry)
 
     def unmount(self, now: MountEntry) -> None:
-        """See the base class."""
+        """Unmount it. Refused while something uses it, or is mounted below it."""
         _require_root()
         inside = self._inside(now.point)
         if inside:
@@ -111,7 +155,7 @@ class Mounts(mount_ports.Mounts):
         self._unmounts(now)
 
     def swap_on(self, device: str, options: str) -> None:
-        """See the base class."""
+        """Use a device or file, which is made for it, as swap space."""
         _require_root()
         self._require_device(device)
         words = [w for w in fstab.for_kernel(options) if w not in ("sw", "rw", "ro")]
@@ -120,7 +164,7 @@ class Mounts(mount_ports.Mounts):
         self._swaps(device, True)
 
     def swap_off(self, device: str) -> None:
-        """See the base class."""
+        """Use it as swap space no longer."""
         _require_root()
         self._perform(["swapoff", device])
         self._swaps(device, False)

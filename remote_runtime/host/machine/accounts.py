@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ContextManager, Iterator, List, Sequence
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
-from remote_runtime.host.machine.account_reader import AccountReader
 from remote_runtime.host.machine.files import Files
 from remote_runtime.system.account_files import User
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _PATIENCE = 5.0  # seconds that processes have to end
 
 
-class Accounts(AccountReader, accounts.Accounts):
+class Accounts(accounts.Accounts):
     """Runs the programs of the host."""
 
     def __init__(self, door: "Door", files: Files, programs: "Commands") -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Callable, List, NoReturn, Optional, Sequence, 
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import checkouts as port
-from remote_runtime.host import file_ports, ports
+from remote_runtime.host import file_ports
 from remote_runtime.host.checkouts import (
     BRANCH,
     COMMIT,
@@ -20,6 +20,7 @@ from remote_runtime.host.checkouts import (
 from remote_runtime.host.machine import git
 
 if TYPE_CHECKING:
+    from remote_runtime.host.account_reader import AccountReader
     from remote_runtime.host.file_ports import FileReader, Node
     from remote_runtime.host.machine.files import Files
     from remote_runtime.system.process.commands import Commands, Result
@@ -300,7 +301,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def __init__(
         self,
         files: "Files",
-        accounts: ports.AccountReader,
+        accounts: "AccountReader",
         door: "Commands",
         tell: Callable[[str], object],
     ) -> None:
@@ -474,7 +475,7 @@ def require_removable(reader: CheckoutReader, path: str, force: bool) -> None:
 
 
 def new_attributes(
-    files: "FileReader", accounts: ports.AccountReader, path: str, source: Source
+    files: "FileReader", accounts: "AccountReader", path: str, source: Source
 ) -> Tuple[int, int, int]:
     """Mode, owner and group of a new checkout; ``OURS`` for those of the run. An empty directory
     keeps what it has."""

@@ -26,15 +26,15 @@ def reader(
         if name in ("accounts", "commands", "kernel"):
             return _reader_of(name, doors)
         if name == "mounts":
-            from remote_runtime.host.machine import mounts
+            from remote_runtime.host import mounts
 
             return mounts.MountReader(lambda: doors.mounts)
         if name == "checkouts":
             return _checkout_reader(doors)
         if name == "crontabs":
-            from remote_runtime.host.machine import crontabs
+            from remote_runtime.host import crontab_ports
 
-            return crontabs.CrontabReader(lambda: doors.crontabs, made.accounts)
+            return crontab_ports.CrontabReader(lambda: doors.crontabs, made.accounts)
         if name == "credentials":
             return _credential_reader(doors)
         if context is None:
@@ -42,13 +42,13 @@ def reader(
         if name == "downloads":
             return _download_reader(context, doors)
         if name == "conditions":
-            from remote_runtime.host.machine import conditions
+            from remote_runtime.host import conditions
 
-            return conditions.ConditionReader(context, made)
+            return conditions.ConditionReader(context, made.files, lambda: made.commands)
         if name == "units" and planned is not None:
             from remote_runtime.host.overlay import units
 
-            return units.UnitReader(planned, context)
+            return units.UnitReader(lambda: planned, context)
         return _part(context, name, changing=False)
 
     made = HostReader(FileReader(doors.files), part)
@@ -58,16 +58,16 @@ def reader(
 def _reader_of(name: str, doors: "Union[Context, HostOverlay]") -> Any:
     """A port that many types read."""
     if name == "accounts":
-        from remote_runtime.host.machine import account_reader
+        from remote_runtime.host import account_reader
 
         return account_reader.AccountReader(doors.accounts)
     if name == "commands":
-        from remote_runtime.host.machine import commands
+        from remote_runtime.host import command
 
-        return commands.CommandReader(doors.commands, doors.files, doors.accounts)
-    from remote_runtime.host.machine import kernel
+        return command.CommandReader(doors.commands, doors.files, doors.accounts)
+    from remote_runtime.host import kernel_ports
 
-    return kernel.KernelReader(lambda: doors.kernel)
+    return kernel_ports.KernelReader(lambda: doors.kernel)
 
 
 def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
@@ -88,9 +88,9 @@ def _credential_reader(doors: "Union[Context, HostOverlay]") -> Any:
         from remote_runtime.host.overlay import credentials as planned
 
         return planned.CredentialReader(doors)
-    from remote_runtime.host.machine import credentials
+    from remote_runtime.host import credential_ports
 
-    return credentials.CredentialReader(FileReader(doors.files), doors.commands)
+    return credential_ports.CredentialReader(FileReader(doors.files), doors.commands)
 
 
 def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -> Any:
@@ -162,7 +162,7 @@ def _rare_part(context: "Context", paths: files.Files, *, host: Host, name: str)
     if name == "conditions":
         from remote_runtime.host.machine import conditions
 
-        return conditions.Conditions(context, host)
+        return conditions.Conditions(context, paths, lambda: host.commands)
     if name == "crontabs":
         from remote_runtime.host.machine import crontabs
 
@@ -177,9 +177,10 @@ def _rare_part(context: "Context", paths: files.Files, *, host: Host, name: str)
 def _part(context: "Context", name: str, changing: bool) -> Any:
     """A port that few types use."""
     if name == "reboots":
+        from remote_runtime.host import kernel_ports
         from remote_runtime.host.machine import reboots
 
-        return reboots.Reboots(context) if changing else reboots.RebootReader(context)
+        return reboots.Reboots(context) if changing else kernel_ports.RebootReader(context)
     if name == "resources":
         return list(context.resources())
     if name == "contents":
@@ -187,9 +188,10 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
 
         return contents.Contents(context)
     if name == "units":
+        from remote_runtime.host import ports
         from remote_runtime.host.machine import units
 
-        return units.Units(context) if changing else units.UnitReader(context)
+        return units.Units(context) if changing else ports.UnitReader(context)
     if name == "lists":
         from remote_runtime.packages import list_refresh
 

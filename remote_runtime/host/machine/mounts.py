@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import mount_ports, mounts
-from remote_runtime.system.kernel.fstab import Entry
+from remote_runtime.host import mounts
 from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
 from remote_runtime.system.paths import is_within
 
@@ -13,38 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.machine.commands import Commands
 
 
-class MountReader(mount_ports.MountReader):
-    """Reads through the door to the mounts: the machine's own, or that of an overlay."""
-
-    def __init__(self, door: Callable[[], MountTable]) -> None:
-        self._find_door = door
-
-    @property
-    def _door(self) -> MountTable:
-        return self._find_door()
-
-    def table(self) -> str:
-        """See the base class."""
-        return self._door.table()
-
-    def at(self, point: str) -> Optional[MountEntry]:
-        """See the base class."""
-        return self._door.at(point)
-
-    def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """See the base class."""
-        return self._door.is_source(mounted, wanted)
-
-    def is_swap(self, device: str) -> bool:
-        """See the base class."""
-        return self._door.is_swap(device)
-
-    def is_stale(self) -> bool:
-        """See the base class."""
-        return self._door.is_stale()
-
-
-class Mounts(MountReader, mounts.Mounts):
+class Mounts(mounts.Mounts):
     """Runs the programs of the host. ``forget`` drops what is open of the file systems."""
 
     def __init__(

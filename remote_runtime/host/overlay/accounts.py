@@ -17,9 +17,8 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts
 from remote_runtime.host.accounts import Outcome
-from remote_runtime.host.machine.account_reader import AccountReader
+from remote_runtime.host.command import CommandReader
 from remote_runtime.host.machine.accounts import require_idle
-from remote_runtime.host.machine.commands import CommandReader
 from remote_runtime.host.overlay.files import Files
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system import account_files
@@ -30,7 +29,7 @@ _BESIDE = ("passwd-", "shadow-", "group-", "gshadow-", "subuid", "subgid", "subu
 _LIMIT = 5000  # paths of a home directory
 
 
-class Accounts(AccountReader, accounts.Accounts):
+class Accounts(accounts.Accounts):
     """Records what becomes of users and groups; no program is run."""
 
     def __init__(self, record: Record, files: Files, commands: CommandReader) -> None:

@@ -19,11 +19,11 @@ from remote_runtime.host.machine.checkouts import (
 )
 
 if TYPE_CHECKING:
+    from remote_runtime.host.account_reader import AccountReader
     from remote_runtime.host.file_ports import Node
     from remote_runtime.host.overlay.commands import Commands
     from remote_runtime.host.overlay.files import Files
     from remote_runtime.host.overlay.record import Record
-    from remote_runtime.host.ports import AccountReader
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.system.process.commands import Result
 

@@ -11,14 +11,13 @@ from remote_runtime.effects import (
     below,
     everything,
 )
-from remote_runtime.host import ports
+from remote_runtime.host import command as port
 from remote_runtime.host.command import Command
-from remote_runtime.host.machine.commands import CommandReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.retries import ONCE, RetryPolicy
 
 
-class Commands(CommandReader, ports.Commands):
+class Commands(port.Commands):
     """Records that the changes of a program are unknown."""
 
     def __init__(self, record: Record) -> None:

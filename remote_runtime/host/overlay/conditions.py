@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
 from remote_runtime.host import conditions
 from remote_runtime.host.conditions import Condition, ConditionResult
-from remote_runtime.host.machine.conditions import ConditionReader
 from remote_runtime.host.overlay.record import Record
 
 if TYPE_CHECKING:
@@ -14,11 +13,11 @@ if TYPE_CHECKING:
     from remote_runtime.host.ports import HostReader
 
 
-class Conditions(ConditionReader, conditions.Conditions):
+class Conditions(conditions.Conditions):
     """Records that what is waited for will have come."""
 
     def __init__(self, context: "Context", host: "HostReader", record: Record) -> None:
-        super().__init__(context, host)
+        super().__init__(context, host.files, lambda: host.commands)
         self._record = record
 
     def wait(

@@ -8,7 +8,6 @@ from remote_runtime.effects import PathEffect
 from remote_runtime.host import credential_ports
 from remote_runtime.host.file_ports import FileReader
 from remote_runtime.host.machine.credentials import MODE
-from remote_runtime.host.machine.credentials import CredentialReader as MachineReader
 
 if TYPE_CHECKING:
     from remote_runtime.host.overlay.files import Files
@@ -34,7 +33,7 @@ class EncryptedContent(Content):
         raise Unknowable(_WHY)
 
 
-class CredentialReader(MachineReader):
+class CredentialReader(credential_ports.CredentialReader):
     """Knows the values of planned credentials; decrypts the others on the host."""
 
     def __init__(self, world: "HostOverlay") -> None:

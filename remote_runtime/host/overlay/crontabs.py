@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 from remote_runtime.content import Bytes
 from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty
 from remote_runtime.host import crontab_ports
-from remote_runtime.host.machine.crontabs import CrontabReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.process.crontabs import spool
 
 if TYPE_CHECKING:
-    from remote_runtime.host.machine.commands import CommandReader
-    from remote_runtime.host.ports import AccountReader
+    from remote_runtime.host.account_reader import AccountReader
+    from remote_runtime.host.command import CommandReader
 
 
-class Crontabs(CrontabReader, crontab_ports.Crontabs):
+class Crontabs(crontab_ports.Crontabs):
     """Records the file that the program would install; it is not run."""
 
     def __init__(

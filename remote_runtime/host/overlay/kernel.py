@@ -5,9 +5,8 @@ from typing import Optional
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, KernelEffect, Uncertainty, UnknownEffect
 from remote_runtime.host import kernel_ports
-from remote_runtime.host.machine.commands import CommandReader
+from remote_runtime.host.command import CommandReader
 from remote_runtime.host.machine.kernel import (
-    KernelReader,
     require_loadable,
     require_unloadable,
 )
@@ -17,7 +16,7 @@ from remote_runtime.system.kernel import parameters, rules, settings
 from remote_runtime.system.paths import is_within
 
 
-class Kernel(KernelReader, kernel_ports.Kernel):
+class Kernel(kernel_ports.Kernel):
     """Records changes; what the kernel would refuse may be known only by trying."""
 
     def __init__(self, record: Record, commands: CommandReader) -> None:

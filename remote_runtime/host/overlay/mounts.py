@@ -14,9 +14,8 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.host import mounts
+from remote_runtime.host.command import CommandReader
 from remote_runtime.host.file_ports import FileReader
-from remote_runtime.host.machine.commands import CommandReader
-from remote_runtime.host.machine.mounts import MountReader
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.kernel import fstab
 from remote_runtime.system.kernel.fstab import Entry
@@ -34,7 +33,7 @@ _ANY = (
 )  # fmt: skip
 
 
-class Mounts(MountReader, mounts.Mounts):
+class Mounts(mounts.Mounts):
     """Records what becomes of mounts; no program is run."""
 
     def __init__(self, record: Record, files: FileReader, commands: CommandReader) -> None:

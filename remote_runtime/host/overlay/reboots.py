@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
 from remote_runtime.host import kernel_ports
-from remote_runtime.host.machine.reboots import PlannedReboot, RebootReader
+from remote_runtime.host.kernel_ports import PlannedReboot
 from remote_runtime.host.overlay.post_reboot import RebootCoverage
 from remote_runtime.host.overlay.record import Record
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 
-class Reboots(RebootReader, kernel_ports.Reboots):
+class Reboots(kernel_ports.Reboots):
     """Records that what a boot makes anew is unknown."""
 
     def __init__(self, context: "Context", record: Record) -> None:

@@ -1,8 +1,8 @@
 """Units of a preview (target): what systemd would do is recorded, what it refuses fails."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
-from remote_runtime.host.machine import units
+from remote_runtime.host import ports
 from remote_runtime.host.overlay.record import Record
 
 if TYPE_CHECKING:
@@ -11,40 +11,30 @@ if TYPE_CHECKING:
     from remote_runtime.units.status import Status
 
 
-class UnitReader(units.UnitReader):
+class UnitReader(ports.UnitReader):
     """Reads the units of a host with planned changes."""
 
-    def __init__(self, world: "HostOverlay", context: "Context") -> None:
+    def __init__(self, world: "Callable[[], HostOverlay]", context: "Context") -> None:
         super().__init__(context)
         self._world, self._within = world, context.within
 
     def status(self, name: str) -> "Status":
         """See the base class."""
-        with self._within(self._world):
+        with self._within(self._world()):
             return super().status(name)
 
     def carries_run(self, name: str) -> bool:
         """See the base class."""
-        with self._within(self._world):
+        with self._within(self._world()):
             return super().carries_run(name)
 
 
-class Units(units.Units):
+class Units(UnitReader, ports.Units):
     """Records what becomes of units, and of the units and paths that they take along."""
 
     def __init__(self, record: Record, context: "Context") -> None:
-        super().__init__(context)
-        self._record, self._within = record, context.within
-
-    def status(self, name: str) -> "Status":
-        """See the base class."""
-        with self._within(self._record.world):
-            return super().status(name)
-
-    def carries_run(self, name: str) -> bool:
-        """See the base class."""
-        with self._within(self._record.world):
-            return super().carries_run(name)
+        super().__init__(lambda: record.world, context)
+        self._record = record
 
     def _act(self, verb: str, name: str) -> None:
         record = self._record

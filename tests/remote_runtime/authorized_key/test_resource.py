@@ -23,11 +23,11 @@ class ResourceTest(DirectoryTest):
         users = {"anna": self.anna}
         door = mock.patch("remote_runtime.system.accounts.Accounts.user", side_effect=users.get)
         logins = mock.patch(
-            "remote_runtime.host.machine.account_reader.AccountReader.logins",
+            "remote_runtime.host.account_reader.AccountReader.logins",
             return_value=["anna"],
         )
         uid = mock.patch(
-            "remote_runtime.host.machine.account_reader.AccountReader.uid",
+            "remote_runtime.host.account_reader.AccountReader.uid",
             return_value=os.geteuid(),
         )
         for patch in (door, logins, uid):

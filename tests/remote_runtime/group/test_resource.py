@@ -60,7 +60,7 @@ class GroupTest(DirectoryTest):
         """A group of the run's own user goes only by force."""
         self.assertIn("belongs to the group ops", self.refused("ops", ensure="absent")[0])
         group = item("group", "ops", properties={"ensure": "absent", "force": True})
-        with mock.patch("remote_runtime.host.machine.commands.CommandReader.require"):
+        with mock.patch("remote_runtime.host.command.CommandReader.require"):
             event = one(run(Resource, group, noop=True))
         self.assertEqual(event["noop_message"], "Would have removed the group")
 

@@ -7,14 +7,15 @@ from typing import Any, Callable, Dict, List, Tuple
 from remote_runtime.base import Action, ResourceType, State
 from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.command import of_command
+from remote_runtime.host.accounts import Accounts
+from remote_runtime.host.command import Commands, of_command
 from remote_runtime.host.crontab_ports import Crontabs
 from remote_runtime.host.file_ports import Files, NewAttributes
 from remote_runtime.host.kernel_ports import Kernel
 from remote_runtime.host.machine.machine import machine
-from remote_runtime.host.mount_ports import Mounts
+from remote_runtime.host.mounts import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.host.ports import Accounts, Commands, HostReader
+from remote_runtime.host.ports import HostReader
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry
 from remote_runtime.system.read_only import ReadOnly
@@ -33,6 +34,7 @@ READS = {
     *("value", "is_known", "is_loaded", "settings"),
     *("text", "require_own"),
     *("look", "holds"),  # guards of the user, which look in previews, too
+    *("require", "words", "require_movable"),
 }
 ENTRY = Entry("tmpfs", "/mnt", "tmpfs", "size=4k", "0", "0")
 MOUNTED = MountEntry("0:7", "/", "/mnt", ("rw",), "tmpfs", "tmpfs")

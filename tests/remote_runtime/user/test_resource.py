@@ -69,7 +69,7 @@ class UserTest(DirectoryTest):
             mock.patch("grp.getgrnam", lambda name: number("group", name)),
             mock.patch("grp.getgrgid", lambda gid: number("group", gid)),
             mock.patch("os.geteuid", return_value=0),
-            mock.patch("remote_runtime.host.machine.commands.CommandReader.require"),
+            mock.patch("remote_runtime.host.command.CommandReader.require"),
             mock.patch("remote_runtime.host.machine.accounts.processes", return_value=[]),
             mock.patch(
                 "remote_runtime.host.machine.accounts.Accounts._run", staticmethod(self.program)

@@ -1,56 +1,67 @@
-"""Reads users and groups (target)."""
+"""The port through which a state type reads users and groups (target). See ``ports``."""
 
 import os
-from typing import TYPE_CHECKING, List, Optional, Sequence
+from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
-from remote_runtime.host import ports
+from remote_runtime.changes import Missing
 
 if TYPE_CHECKING:
-    from remote_runtime.host.accounts import Entry
     from remote_runtime.system.account_files import Group, User
     from remote_runtime.system.accounts import Accounts as Door
 
+_CREATE = "create it in an earlier resource"
 
-class AccountReader(ports.AccountReader):
-    """Reads through the door to users and groups: the machine's own, or that of an overlay."""
+
+class AccountReader(object):
+    """Reads users and groups, of every database that the host uses, through the door to them: the
+    machine's own, or that of an overlay."""
 
     def __init__(self, door: "Door") -> None:
         self._door = door
 
     def uid(self, user: str) -> Optional[int]:
-        """See the base class."""
+        """The number of a user, None for an unknown one; digits are a number. Negative where the
+        push gives it."""
         return self._door.number("user", user)
 
     def gid(self, group: str) -> Optional[int]:
-        """See the base class."""
+        """The number of a group, None for an unknown one; digits are a number. Negative where the
+        push gives it."""
         return self._door.number("group", group)
 
+    def number(self, kind: str, name: str) -> int:
+        """The number of a user or group (``kind``); ``Missing`` for an unknown one."""
+        number = self.uid(name) if kind == "user" else self.gid(name)
+        if number is None:
+            raise Missing("%s %r does not exist" % (kind, name), hint=_CREATE)
+        return number
+
     def user(self, name: str) -> "Optional[User]":
-        """See the base class."""
+        """All that is kept of a user, None for an unknown one."""
         return self._door.user(name)
 
     def group(self, name: str) -> "Optional[Group]":
-        """See the base class."""
+        """All that is kept of a group, None for an unknown one."""
         return self._door.group(name)
 
     def user_name(self, uid: int) -> str:
-        """See the base class."""
+        """The user that has a number, "" where none has."""
         name = self._door.user_name(uid)
         # A number without a name is its own; a planned user may have given the number back.
         return name if name != str(uid) and self.uid(name) == uid else ""
 
     def group_name(self, gid: int) -> str:
-        """See the base class."""
+        """The group that has a number, "" where none has."""
         name = self._door.group_name(gid)
         return name if name != str(gid) and self.gid(name) == gid else ""
 
     def groups_of(self, user: str) -> List[str]:
-        """See the base class."""
+        """The supplementary groups of a user that are in the host's own file, sorted."""
         names = [group.name for group in self._door.groups() if user in group.members]
         return sorted(name for name in names if self._is_local("group", name))
 
     def logins(self) -> Sequence[str]:
-        """See the base class."""
+        """The users that must not be locked out: root, and who is logged in for this run."""
         numbers = {0, os.geteuid()}
         try:
             with open("/proc/self/loginuid", "rb") as file:
@@ -62,10 +73,11 @@ class AccountReader(ports.AccountReader):
         return [user.name for user in self._door.users() if user.uid in numbers]
 
     def login_keys(self) -> Sequence[str]:
-        """See the base class."""
+        """The SHA-256 fingerprints of the SSH key that the login of this run used, and of the CA
+        that signed it; none where it used no key."""
         return self._door.login_keys
 
-    def _all(self, kind: str) -> "Sequence[Entry]":
+    def _all(self, kind: str) -> "Sequence[Union[User, Group]]":
         return self._door.users() if kind == "user" else self._door.groups()
 
     def _is_local(self, kind: str, name: str) -> bool:
