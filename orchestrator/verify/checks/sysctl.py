@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from orchestrator.verify.expectation import Expectation, answer, equal
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _DEFAULT = "/etc/sysctl.d/99-ccm.conf"
 _END = "# end"
+_LIST = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)+|\d+-\d+")
 _LISTED = "systemd-analyze cat-config sysctl.d && if test -e %s; then cat %s; fi && echo && echo %s"
 _IN_FILE = "if test -e %s; then cat %s; fi && echo && echo %s"
 _LIVE = "sysctl -n %s"
@@ -100,8 +102,24 @@ def _means(found: str, wanted: str) -> bool:
 
 
 def _plain(word: str) -> str:
-    """A number as a decimal one."""
+    """A number as a decimal one, and a list of numbers as its ranges, in their order."""
+    if _LIST.fullmatch(word):
+        return _ranges(word)
     try:
         return str(int(word, 8 if word[:1] == "0" and word.isdigit() else 0))
     except ValueError:
         return word
+
+
+def _ranges(word: str) -> str:
+    """The ranges of a list such as ``80,81,443``, those that touch as one."""
+    found: list[list[int]] = []
+    for first, _, last in sorted(
+        (int(first), sign, int(last or first))
+        for first, sign, last in (part.partition("-") for part in word.split(","))
+    ):
+        if found and first <= found[-1][1] + 1:
+            found[-1][1] = max(found[-1][1], last)
+        else:
+            found.append([first, last])
+    return ",".join(f"{first}-{last}" for first, last in found)

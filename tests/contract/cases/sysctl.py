@@ -50,6 +50,18 @@ def text(world: World) -> Scenario:
     return Scenario(NAME, {"value": SECRET, "file": str(settings)}, breaks)
 
 
+def ports(world: World) -> Scenario:
+    """A list of numbers, which the kernel shows as ranges."""
+    now, settings = kernel(world, "22")
+    program = 'sed s/80,82,81,443/80-82,443/ "proc/sys/$2"\n'
+    world.program("sysctl", program)
+    breaks: dict[str, Callable[[], object]] = {
+        "value": lambda: now.write_text("80-81,443\n"),
+        "boot": lambda: settings.write_text(f"{NAME} = 80,443 # {SECRET}\n"),
+    }
+    return Scenario(NAME, {"value": "80,82,81,443", "file": str(settings)}, breaks)
+
+
 def at_boot_only(world: World) -> Scenario:
     """A parameter that the kernel does not have yet, for the next start."""
     _, settings = kernel(world, "1")
@@ -66,4 +78,4 @@ def absent(world: World) -> Scenario:
     return Scenario(NAME, properties, {"boot": lambda: settings.write_text(again)})
 
 
-SCENARIOS = (present, text, at_boot_only, absent)
+SCENARIOS = (present, text, ports, at_boot_only, absent)
