@@ -173,6 +173,9 @@ class Resource(StepStateType):
                 self._texts[key].apply(host, unit_texts.place_of(host, self._user))
             else:
                 verbs[self.done(key)](self._full)
+        unmasked = "masked" in diff and not diff.desired["masked"]
+        if unmasked and "unit" not in self._texts and not host.units.status(self._full).found:
+            self.require(None)  # the mask was all that there was
 
     def refreshed(self, found: Mapping[str, Any]) -> str:
         status: Status = found["systemd"]
