@@ -366,7 +366,8 @@ class StateType(object):
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
         """What ``ccm drift`` compares, if that is not the state: for a type that changes a part of
-        a file, what the part holds. Not called unless a type defines it."""
+        a file, what the part holds. Not called unless a type defines it, and then right after
+        ``read``."""
         return None
 
     def refresh(self, host: "Host") -> None:

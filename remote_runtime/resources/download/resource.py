@@ -24,6 +24,7 @@ class Resource(PathStateType):
 
     noun = "downloaded file"
     _checksum = ""  # that the file is to have, once it is known; in its canonical form
+    _found: Optional[Mapping[str, Any]] = None  # the state as it was read
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -39,6 +40,10 @@ class Resource(PathStateType):
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """See the base class."""
+        self._found = self._look(host)
+        return self._found
+
+    def _look(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -86,7 +91,7 @@ class Resource(PathStateType):
 
     def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """What the manifest says; what a server has is known in a push only."""
-        found = self.read(host) or {}
+        found = self._found or {}
         keys = [key for key in ("owner", "group", "mode", "checksum") if self._text(key)]
         return {key: found.get(key) for key in ["type", *keys]}
 

@@ -21,7 +21,7 @@ class Resource(FilePartStateType):
         if properties.get("edits") is None:
             kinds = [kind for kind in _NOUNS if properties.get(kind) is not None]
             self.noun = _NOUNS[kinds[0]] if kinds else "line"
-        self._found = b""
+        self._found: Optional[bytes] = None  # what the file holds, None for no file
         self._after: Optional[bytes] = None
         self._mode = _MODE
 
@@ -41,7 +41,7 @@ class Resource(FilePartStateType):
         """See the base class."""
         node = self._node(host)
         if node is None:
-            self._found, self._after = b"", self._edited(b"")
+            self._found, self._after = None, self._edited(b"")
             return None
         self._mode = node.mode
         self._found = self._content(host, node)
@@ -127,11 +127,10 @@ class Resource(FilePartStateType):
         from remote_runtime.resources.edit import rules
         from remote_runtime.resources.edit.document import Document
 
-        node = host.files.stat(self.name)
-        if node is None:
+        if self._found is None:
             return None
         try:
-            document = Document(self._content(host, node))
+            document = Document(self._found)
             parts = [rules.edit_of(one).part(document) for one in rules.specs_of(self.properties)]
         except ValueError as error:
             raise self._failure(str(error)) from error
@@ -145,7 +144,7 @@ class Resource(FilePartStateType):
         if self.properties.get("force") is not True:
             from remote_runtime.host.lockout import require_root_login
 
-            require_root_login(host, self.name, self._found, self._after)
+            require_root_login(host, self.name, self._found or b"", self._after)
         if diff.new:
             dangling = host.files.lstat(self.name) is not None
             path = host.files.real(self.name) if dangling else self.name

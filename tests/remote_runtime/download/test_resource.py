@@ -10,6 +10,7 @@ from typing import Any, Dict
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.downloads import response_body
 from remote_runtime.item import Item
+from remote_runtime.registry import Registry
 from remote_runtime.resources.download.resource import Resource
 from tests.remote_runtime.archive import server
 from tests.remote_runtime.archive.server import Web, content
@@ -63,6 +64,16 @@ class DownloadTest(DirectoryTest):
         return self.web.url(path)
 
     # -- what is there then -----------------------------------------------------------------------
+
+    def test_what_a_turn_leaves(self) -> None:
+        """What is remembered of a turn is what it found, without another look."""
+        self.write("dl/tool", DATA)
+        resource = Registry(context()).create(self.download(checksum=SUM))
+        before = resource.drift_state() or {}
+        self.assertEqual(before["checksum"], "sha256:" + SUM)
+        resource.state_left = resource.observe()
+        self.write("dl/tool", b"other")
+        self.assertEqual(resource.drift_state(), before)
 
     def test_once(self) -> None:
         """A file is downloaded with its attributes, and then nothing is asked for."""

@@ -163,6 +163,17 @@ class EditTest(DirectoryTest):
         self.write("a", b"y\n")
         self.assertNotEqual(resource.drift_state(), before)
 
+    def test_what_a_turn_leaves(self) -> None:
+        """What is remembered of a turn is the part that it found, without another look."""
+        from remote_runtime.registry import Registry
+
+        path = self.write("a", b"x\ny\n")
+        resource = Registry(context()).create(item("edit", path, properties={"line": "x"}))
+        before = resource.drift_state()
+        resource.state_left = resource.observe()
+        self.write("a", b"y\n")
+        self.assertEqual(resource.drift_state(), before)
+
     def test_status(self) -> None:
         """With a name only, it tells whether the file is there."""
         for name, ensure in (("a", "present"), ("no", "absent")):
