@@ -134,7 +134,7 @@ class FileReader(object):
         if node is None or node.kind != "file":
             why = "it is not a regular file" if node is not None else "it does not exist"
             raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
-        return self._door.read(path, limit, follow=True)
+        return self._door.read(path, limit, follow=True, known=node)
 
     def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
         """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal.

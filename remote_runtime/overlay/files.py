@@ -274,6 +274,12 @@ class OverlayFiles(ReadOnly, Files):
         found = self._read(path, False)
         return found.node.content if found.node is not None else None
 
+    def read(
+        self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
+    ) -> bytes:
+        """See the base class; what was found may be planned."""
+        return super().read(path, limit, follow)
+
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:
         return self.reader(path, follow)()
 

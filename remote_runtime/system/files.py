@@ -116,7 +116,7 @@ class Files(object):
         try:
             place = self.walker.place(path, follow=True)
             place.admit(_found(place))
-            if place.by is not None and not _is_there(place):
+            if place.by is not None and self.status_at(place) is None:
                 raise dangling_link_error(place.by, place.path)
             return place.path
         except OSError as error:
@@ -247,8 +247,17 @@ class Files(object):
         except OSError as error:
             raise failure(doing, path, error) from error
 
-    def read(self, path: str, limit: int, follow: bool = False) -> bytes:
-        """The content of a file; ``ResourceError`` for one of more than ``limit`` bytes."""
+    def read(
+        self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
+    ) -> bytes:
+        """The content of a file; ``ResourceError`` for one of more than ``limit`` bytes.
+
+        ``known`` is what was just found there.
+        """
+        if known is not None and known.size <= min(limit, BLOCK):
+            latest = self.walker.read_latest(path, known.size, known.identity)
+            if latest is not None:
+                return latest
         data = b""
         for block in self.blocks(path, follow):
             data += block
@@ -563,15 +572,6 @@ def _found(place: Place) -> os.stat_result:
         return os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
     except FileNotFoundError:
         return place.directory.found
-
-
-def _is_there(place: Place) -> bool:
-    """Whether something is at a place, if only a symlink."""
-    try:
-        os.stat(place.name, dir_fd=place.directory.descriptor, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _rename_back(place: Place, old: Place) -> None:

@@ -67,7 +67,9 @@ class FakePaths(Files):
         text = self.texts.get(path) or ""
         return text[2:] if text.startswith("->") else ""
 
-    def read(self, path: str, limit: int, follow: bool = False) -> bytes:
+    def read(
+        self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
+    ) -> bytes:
         return (self.texts[self._leads_to(path)] or "").encode()
 
     def blocks(self, path: str, follow: bool = False) -> Generator[bytes, None, None]:

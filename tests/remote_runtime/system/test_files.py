@@ -175,6 +175,18 @@ class LastingTest(DirectoryTest):
         self.assertEqual(sync.call_count, 1)
 
 
+class FoundFileTest(DirectoryTest):
+    def test_a_file_that_was_just_found(self) -> None:
+        """It is read where it was found, and looked up again only if it has changed."""
+        files, path = Files(), self.write("f", b"content")
+        known = files.status(path, follow=True)
+        with unittest.mock.patch.object(files.walker, "place", side_effect=AssertionError):
+            self.assertEqual(files.read(path, 10, True, known), b"content")
+        self.assertEqual(failure_of(files.read, path, 3, True, known).kind, "resource.file.size")
+        self.write("f", b"another")
+        self.assertEqual(files.read(path, 10, True, known), b"another")
+
+
 class LongPathTest(DirectoryTest):
     def test_a_link_that_goes_while_it_is_followed(self) -> None:
         """It is an error of the resource, and no defect."""
