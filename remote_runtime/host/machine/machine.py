@@ -132,8 +132,8 @@ def machine(
         if name == "mounts":
             from remote_runtime.host.machine import mounts
 
-            forget = context.files.walker.forget
-            return mounts.Mounts(lambda: context.mounts, paths, made.part("commands"), forget)
+            walker = context.files.walker
+            return mounts.Mounts(lambda: context.mounts, paths, made.part("commands"), walker)
         if name == "downloads":
             from remote_runtime.host.machine import downloads
 

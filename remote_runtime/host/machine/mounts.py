@@ -4,40 +4,50 @@ from typing import TYPE_CHECKING, Callable, List, Optional, Sequence
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import mounts
+from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.kernel.mounts import MountEntry, MountTable, users
+from remote_runtime.system.kernel.pinned import PinnedPaths
 from remote_runtime.system.paths import is_within
 
 if TYPE_CHECKING:
     from remote_runtime.host.file_ports import FileReader
     from remote_runtime.host.machine.commands import Commands
+    from remote_runtime.system.walk import Walker
 
 
 class Mounts(mounts.Mounts):
-    """Runs the programs of the host. ``forget`` drops what is open of the file systems."""
+    """Runs the programs of the host. ``walker`` has what is open of the file systems."""
 
     def __init__(
         self,
         door: Callable[[], MountTable],
         files: "FileReader",
         commands: "Commands",
-        forget: Callable[[], object],
+        walker: "Walker",
     ) -> None:
         super().__init__(door)
         self.files: FileReader = files
-        self._commands, self._forget = commands, forget
+        self._commands, self._walker = commands, walker
 
     def _perform(self, argv: Sequence[str]) -> None:
-        self._forget()  # an open directory would keep it busy, or lead below what is mounted
+        # An open directory would keep it busy, or lead below what is mounted.
+        self._walker.forget()
+        pinned = PinnedPaths(self._walker)
         try:
-            self._commands.run(argv)
+            self._commands.run(_pinned(argv, pinned))
+        except OSError as error:
+            raise failure("look at", argv[-1], error) from error
         except ResourceError as error:
             busy = users(argv[-1]) if argv[0] == "umount" else []
             if busy:
                 raise mounts.busy_error(argv[-1], busy) from error
-            lines = [line for line in error.output.strip().splitlines() if line.strip()]
-            message = "%s: %s" % (error.message, lines[0]) if lines else error.message
-            raise ResourceError(message, "resource.mount", error.hint, error.output) from error
+            output = pinned.named(error.output)
+            lines = [line for line in output.strip().splitlines() if line.strip()]
+            message = "%s: %s" % (pinned.named(error.message), lines[0]) if lines else error.message
+            raise ResourceError(message, "resource.mount", error.hint, output) from error
         finally:
+            pinned.close()
+            self._walker.forget()
             self._door.forget()
 
     def refresh(self) -> None:
@@ -58,3 +68,19 @@ class Mounts(mounts.Mounts):
     def reload(self) -> None:
         """See the base class."""
         self._commands.run(["systemctl", "daemon-reload"])
+
+
+def _pinned(argv: Sequence[str], pinned: PinnedPaths) -> List[str]:
+    """A call whose paths another user cannot lead elsewhere before the program gets there."""
+    if argv[0] == "umount":  # which what is open would keep busy
+        words = [*argv[:-1], pinned.within(argv[-1])]
+    elif argv[0] == "mount":
+        words = [*argv[:-2], *(pinned.of(one) if _is_path(one) else one for one in argv[-2:])]
+    else:
+        return list(argv)
+    # The program would make names of them again.
+    return words if words == list(argv) else [words[0], "--no-canonicalize", *words[1:]]
+
+
+def _is_path(word: str) -> bool:
+    return word.startswith("/") and not word.startswith("//")
