@@ -26,7 +26,7 @@ from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.run_directory import RunDirectory
-from orchestrator.studio.index.keeper import IndexKeeper
+from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.web.start import StudioOptions, assemble
 
 RESOURCES = 50

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     if args.graph:
         sys.stdout.write(loaded.graph())
     elif args.host:
-        from orchestrator.cli.host_page import host_page
+        from orchestrator.cli.host_values import host_page
 
         sys.stdout.write(host_page(loaded, args.host))
     else:

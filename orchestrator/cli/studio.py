@@ -12,7 +12,7 @@ from orchestrator.cli.studio_extra import require_studio
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from orchestrator.studio.plans.plan_shelf import PlanPolicy
+    from orchestrator.studio.plans.plan_cache import PlanPolicy
     from orchestrator.studio.sharing.webhook import WebhookTarget
     from orchestrator.studio.web.access import TrustedProxy
 
@@ -189,7 +189,7 @@ def _policy(args: argparse.Namespace) -> PlanPolicy:
     import os
 
     from orchestrator.plan_files.conditions import parse_conditions
-    from orchestrator.studio.plans.plan_shelf import PlanPolicy
+    from orchestrator.studio.plans.plan_cache import PlanPolicy
     from remote_runtime.errors import UsageError
 
     if args.approvals is not None and not args.signers:

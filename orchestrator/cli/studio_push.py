@@ -46,7 +46,7 @@ def main() -> int:
     """Carry out the order; the exit status is not 0 if something is wrong that was not said."""
     from orchestrator.cli.signals import programs_end_with_it
     from orchestrator.runs.push import push
-    from orchestrator.studio.plans.plan_shelf import problem_of
+    from orchestrator.studio.plans.plan_cache import problem_of
     from orchestrator.support.crash import describe_crash
     from remote_runtime.errors import CcmError
 

@@ -287,7 +287,7 @@ class ManifestData:
         """
         if not self._reads_answers:
             return []
-        from orchestrator.planning.site.undeclared import undeclared_everywhere
+        from orchestrator.planning.site.undeclared_lookups import undeclared_everywhere
 
         given = self._given
         later = [*given.data, *handed]

@@ -219,7 +219,7 @@ class Planner:
 
     def texts(self) -> Iterator[str]:
         """The texts of the site, as far as they are known: its expressions and local templates."""
-        from orchestrator.planning.site.texts import texts_of
+        from orchestrator.planning.site.expressions import texts_of
 
         for part in self._all():
             yield from texts_of(part.site)
@@ -302,7 +302,7 @@ class Planner:
             unreachable_files,
             unreachable_overrides,
         )
-        from orchestrator.planning.site.undeclared import undeclared_lookups
+        from orchestrator.planning.site.undeclared_lookups import undeclared_lookups
         from orchestrator.planning.site.unknown_data import unknown_overrides
         from orchestrator.planning.site.unknown_keys import misspelled_keys
 

@@ -11,7 +11,6 @@ from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
-from orchestrator.report.equal_texts import folded, normalized
 from orchestrator.report.grouping import ORDER
 from orchestrator.report.host_names import named
 from orchestrator.report.terminal.paragraphs import RetryOptions, limit_of
@@ -19,6 +18,7 @@ from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.totals import total_line
 from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.text_groups import folded, normalized
 from orchestrator.report.wording import end_reason, outcome_words
 
 MAX_BYTES = 64 << 20  # of all hosts together, in memory

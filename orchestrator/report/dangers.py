@@ -21,10 +21,10 @@ from orchestrator.plan_files.danger import (
     Danger,
 )
 from orchestrator.report.action_text import DOUBTS
-from orchestrator.report.equal_texts import without_host_name
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.text_groups import without_host_name
 from orchestrator.support.plain_text import one_line, visible
 
 MAX_GROUPS = 5_000  # listed one by one; the counters include the rest

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.store.saved_runs import ReportSource
-from orchestrator.report.equal_texts import normalized, without_host_name
+from orchestrator.report.text_groups import normalized, without_host_name
 
 FIRST, SECOND = "only in the first run", "only in the second run"
 OUTCOME, DESIRED = "outcome", "desired"

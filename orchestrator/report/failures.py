@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
-from orchestrator.report.equal_texts import without_host_name
 from orchestrator.report.grouping import ORDER, applied_by
 from orchestrator.report.run_collector import Entry, entry_of
+from orchestrator.report.text_groups import without_host_name
 from orchestrator.report.wording import end_reason
 
 if TYPE_CHECKING:

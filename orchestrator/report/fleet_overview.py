@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orchestrator.report.equal_texts import normalized
 from orchestrator.report.failures import Failures, SharedFailure
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.paragraphs import RetryOptions, in_one_line, paragraph
 from orchestrator.report.terminal.style import Style
+from orchestrator.report.text_groups import normalized
 from orchestrator.report.wording import end_reason
 from orchestrator.support.plain_text import one_line
 

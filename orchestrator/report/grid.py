@@ -12,12 +12,12 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 from orchestrator.report.dangers import Dangers
-from orchestrator.report.equal_texts import normalized, without_host_name
 from orchestrator.report.failures import SharedFailure, failures_of
 from orchestrator.report.grouping import grouping_key
 from orchestrator.report.run_collector import Entries, Entry, entry_of, is_reportable
 from orchestrator.report.terminal.paragraphs import RetryOptions
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
+from orchestrator.report.text_groups import normalized, without_host_name
 from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.report.wording import change_grouping_key, without_hashes
 

@@ -20,11 +20,11 @@ from orchestrator.fleet.outcome import (
 )
 from orchestrator.report.action_text import ChangeLine, Intent, intent, is_masked
 from orchestrator.report.durations import duration_text
-from orchestrator.report.equal_texts import normalized_value
 from orchestrator.report.host_names import fold
 from orchestrator.report.run_collector import DRIFTS, PROVENANCE, CheckResult, Entry
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.text_groups import normalized_value
 from orchestrator.support.plain_text import one_line
 from remote_runtime.item import SELECTION
 from remote_runtime.reporting.masking import MASKED

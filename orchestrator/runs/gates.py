@@ -58,7 +58,7 @@ def _gate(
 
         return CommandGate(word, seconds, about)
     from orchestrator.verify.gate import VerifyGate
-    from orchestrator.verify.members import VerifyContext
+    from orchestrator.verify.verify_hosts import VerifyContext
 
     hosts: dict[str, Any] = {host.name: host_itself(host) for host in targets.hosts}
     connector: Any = targets.connector

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from inventory import Host
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.verify.host_check import HostOutcome
-    from orchestrator.verify.members import VerifyContext
+    from orchestrator.verify.verify_hosts import VerifyContext
 
 KIND = "rollout.verify"
 
@@ -35,7 +35,7 @@ class VerifyGate:
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
         """Check every host of the wave that is healthy so far."""
         from orchestrator.verify.host_check import verify_all
-        from orchestrator.verify.members import Member
+        from orchestrator.verify.verify_hosts import Member
 
         members = [Member(self._hosts[result.host], self._means) for result in results]
         with contextlib.ExitStack() as stack:

@@ -11,11 +11,11 @@ from orchestrator.fleet.window import Window
 from orchestrator.support.plain_text import one_line
 from orchestrator.verify.derivation import Check, derive
 from orchestrator.verify.expectation import Observation, judge
-from orchestrator.verify.members import Member
 from orchestrator.verify.observation import ReadAll, observe
 from orchestrator.verify.pytest_run.backend import LiveBackend, as_host
 from orchestrator.verify.shell import Answer
 from orchestrator.verify.user_commands import answers
+from orchestrator.verify.verify_hosts import Member
 from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.reporting.masking import MASKED, Mask
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from orchestrator.verify.members import Member
+    from orchestrator.verify.verify_hosts import Member
     from remote_runtime.item import Item
 
 MARK = "ccm_hosts(pattern): run this test on these hosts only, such as web:&prod"

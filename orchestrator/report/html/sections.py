@@ -14,7 +14,6 @@ from typing import Any
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.dangers import NOTHING_KNOWN, VERBS
-from orchestrator.report.equal_texts import without_host_name
 from orchestrator.report.failures import SharedFailure
 from orchestrator.report.grid import Finding, Grid
 from orchestrator.report.grouping import ORDER, NotRun, not_run_resources
@@ -22,6 +21,7 @@ from orchestrator.report.host_names import fold
 from orchestrator.report.html.matrix import LETTERS, entry_record
 from orchestrator.report.terminal.paragraphs import next_steps, other_values, what_failed
 from orchestrator.report.terminal.verification import shared_failures, sum_of
+from orchestrator.report.text_groups import without_host_name
 from orchestrator.report.wording import listed, part_of, run_subject, run_word, variants_differ
 from orchestrator.verify.stored_results import stored_assessment
 

@@ -26,12 +26,12 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
-from orchestrator.report.equal_texts import normalized
 from orchestrator.report.failures import Failures
 from orchestrator.report.run_collector import entry_of
 from orchestrator.report.terminal.active_hosts import ActiveHosts
 from orchestrator.report.terminal.paragraphs import what_failed
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
+from orchestrator.report.text_groups import normalized
 from orchestrator.report.wording import UNCHANGED, host_line, shown_status
 from orchestrator.support.plain_text import one_line
 

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.report.equal_texts import normalized, normalized_value, without_host_name
 from orchestrator.report.grouping import Row
 from orchestrator.report.host_names import named
 from orchestrator.report.run_collector import Entry
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.text_groups import normalized, normalized_value, without_host_name
 from orchestrator.report.wording import (
     INDENT,
     brief_details,

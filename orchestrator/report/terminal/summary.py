@@ -8,7 +8,6 @@ from typing import TextIO
 
 from orchestrator.fleet import outcome
 from orchestrator.report.change_groups import ChangeList, by_manifest, heading
-from orchestrator.report.equal_texts import FINGERPRINT
 from orchestrator.report.failures import failures_of
 from orchestrator.report.fleet_overview import FEW_HOSTS, failures_first, idle_lines
 from orchestrator.report.grouping import (
@@ -24,6 +23,7 @@ from orchestrator.report.terminal.rows import DetailLevel, Rows
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.totals import total_lines
 from orchestrator.report.terminal.wrapping import wrapped
+from orchestrator.report.text_groups import FINGERPRINT
 from orchestrator.report.wording import (
     INDENT,
     counts,

@@ -17,11 +17,11 @@ from orchestrator.planning.resolved_manifest import resolved_manifest
 from orchestrator.runs.fleet_facts import show_hosts
 from orchestrator.runs.request import HostChoice
 from orchestrator.sources.archives import Archives
-from orchestrator.studio.design.closed_files import ClosedFiles
-from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import offline, types_for
+from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.forms import yaml_of
+from orchestrator.studio.design.protected_files import ClosedFiles
 from orchestrator.studio.problems import problem_text, refusal
 from orchestrator.studio.quiet_reporter import QuietReporter
 from orchestrator.support.state_directory import make_private

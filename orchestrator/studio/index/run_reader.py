@@ -24,11 +24,11 @@ from orchestrator.fleet.store.event_lines import LineReader
 from orchestrator.fleet.store.later_reports import FILE as LATER
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.history.run_names import owner_of
-from orchestrator.report.equal_texts import normalized
 from orchestrator.report.grid import Grid
 from orchestrator.report.grouping import ORDER, grouping_key
 from orchestrator.report.html.sections import outcome_of, sections_of
 from orchestrator.report.run_collector import Entry
+from orchestrator.report.text_groups import normalized
 from orchestrator.report.wording import brief_change, headline, is_hash, run_subject
 from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from orchestrator.studio.design.desk import Desk
 from orchestrator.studio.design.drafts import Draft
 from orchestrator.studio.design.findings import Finding, is_at
+from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.forms import Field, shown_of, yaml_of
 from orchestrator.studio.design.hidden_values import HiddenValues, type_of
 from orchestrator.studio.design.manifest_text import ManifestText

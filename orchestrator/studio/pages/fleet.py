@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from orchestrator.report.equal_texts import HOST, normalized
 from orchestrator.report.host_names import fold
+from orchestrator.report.text_groups import HOST, normalized
 from orchestrator.studio.index.host_state import (
     FINE,
     FLAPPING,
@@ -16,10 +16,10 @@ from orchestrator.studio.index.host_state import (
 )
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
+from orchestrator.studio.pages.outcome_labels import MARKS, fate_words
 from orchestrator.studio.pages.page import LONGEST, Page, Parameters, pager
 from orchestrator.studio.pages.run_filter import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
-from orchestrator.studio.pages.words import MARKS, fate_words
 
 COLUMNS = 30  # runs
 MOST_TROUBLED = 500  # hosts whose reasons are grouped

@@ -9,7 +9,7 @@ from orchestrator.studio.pages.compare import group_values
 from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.plan import plan_of, visible_plans
 from orchestrator.studio.pages.studio import Studio
-from orchestrator.studio.plans.plan_shelf import OpenPlan, PlanShelf, PlanSummary
+from orchestrator.studio.plans.plan_cache import OpenPlan, PlanShelf, PlanSummary
 
 GROUPS = 40  # on a page
 MAX_ROWS = 500  # differences of a group

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from itertools import chain
 from typing import Any, NamedTuple
 
-from orchestrator.report.equal_texts import HOST, normalized_value
+from orchestrator.report.text_groups import HOST, normalized_value
 from orchestrator.studio.index.reader import Row
+from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.studio import Studio, hosts_text, names_of, runs_by_number
-from orchestrator.studio.pages.words import MARKS
 
 MOST_FORMER = 1_000  # hosts
 MOST_RUNS = 50

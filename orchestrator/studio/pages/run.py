@@ -14,9 +14,9 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.index.run_reader import MOST_TROUBLED, at_work
 from orchestrator.studio.pages.fleet import host_filter
 from orchestrator.studio.pages.graph import DependencyGraph, Edge
+from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, pager
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
-from orchestrator.studio.pages.words import MARKS
 
 ROWS = 40  # hosts whose resources are read for one page
 MOST_TEXT = 4 << 20  # bytes of texts on a page

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from orchestrator.studio.index.reader import like
+from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import Page, Parameters
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
-from orchestrator.studio.pages.words import MARKS
 
 MOST = 50  # of each
 _TEXTS = """

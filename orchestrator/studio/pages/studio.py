@@ -12,9 +12,9 @@ from typing import NamedTuple
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.wording import listed
 from orchestrator.studio.index.host_slice import HostPlace
-from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader, Row
 from orchestrator.studio.index.run_reader import stamp_of
+from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError
 

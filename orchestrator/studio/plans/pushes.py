@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from orchestrator.fleet.checks.origin import ACTOR
-from orchestrator.studio.plans.plan_shelf import OpenPlan, PlanShelf
+from orchestrator.studio.plans.plan_cache import OpenPlan, PlanShelf
 from orchestrator.support.plain_text import one_line
 from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, SSH_PASSWORD
 from remote_runtime.errors import UsageError

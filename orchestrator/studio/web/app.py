@@ -31,7 +31,7 @@ from orchestrator.studio.pages.run import host_in_run_page, run_page
 from orchestrator.studio.pages.run_list import run_list_page
 from orchestrator.studio.pages.search import search_page
 from orchestrator.studio.pages.studio import Studio
-from orchestrator.studio.pages.visible import VisibleParts
+from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.web.access import Access, RoleError, address_of, has_token
 from orchestrator.studio.web.api import HistoryApi
 from orchestrator.studio.web.audit import AuditLog

@@ -13,8 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Scope
 
-from orchestrator.studio.design.desk import Fields
 from orchestrator.studio.design.drafts import Draft, Refused
+from orchestrator.studio.design.form_edits import Fields
 from orchestrator.studio.design.repository import Commit, commit
 from orchestrator.studio.pages.design import (
     Designer,
@@ -25,7 +25,7 @@ from orchestrator.studio.pages.design import (
     try_page,
 )
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
-from orchestrator.studio.pages.visible import VisibleParts
+from orchestrator.studio.pages.visibility import VisibleParts
 from orchestrator.studio.problems import problem_text
 from orchestrator.studio.web.access import Access
 from orchestrator.studio.web.access import address_of as browser_address

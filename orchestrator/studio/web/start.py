@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 from starlette.types import Scope
 
-from orchestrator.studio.design.desk import Desk
+from orchestrator.studio.design.form_edits import Desk
 from orchestrator.studio.design.trial import Previews
-from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
+from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.plan import PlanDesk
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
-from orchestrator.studio.plans.plan_shelf import PlanPolicy, PlanShelf
+from orchestrator.studio.plans.plan_cache import PlanPolicy, PlanShelf
 from orchestrator.studio.plans.pushes import Pushes
 from orchestrator.studio.sharing.feed import readable_runs, run_item
 from orchestrator.studio.sharing.inbox import KEEP, MOST_STORED, RunInbox

@@ -11,7 +11,7 @@ from testinfra.host import Host
 from orchestrator.verify.shell import Answer
 
 if TYPE_CHECKING:
-    from orchestrator.verify.members import Fleet, Member
+    from orchestrator.verify.verify_hosts import Fleet, Member
 
 
 class PendingCommand(BaseException):

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.support.plain_text import plain
-from orchestrator.verify.members import Fleet, VerifyContext
+from orchestrator.verify.verify_hosts import Fleet, VerifyContext
 from remote_runtime.errors import CcmError, UsageError
 
 if TYPE_CHECKING:

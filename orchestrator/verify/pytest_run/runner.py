@@ -76,9 +76,9 @@ def verify(
     import pytest
 
     from orchestrator.verify.host_check import HostOutcome, verify_all
-    from orchestrator.verify.members import Fleet, VerifyContext
     from orchestrator.verify.pytest_run import hostspecs
     from orchestrator.verify.pytest_run.collection import CheckPlugin
+    from orchestrator.verify.verify_hosts import Fleet, VerifyContext
 
     token = secrets.token_hex(8)
     means = VerifyContext(checkup.connector, checkup.planner, checkup.timeout)

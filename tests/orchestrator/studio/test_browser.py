@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from orchestrator.fleet.host.phases import Phase
-from orchestrator.studio.plans.plan_shelf import PlanPolicy
+from orchestrator.studio.plans.plan_cache import PlanPolicy
 from orchestrator.studio.web.server import listen, serve
 from orchestrator.studio.web.start import StudioOptions, assemble
 from tests.axe import axe_source, violations

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.manifest import load_site
+from orchestrator.planning.site.expressions import texts_of
 from orchestrator.planning.site.fact_references import hosts_read
-from orchestrator.planning.site.texts import texts_of
 
 GROUPS = {"all": ["a", "b", "c", "d"], "web": ["b", "c"], "db": ["d"]}
 

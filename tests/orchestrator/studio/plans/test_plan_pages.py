@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.plan_files.conditions import parse_conditions
 from orchestrator.plan_files.reader import parse_plan
-from orchestrator.studio.plans import plan_shelf
-from orchestrator.studio.plans.plan_shelf import PlanPolicy
+from orchestrator.studio.plans import plan_cache
+from orchestrator.studio.plans.plan_cache import PlanPolicy
 from tests.orchestrator.report.runs import START, Kept
 from tests.orchestrator.studio.history import SECOND, Site, three_runs, write_run
 from tests.orchestrator.studio.plans.planned import NAME, People, project_of, put_plan, studio_of
@@ -182,7 +182,7 @@ def test_a_plan_that_is_too_large_is_not_opened(
 ) -> None:
     """The list says so, and the page how to see it."""
     put_plan(root)
-    monkeypatch.setattr(plan_shelf, "MAX_RESULTS", 3)
+    monkeypatch.setattr(plan_cache, "MAX_RESULTS", 3)
     browser = studio_of(state, root).log_in()
     assert "more than 3 results of resources (ccm plan show change.plan shows it)" in words(
         browser, "/plans"

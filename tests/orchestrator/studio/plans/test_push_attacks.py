@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from orchestrator.plan_files.conditions import parse_conditions
-from orchestrator.studio.plans.plan_shelf import PlanPolicy
+from orchestrator.studio.plans.plan_cache import PlanPolicy
 from orchestrator.studio.web.users import UserFile
 from tests.orchestrator.studio.history import Site
 from tests.orchestrator.studio.plans.planned import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.studio.plans import pushes as of_pushes
-from orchestrator.studio.plans.plan_shelf import OpenPlan, PlanPolicy, PlanShelf
+from orchestrator.studio.plans.plan_cache import OpenPlan, PlanPolicy, PlanShelf
 from orchestrator.studio.plans.pushes import PlanPush, Pushes, environment_of
 from remote_runtime.errors import UsageError
 from tests.orchestrator.studio.plans.planned import NAME, command_of, project_of, put_plan

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.studio.index.keeper import IndexKeeper
 from orchestrator.studio.index.reader import IndexReader
+from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.pages.studio import RUN_COLUMNS
 from orchestrator.studio.sharing.feed import run_item
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget, signature, webhook_target

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from orchestrator.project.discovery import FILE as PROJECT_FILE
-from orchestrator.studio.design.desk import Desk
+from orchestrator.studio.design.form_edits import Desk
 
 _MOST_LOOKED_AT = 1 << 20  # bytes of a file
 _MOST_FILES = 5_000  # of a directory
