@@ -1,12 +1,15 @@
 """Refuses changes after which nobody could log in any more (target)."""
 
-from typing import Any, Dict, Mapping
+import base64
+from typing import Any, Dict, Mapping, Set
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
 
 _CLOSED = ("nologin", "false", "true")  # shells that let nobody in
 _SSHD = "/etc/ssh/sshd_config"
+_SUDO, _SUDO_DIRECTORY = "/etc/sudoers", "/etc/sudoers.d"
+_KEYS = "/.ssh/authorized_keys"
 
 
 def require_login(host: HostReader, user: str, what: str) -> None:
@@ -32,9 +35,90 @@ def require_key(host: HostReader, user: str, what: str) -> None:
         )
 
 
-def require_root_login(host: HostReader, path: str, before: bytes, after: bytes) -> None:
-    """``ResourceError`` where a new configuration of sshd no longer lets root in, and only root is
-    logged in for this run."""
+def may_matter(path: str) -> bool:
+    """Whether the login of a run may need a file."""
+    return path.endswith(_KEYS) or path == _SUDO or path.rpartition("/")[0] == _SUDO_DIRECTORY
+
+
+def require_access(host: HostReader, path: str, before: bytes, after: bytes) -> None:
+    """``ResourceError`` where new content of a file keeps the login of this run out: its key, its
+    rule of sudo, or a setting of sshd. No content stands for no file."""
+    _require_root_login(host, path, before, after)
+    if path.endswith(_KEYS):
+        _require_own_key(host, path, before, after)
+    elif path == _SUDO or path.rpartition("/")[0] == _SUDO_DIRECTORY:
+        _require_sudo(host, path, before, after)
+
+
+def _require_own_key(host: HostReader, path: str, before: bytes, after: bytes) -> None:
+    lost = _prints(before) - _prints(after)
+    for name in host.accounts.logins():
+        user = host.accounts.user(name)
+        if user is None or user.home.rstrip("/") + _KEYS != path:
+            continue
+        for used in host.accounts.login_keys():
+            if used in lost:
+                require_key(host, name, "removing the key %s" % used)
+
+
+def _prints(data: bytes) -> Set[str]:
+    """The fingerprints of the public keys in a file, as ``ssh-keygen -l`` shows them."""
+    from remote_runtime.lean.digest import sha256
+
+    found = set()
+    for word in data.split():
+        if word.startswith(b"AAAA"):
+            try:
+                digest = sha256(base64.b64decode(word)).digest()
+            except ValueError:
+                continue  # it is damaged
+            found.add("SHA256:" + base64.b64encode(digest).decode("ascii").rstrip("="))
+    return found
+
+
+def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> None:
+    files = host.files
+    below = files.entries(_SUDO_DIRECTORY) if files.stat(_SUDO_DIRECTORY) else []
+    paths = [_SUDO, *["%s/%s" % (_SUDO_DIRECTORY, name) for name in below if _is_read(name)]]
+    if path not in paths:
+        return
+    others = [one for one in paths if one != path and files.stat(one) is not None]
+    rest = [after, *[files.read(one) for one in others]]
+    for name in host.accounts.logins():
+        if host.accounts.uid(name) == 0:
+            continue
+        names = {name, "ALL", *["%" + group for group in host.accounts.groups_of(name)]}
+        if _lets(before, names) and not any(_lets(text, names) for text in rest):
+            what = "removing the last rule of sudo for it from %s" % path
+            require_login(host, name, what)
+
+
+def _is_read(name: str) -> bool:
+    """Whether sudo reads a file of its directory."""
+    return "." not in name and not name.endswith("~")
+
+
+def _lets(data: bytes, names: Set[str]) -> bool:
+    """Whether a line of a sudoers file is a rule for one of the users and groups, or for an alias
+    with one of them."""
+    known = set(names)
+    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
+    for line in lines:
+        if line.startswith("User_Alias"):
+            alias, _, users = line[len("User_Alias") :].partition("=")
+            if known & {user.strip() for user in users.split(",")}:
+                known.add(alias.strip())
+    rules = [line.partition("=") for line in lines if "=" in line and not line.startswith("#")]
+    for users, _, _ in rules:
+        words = users.replace(",", " ").split()[:-1]  # the last one is the host
+        if known & set(words) and not words[0].startswith(("Defaults", "User_Alias")):
+            return True
+    return False
+
+
+def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes) -> None:
+    """Where a new configuration of sshd no longer lets root in, and only root is logged in for this
+    run."""
     if path != _SSHD and not (path.startswith(_SSHD + ".d/") and path.endswith(".conf")):
         return
     if _refuses_root(before) or not _refuses_root(after):

@@ -52,6 +52,35 @@ def test_socket_in_place_of_the_server(ccm: Ccm, lab: Lab, host: Host) -> None:
     assert "stopping ssh.socket could lock out this run" in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize(
+    ("resource", "lost"),
+    [
+        ("file: [{/etc/sudoers.d/lab: {ensure: absent}}]", "the last rule of sudo"),
+        ("edit: [{/etc/sudoers.d/lab: {match: ^deploy, ensure: absent}}]", "the last rule of sudo"),
+        ("file: [{HOME/.ssh/authorized_keys: {ensure: absent}}]", "the key SHA256:"),
+        ("edit: [{HOME/.ssh/authorized_keys: {match: ^ssh, ensure: absent}}]", "the key SHA256:"),
+        ("file: [{HOME/.ssh: {ensure: directory, owner: deploy, group: deploy, mode: '0700',"
+         " purge: true}}]", "the key SHA256:"),
+    ],
+)  # fmt: skip
+def test_files_of_the_login(ccm: Ccm, lab: Lab, host: Host, resource: str, lost: str) -> None:
+    """The key and the rule of sudo that a push uses stay, in whatever type they are removed."""
+    inventory = lab.inventory(user="deploy", become=True)
+    site = "ccm:\n  resources:\n    - " + resource.replace("HOME", "/home/deploy") + "\n"
+    for options in (("--noop",), ()):
+        done = ccm.push(inventory, site, "-l", "web1", *options)
+        assert done.code == 1, done.output
+        said = " ".join(done.output.split())
+        assert f"removing {lost}" in said
+        assert "could lock out deploy" in said
+    if "purge" not in site:
+        forced = site.replace("absent}", "absent, force: true}")
+        assert ccm.push(inventory, forced, "-l", "web1", "--noop").code == 0
+    assert (
+        ccm.push(inventory, "ccm: {resources: [{exec: [{'true': {}}]}]}\n", "-l", "web1").code == 0
+    )
+
+
 def test_other_services(ccm: Ccm, lab: Lab, host: Host) -> None:
     """A service that the push did not come through is stopped without force."""
     host.write("/etc/systemd/system/other.service", "[Service]\nExecStart=sleep infinity\n")

@@ -142,9 +142,9 @@ class Resource(FilePartStateType):
             raise ResourceError("the content of %s is not known yet" % self.name)
         validate = str(self.properties.get("validate") or "")
         if self.properties.get("force") is not True:
-            from remote_runtime.host.lockout import require_root_login
+            from remote_runtime.host.lockout import require_access
 
-            require_root_login(host, self.name, self._found or b"", self._after)
+            require_access(host, self.name, self._found or b"", self._after)
         if diff.new:
             dangling = host.files.lstat(self.name) is not None
             path = host.files.real(self.name) if dangling else self.name

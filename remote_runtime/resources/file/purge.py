@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, List, Sequence, Set, Tuple
 
 from remote_runtime.base import Change
 from remote_runtime.errors import ResourceError
+from remote_runtime.resources.file.removal import require_access
 from remote_runtime.resources.file.tree import Entry, Walk, shown
 from remote_runtime.tasks import Task
 
@@ -62,6 +63,7 @@ def _removing(entry: Entry, message: str) -> Task:
         if kind == "directory":
             host.files.rmdir(entry.path)
         else:
+            require_access(host, entry.path)
             host.files.unlink(entry.path, kind)
 
     before = "present" if kind == "other" else kind

@@ -19,7 +19,7 @@ def tasks(
     if node is None:
         return [], []
     if node.kind != "directory":
-        return [removing(path)], []
+        return [removing(path, force=properties.get("force") is True)], []
     change = Change("ensure", "directory", "absent")
     if properties.get("force") is True:
 
@@ -44,13 +44,25 @@ def tasks(
     return [Task("Would have removed the directory", remove, [change])], unmet
 
 
-def removing(path: str) -> Task:
+def removing(path: str, force: bool = False) -> Task:
     """The removal of a path that is not a directory, or whose kind is not known."""
 
     def remove(host: "Host") -> None:
+        if not force:
+            require_access(host, path)
         host.files.unlink(path)
 
     return Task("Would have removed the file", remove, [Change("ensure", "present", "absent")])
+
+
+def require_access(host: "HostReader", path: str) -> None:
+    """``ResourceError`` where the login of this run needs the file."""
+    from remote_runtime.host import lockout
+
+    if lockout.may_matter(path):
+        node = host.files.stat(path)
+        known = node is not None and node.kind == "file"
+        lockout.require_access(host, path, host.files.read(path) if known else b"", b"")
 
 
 def _some(entries: List[str]) -> str:

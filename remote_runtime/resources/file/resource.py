@@ -232,7 +232,7 @@ class Resource(TaskStateType):
     def assumed(self, host: "HostReader") -> List[Task]:
         """See the base class."""
         if self.ensure == "absent":
-            return [removal.removing(self.name)]
+            return [removal.removing(self.name, force=self.properties.get("force") is True)]
         kept = any(self.properties.get(key) is None for key in _OWN)
         want = self._wanted(host, self.node(host, self.read(host)) if kept else None)
         if self.tree:
@@ -243,7 +243,7 @@ class Resource(TaskStateType):
         """See the base class."""
         node = self.node(host, found)
         if self.ensure == "absent":
-            return [removal.removing(self.name)]
+            return [removal.removing(self.name, force=self.properties.get("force") is True)]
         want = self._wanted(host, node)
         if self.tree:
             return [self._setting([], want)]

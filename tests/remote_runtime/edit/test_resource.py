@@ -4,7 +4,7 @@ from typing import Any, List
 from unittest import mock
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.lockout import require_root_login
+from remote_runtime.host.lockout import require_access
 from tests.remote_runtime.fakes import (
     ROOT,
     DirectoryTest,
@@ -293,7 +293,7 @@ class RootLoginTest(unittest.TestCase):
     def refused(self, before: bytes, after: bytes, path: str = "", **users: int) -> str:
         host: Any = type("Host", (), {"accounts": _Accounts(root=0, **users)})()
         try:
-            require_root_login(host, path or "/etc/ssh/sshd_config", before, after)
+            require_access(host, path or "/etc/ssh/sshd_config", before, after)
         except Exception as error:
             return str(error)
         return ""

@@ -1,0 +1,71 @@
+"""What a run may not take from its own login, judged by the files that let it in."""
+
+import unittest
+from typing import Any, Dict, List, Optional
+
+from remote_runtime.host.lockout import require_access
+
+RULE = b"deploy ALL=(ALL) NOPASSWD: ALL\n"
+OWN = "/etc/sudoers.d/own"
+
+
+class _Files(object):
+    def __init__(self, texts: Dict[str, bytes]) -> None:
+        self._texts = texts
+
+    def stat(self, path: str) -> Optional[str]:
+        return path if any(one.startswith(path) for one in self._texts) else None
+
+    def entries(self, path: str) -> List[str]:
+        return [one[len(path) + 1 :] for one in self._texts if one.startswith(path + "/")]
+
+    def read(self, path: str) -> bytes:
+        return self._texts[path]
+
+
+class _Accounts(object):
+    def logins(self) -> List[str]:
+        return ["root", "deploy"]
+
+    def uid(self, user: str) -> int:
+        return 0 if user == "root" else 1000
+
+    def groups_of(self, user: str) -> List[str]:
+        return ["web", "admins"]
+
+
+class SudoTest(unittest.TestCase):
+    def told(self, path: str, after: bytes, **texts: bytes) -> str:
+        """What is said of a change of ``path``, beside files of sudo: ``main`` and those of its
+        directory."""
+        files = {"/etc/sudoers.d/" + name.replace("_", "."): text for name, text in texts.items()}
+        files["/etc/sudoers"] = files.pop("/etc/sudoers.d/main", b"Defaults env_reset\n")
+        host: Any = type("Host", (), {"accounts": _Accounts(), "files": _Files(files)})()
+        try:
+            require_access(host, path, files.get(path, b""), after)
+        except Exception as error:
+            return str(error)
+        return ""
+
+    def test_last_rule(self) -> None:
+        """The last rule for the user, one of its groups or an alias is not removed."""
+        alias = b"User_Alias ADMINS = anna, deploy\nADMINS ALL = ALL\n"
+        for rule in (RULE, b"%admins ALL=(ALL) ALL\n", b"anna,deploy  ALL=ALL\n", alias):
+            for after in (b"", b"# " + RULE, b"anna ALL=ALL\n", b"Defaults:deploy x=y\n"):
+                told = self.told(OWN, after, own=rule)
+                self.assertIn("removing the last rule of sudo for it from %s" % OWN, told)
+                self.assertIn("could lock out deploy", told)
+        self.assertIn("from /etc/sudoers could", self.told("/etc/sudoers", b"", main=RULE))
+
+    def test_other_rules(self) -> None:
+        """A rule in another file is enough, unless sudo does not read that file."""
+        self.assertEqual(self.told(OWN, b"", own=RULE, other=RULE), "")
+        self.assertEqual(self.told(OWN, b"", own=RULE, main=b"%web ALL=(ALL) ALL\n"), "")
+        self.assertEqual(self.told(OWN, b"ALL ALL=ALL\n", own=RULE), "")
+        self.assertIn("lock out", self.told(OWN, b"", own=RULE, other_bak=RULE))
+
+    def test_what_lets_nobody_in(self) -> None:
+        """A file without a rule for the user, or that sudo does not read, may go."""
+        self.assertEqual(self.told(OWN, b"", own=b"anna ALL=ALL\n"), "")
+        self.assertEqual(self.told("/etc/sudoers.d/a.bak", b"", a_bak=RULE), "")
+        self.assertEqual(self.told("/etc/motd", b""), "")
