@@ -13,10 +13,13 @@ SELECT found.*, runs.id FROM (
     SELECT words, resources.name, run_texts.status, count(DISTINCT run) AS number, max(run) AS last,
         count(DISTINCT text) AS texts
     FROM run_texts JOIN resources USING (resource) JOIN texts USING (text)
-    WHERE text IN (SELECT text FROM texts WHERE words LIKE ? ESCAPE '\\' LIMIT 500)
+    WHERE text IN (SELECT text FROM texts WHERE words LIKE ? ESCAPE '\\'{own} LIMIT 500)
     GROUP BY resource, run_texts.status ORDER BY last DESC LIMIT ?
 ) AS found JOIN runs ON runs.run = found.last ORDER BY found.last DESC
 """
+_OWN = " AND text IN (SELECT text FROM changes)"
+"""Of the visible hosts: ``texts`` has those of all hosts."""
+
 _RUNS = f"""
 SELECT {RUN_COLUMNS} FROM runs
 WHERE id LIKE ? ESCAPE '\\' OR revision LIKE ? ESCAPE '\\' OR who LIKE ? ESCAPE '\\'
@@ -43,6 +46,6 @@ def search_page(studio: Studio, parameters: Parameters) -> Page:
             "hosts": rows(select.format("name, outcome", "hosts", "sort"), (pattern, MOST)),
             "resources": rows(select.format("name", "resources", "name"), (pattern, MOST)),
             "runs": rows(_RUNS, (pattern, pattern[1:], pattern, pattern, MOST)),
-            "texts": rows(_TEXTS, (pattern, MOST)),
+            "texts": rows(_TEXTS.format(own=_OWN if studio.is_part else ""), (pattern, MOST)),
         },
     )

@@ -319,3 +319,23 @@ def test_a_preview_reads_no_inventory(fleet: Site, state: Path) -> None:
         found = [one.read_text() for run in own for one in run.iterdir() if one.is_file()]
         told = " ".join([page, *found])
     assert not [name for name in FOREIGN if name in told]
+
+
+def test_results_of_other_hosts_hide_none_in_a_search(fleet: Site) -> None:
+    """A search finds the results of the own hosts, however many others have the same word."""
+
+    def fill(kept: Kept) -> None:
+        """More different results than a search looks at."""
+        for number in range(600):
+            kept.event("ora7", f"/etc/{number}", "failed", error=[f"quota {number}"])
+
+    write_run("20260921T190000Z-aaaaaaa", fill, "ora7")
+
+    def own(kept: Kept) -> None:
+        """One result that was stored before."""
+        kept.event("web1", "/etc/own", "failed", error=["quota of web1"])
+
+    write_run("20260920T190000Z-aaaaaaa", own, "web1")
+    fleet.parts.keeper.forget_pauses()
+    fleet.parts.keeper.refresh()
+    assert "quota of web1" in _browser(fleet, "wendy").get("/search?q=quota").text
