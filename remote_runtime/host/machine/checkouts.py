@@ -18,6 +18,7 @@ from remote_runtime.host.checkouts import (
     refused,
 )
 from remote_runtime.host.machine import git
+from remote_runtime.host.machine.shared_places import require_own_way
 
 if TYPE_CHECKING:
     from remote_runtime.host.account_reader import AccountReader
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Commands, Result
 
 _HEAD = "refs/ccm/checkout"
+_OWNER = "resource.git.owner"
 _EVERY = "*"  # no name of a branch
 _MAX_SHOWN = 3
 _ASKING = 60  # seconds for a question to a remote
@@ -133,9 +135,11 @@ class CheckoutReader(port.CheckoutReader):
         if os.geteuid() not in (0, node.uid):
             raise ResourceError(
                 "%s belongs to the user %d, and ccm runs as %d" % (path, node.uid, os.geteuid()),
-                kind="resource.git.owner",
+                kind=_OWNER,
                 hint="set become: true for this host, or push as the owner",
             )
+        if node.uid == 0:
+            require_own_way(self._files, path, _OWNER)
         config = self._files.lstat(os.path.join(path, ".git", "config"))
         for name, found in (("", node), (".git", inside), (".git/config", config)):
             if found is None:
@@ -144,14 +148,14 @@ class CheckoutReader(port.CheckoutReader):
             if found.uid != node.uid:
                 raise ResourceError(
                     "%s belongs to the user %d, and %s to %d" % (at, found.uid, path, node.uid),
-                    kind="resource.git.owner",
+                    kind=_OWNER,
                     hint="give all of the checkout to one user",
                 )
             shared = found.mode & stat.S_IWOTH or (found.mode & stat.S_IWGRP and found.gid != 0)
             if node.uid == 0 and shared:
                 raise ResourceError(
                     "%s can be changed by others than root, and git would run as root" % at,
-                    kind="resource.git.owner",
+                    kind=_OWNER,
                     hint="allow only root to write it, or give the checkout to a user",
                 )
 
@@ -494,6 +498,8 @@ def new_attributes(
         if known is None:
             raise _unknown("group", source.group)
         gid = known
+    if os.geteuid() == 0 and uid in (0, file_ports.OURS):
+        require_own_way(files, path, _OWNER)
     return mode, uid, gid
 
 
@@ -530,7 +536,7 @@ def _require_trusted(node: "Node", path: str, source: Source, uid: Optional[int]
     if _has_secrets(source) and node.uid != uid:
         raise ResourceError(
             "%s belongs to the user %d, who would get the credentials" % (path, node.uid),
-            kind="resource.git.owner",
+            kind=_OWNER,
             hint="set owner to that user if you trust it, or use another path",
         )
 

@@ -375,6 +375,18 @@ class CheckoutTest(DirectoryTest):
         os.chown(config, OTHER, -1)
         self.assertIn("belongs to the user 4711", self.refused())
 
+    @unittest.skipUnless(ROOT, "the checkout belongs to root")
+    def test_root_runs_git_in_no_directory_of_others(self) -> None:
+        """Who can replace a checkout of root could have git change another one."""
+        os.mkdir(self.path("home"))
+        self.app = self.path("home", "app")
+        self.both()
+        os.chown(self.path("home"), OTHER, OTHER)
+        self.assertIn("could replace %s while git runs as root" % self.app, self.refused())
+        shutil.rmtree(self.app)
+        self.assertIn("could replace %s while git runs as root" % self.app, self.refused())
+        self.assertEqual(os.listdir(self.path("home")), [])
+
     def test_a_clone_that_fails_leaves_nothing(self) -> None:
         """It is made next to its path and renamed only when it is whole."""
         broken = self.path("source", ".git", "objects")

@@ -1,0 +1,29 @@
+"""Where root runs no program, because another user could put something else there (target)."""
+
+import os
+from typing import TYPE_CHECKING
+
+from remote_runtime.errors import ResourceError
+from remote_runtime.system.walk import is_shared
+
+if TYPE_CHECKING:
+    from remote_runtime.host.file_ports import FileReader
+
+
+def require_own_way(files: "FileReader", path: str, kind: str) -> None:
+    """``ResourceError`` of a kind if a directory above a path lets others replace what is there."""
+    above = os.path.dirname(files.real(path))
+    while True:
+        node = files.stat(above)
+        if node is not None and is_shared(
+            node.uid, node.gid, mode=node.mode, path=above, sticky=True
+        ):
+            raise ResourceError(
+                "%s can be changed by others than root, who could replace %s while git runs as root"
+                % (above, path),
+                kind=kind,
+                hint="give the checkout to a user, or put it where only root can write",
+            )
+        if above == "/":
+            return
+        above = os.path.dirname(above)
