@@ -170,13 +170,12 @@ class Resource(StateType):
         """The entry as it has to be: what the resource leaves out stays."""
         given, old = self.properties, self._old
         options = self._options or (old.options if old else "sw" if self._is_swap else "defaults")
-        usual = "none" if fstab.is_binding(options) else "auto"
         return Entry(
             device=str(
                 given.get("device") or (self.name if self._is_swap else old.device if old else "")
             ),
             point="none" if self._is_swap else self.name,
-            type=str(given.get("type") or (old.type if old else usual)),
+            type=str(given.get("type") or (old.type if old else _usual_type(options))),
             options=options,
             dump=str(given.get("dump", old.dump if old else "0")),
             passno=str(given.get("pass", old.passno if old else "0")),
@@ -342,6 +341,10 @@ class Resource(StateType):
             host.files.write(path, data, mode=0o644)
         else:
             host.files.rewrite(path, data)
+
+
+def _usual_type(options: str) -> str:
+    return "none" if fstab.is_binding(options) else "auto"
 
 
 def _real(host: HostReader, path: str) -> str:

@@ -139,7 +139,7 @@ def masked(options: str, instead: str) -> str:
 
 def means_same(one: str, other: str) -> bool:
     """Whether two lists of options mean the same: their order and ``defaults`` do not count."""
-    return _meaning(one) == _meaning(other)
+    return one == other or _meaning(one) == _meaning(other)
 
 
 def _meaning(options: str) -> List[str]:

@@ -57,6 +57,8 @@ class MountTable(object):
         self._without_device: Optional[Set[str]] = None
         self._read_at = -1
         self._all: List[MountEntry] = []
+        self._points: Dict[str, List[MountEntry]] = {}
+        self._devices: Dict[str, MountEntry] = {}  # what was mounted first of each
         self._swaps: List[str] = []
 
     def _read(self) -> None:
@@ -68,6 +70,10 @@ class MountTable(object):
         """Read it again."""
         self._all, self._swaps, self._read_at = list(_mounted()), list(_swaps()), -1
         self._table = None
+        self._points, self._devices = {}, {}
+        for one in self._all:
+            self._points.setdefault(one.point, []).append(one)
+            self._devices.setdefault(one.device, one)
 
     def all(self) -> Sequence[MountEntry]:
         """In the order in which they were mounted."""
@@ -90,7 +96,8 @@ class MountTable(object):
 
     def stack(self, point: str) -> List[MountEntry]:
         """What is mounted right at a path, the last on top."""
-        return [one for one in self.all() if one.point == point]
+        self._read()
+        return list(self._points.get(point, ()))
 
     def at(self, point: str) -> Optional[MountEntry]:
         """What is on top there, None for nothing."""
@@ -104,8 +111,11 @@ class MountTable(object):
 
     def around(self, path: str) -> Optional[MountEntry]:
         """The mount that a path without links is on."""
-        found = [one for one in self.all() if is_within(path, one.point)]
-        return max(reversed(found), key=lambda one: len(one.point), default=None)
+        self._read()
+        for above in (path, *_above(path)):
+            if above in self._points:
+                return self._points[above][-1]
+        return None
 
     def is_stale(self) -> bool:
         """Whether systemd has read the table of file systems before it was changed."""
@@ -137,7 +147,7 @@ class MountTable(object):
         is mounted elsewhere: to remount it would change that."""
         if mounted.type.startswith(_OF_PARTS):
             return True
-        first = next((one for one in self.all() if one.device == mounted.device), mounted)
+        first = self._devices.get(mounted.device, mounted)
         shared = mounted.type in ("tmpfs", "ramfs") and first != mounted
         return mounted.root == "/" and not shared
 
@@ -249,16 +259,18 @@ def _mounted() -> Iterator[MountEntry]:
         number, mounted = waiting.pop()
         reached[number] = mounted
         below = [one for one in children.get(number, ()) if one[0] != number]
-        points = [one.point for _, one in below]
-        waiting += [one for one in below if not any(_hides(p, one[1].point) for p in points)]
+        points = {one.point for _, one in below}
+        waiting += [one for one in below if points.isdisjoint(_above(one[1].point))]
     for number in numbers:  # in the order in which they were mounted
         if number in reached:
             yield reached[number]
 
 
-def _hides(point: str, other: str) -> bool:
-    """Whether what is mounted at a point keeps another one from being reached."""
-    return point != other and is_within(other, point)
+def _above(path: str) -> Iterator[str]:
+    """The directories that a path is below, the nearest first."""
+    while path != "/":
+        path = os.path.dirname(path) or "/"
+        yield path
 
 
 def _swaps() -> Iterator[str]:

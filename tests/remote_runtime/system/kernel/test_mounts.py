@@ -70,6 +70,14 @@ class MountTableTest(DirectoryTest):
         self.acted += 1
         self.assertIsNone(self.table.at("/"))
 
+    def test_many_mounts(self) -> None:
+        """A mount is found by its point, without a comparison with each of the others."""
+        with mock.patch.object(mounts, "is_within", side_effect=AssertionError):
+            self.assertEqual(self.at("/srv/bound").root, "/srv/from")
+            around = [self.table.around(path) for path in ("/srv/two/a/b", "/srv", "/srv/over/x")]
+        points = [one.point for one in around if one is not None]
+        self.assertEqual(points, ["/srv/two", "/", "/srv/over"])
+
     def test_sources(self) -> None:
         """A bind mount by what is seen, a device by its names, others by text."""
         bound = self.at("/srv/bound")
