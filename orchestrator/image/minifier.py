@@ -1,11 +1,11 @@
 """Removes from the runtime's sources what only people and type checkers read (controller).
 
-It removes docstrings, annotations and ``typing`` (``remote_runtime.lean`` explains why), so targets
-read, hash and unpack less. Line numbers do not change: a traceback of a target names the line of
-the source.
+It removes docstrings, annotations and ``typing``, so targets read, hash and unpack less
+(``remote_runtime.stdlib_light`` explains why). Line numbers do not change: a traceback of a target
+names the line of the source.
 
-``remote_runtime.lean.tuples`` replaces ``typing`` for named tuples. Their constructors are written
-out, because compiling one costs a target more than the rest of the class.
+``remote_runtime.stdlib_light.tuples`` replaces ``typing`` for named tuples. Their constructors are
+written out, because compiling one costs a target more than the rest of the class.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-_TUPLES = "remote_runtime.lean.tuples"
+_TUPLES = "remote_runtime.stdlib_light.tuples"
 
 
 class _Edit(NamedTuple):

@@ -3,7 +3,7 @@
 import sys
 from typing import TYPE_CHECKING
 
-from remote_runtime.lean import digest
+from remote_runtime.stdlib_light import digest
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -75,7 +75,7 @@ class _Work(object):
 
     def do(self, deadline: float, patience: float) -> None:
         """Return once all have answered, at the latest at the deadline."""
-        from remote_runtime.lean.threads import Thread
+        from remote_runtime.stdlib_light.threads import Thread
 
         threads = []
         while self.left:

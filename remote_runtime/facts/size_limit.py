@@ -5,8 +5,8 @@ A frame that is too large would end the session, so what does not fit is left ou
 
 from typing import Any, Dict, List, Sequence, Tuple
 
-from remote_runtime.lean import jsontext
 from remote_runtime.protocol.wire import MAX_FROM_TARGET
+from remote_runtime.stdlib_light import jsontext
 
 _WARNINGS, _WARNING_CHARACTERS = 20, 500
 

@@ -99,7 +99,7 @@ class Probe(object):
         import os
 
         from remote_runtime.cancellation import await_input
-        from remote_runtime.lean.threads import Thread
+        from remote_runtime.stdlib_light.threads import Thread
 
         ours, theirs = os.pipe()  # each side closes its end: the thread may outlive this call
         outcome: List[Any] = []

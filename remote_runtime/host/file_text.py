@@ -3,7 +3,7 @@
 from typing import Any, Optional
 
 from remote_runtime.changes import HASHED
-from remote_runtime.lean.digest import sha256
+from remote_runtime.stdlib_light.digest import sha256
 
 _OTHERS_READ = 0o004
 

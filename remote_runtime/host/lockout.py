@@ -63,7 +63,7 @@ def _require_own_key(host: HostReader, path: str, before: bytes, after: bytes) -
 
 def _prints(data: bytes) -> Set[str]:
     """The fingerprints of the public keys in a file, as ``ssh-keygen -l`` shows them."""
-    from remote_runtime.lean.digest import sha256
+    from remote_runtime.stdlib_light.digest import sha256
 
     found = set()
     for word in data.split():

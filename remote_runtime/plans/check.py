@@ -10,10 +10,10 @@ from remote_runtime.changes import HASHED, Change
 from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import HostError
 from remote_runtime.item import plan_error
-from remote_runtime.lean import jsontext
-from remote_runtime.lean.digest import sha256
 from remote_runtime.plans.assertions import PlanAssertions
 from remote_runtime.reporting.events import EventMaker, Outcome
+from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light.digest import sha256
 from remote_runtime.system.machine import machine_id
 
 LENGTH = 16  # hexadecimal digits of a digest: enough, since the key is secret

@@ -6,9 +6,9 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from remote_runtime.cancellation import Cancellation, await_input
 from remote_runtime.errors import ProtocolError
-from remote_runtime.lean.threads import Condition, Event, Thread
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.unchanged_batch import MAX_ROWS, UnchangedBatch, UnchangedEvent
+from remote_runtime.stdlib_light.threads import Condition, Event, Thread
 
 FLUSH = 0.05  # seconds that an event may wait for others to share its write
 _ROOM_IN = 1 << 20  # bytes that are read ahead of the run

@@ -7,10 +7,10 @@ this host's own index.
 from typing import Any, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.lean import jsontext
-from remote_runtime.lean.digest import sha256
 from remote_runtime.protocol import wire
 from remote_runtime.protocol.channel import Channel
+from remote_runtime.stdlib_light import jsontext
+from remote_runtime.stdlib_light.digest import sha256
 
 
 def fingerprint(paths: Iterable[str], scripts: Mapping[str, str]) -> str:

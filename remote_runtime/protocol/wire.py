@@ -71,7 +71,7 @@ import struct
 from typing import Any, Dict, Iterator, List, Union
 
 from remote_runtime.errors import ProtocolError
-from remote_runtime.lean import jsontext
+from remote_runtime.stdlib_light import jsontext
 
 PROTOCOL = "ccm1"
 MAX_FROM_TARGET = 1 << 20

@@ -8,9 +8,9 @@ from remote_runtime.changes import Change, Ended
 from remote_runtime.effects import Effect, Uncertainty
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item
-from remote_runtime.lean import jsontext
 from remote_runtime.registry import resource_class
 from remote_runtime.reporting.masking import MASKED, Mask, credentials_in, strings_of
+from remote_runtime.stdlib_light import jsontext
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 BUCKETS = ("failed", "skipped", "changed")  # and stable is none of these

@@ -3,7 +3,7 @@
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set
 
 from remote_runtime.errors import in_one_line
-from remote_runtime.lean import jsontext
+from remote_runtime.stdlib_light import jsontext
 
 MASKED = "[masked]"
 SHORTEST = 4  # shorter values would mask half of every text

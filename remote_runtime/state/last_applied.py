@@ -8,9 +8,9 @@ from typing import Any, Callable, Dict, List, NamedTuple
 
 from remote_runtime.cancellation import Cancelled
 from remote_runtime.item import each_of
-from remote_runtime.lean import jsontext
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
+from remote_runtime.stdlib_light import jsontext
 from remote_runtime.system.state import APPLIED
 from remote_runtime.system.state_store import StateError, StateStore
 

@@ -20,10 +20,10 @@ from typing import Any, Callable, Dict, List, Sequence
 
 from remote_runtime.errors import CcmError
 from remote_runtime.item import Item
-from remote_runtime.lean import jsontext
 from remote_runtime.protocol.channel import Channel
 from remote_runtime.reporting.event_reporter import EventReporter
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
+from remote_runtime.stdlib_light import jsontext
 from remote_runtime.system.process.processes import boot
 from remote_runtime.system.state import RUNS
 from remote_runtime.system.state_store import StateError, StateStore

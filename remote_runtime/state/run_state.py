@@ -3,10 +3,10 @@
 import os
 from typing import TYPE_CHECKING, Callable, Optional
 
-from remote_runtime.lean import digest
 from remote_runtime.plans.plan import Plan
 from remote_runtime.reporting.events import Outcome
 from remote_runtime.state.refreshes import LazyRefreshes, Refreshes
+from remote_runtime.stdlib_light import digest
 from remote_runtime.system.state import APPLIED, record_path
 
 if TYPE_CHECKING:

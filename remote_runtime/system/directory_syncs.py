@@ -10,7 +10,7 @@ import stat
 from _thread import allocate_lock
 from typing import Callable, Dict, List, Sequence, Tuple
 
-from remote_runtime.lean.threads import Thread
+from remote_runtime.stdlib_light.threads import Thread
 
 _LIMIT = 64  # descriptors that wait
 _AT_ONCE = 16  # files that are synced at a time

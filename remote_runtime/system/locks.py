@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.errors import HostError
-from remote_runtime.lean import jsontext
+from remote_runtime.stdlib_light import jsontext
 from remote_runtime.system.process import processes
 
 _POLL = 0.05

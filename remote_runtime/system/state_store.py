@@ -12,7 +12,7 @@ import stat
 from typing import Any, Dict, List, Optional, Set, Tuple
 
 from remote_runtime.errors import HostError
-from remote_runtime.lean import digest, jsontext
+from remote_runtime.stdlib_light import digest, jsontext
 from remote_runtime.system.machine import machine_id
 
 FORMAT = 1

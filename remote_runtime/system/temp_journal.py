@@ -17,7 +17,7 @@ import stat
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.lean import jsontext
+from remote_runtime.stdlib_light import jsontext
 from remote_runtime.system.process import processes
 from remote_runtime.system.state import JOURNALS
 

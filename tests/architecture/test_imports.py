@@ -101,7 +101,7 @@ def test_only_the_doors_reach_the_system() -> None:
 
 def test_the_doors_know_nothing_of_resources() -> None:
     """What ``system/`` finds means something only to who asked: it imports no ``Missing``."""
-    below = ("cancellation", "errors", "lean.", "system.")
+    below = ("cancellation", "errors", "stdlib_light.", "system.")
     beyond = [
         f"{shown(path)}:{line} imports {name}"
         for path in modules("remote_runtime/system")

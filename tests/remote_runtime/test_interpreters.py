@@ -34,7 +34,7 @@ def interpreters() -> dict[str, str]:
 def modules() -> list[str]:
     """The test modules that need nothing but the standard library."""
     paths = [*HERE.glob("test_*.py")]
-    directories = ("apply", "archive", "exec", "file", "health", "lean", "lookups")
+    directories = ("apply", "archive", "exec", "file", "health", "stdlib_light", "lookups")
     paths += [path for name in directories for path in HERE.glob(f"{name}/test_*.py")]
     names = [".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in paths]
     return sorted(name for name in names if not name.endswith("test_interpreters"))

@@ -11,8 +11,8 @@ from remote_runtime.downloads.time_limit import Limit, ProgressCheck
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import downloads
 from remote_runtime.host.downloads import Extraction
-from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.archive import member_reader, members, staging
+from remote_runtime.stdlib_light.digest import sha256
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal
 

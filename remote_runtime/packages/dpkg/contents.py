@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Chunks, Content
-from remote_runtime.lean.digest import sha256
+from remote_runtime.stdlib_light.digest import sha256
 
 MAX_MEMBERS = 20000
 MAX_TEXT = 16 << 10  # bytes of one text that is kept, a conffile or a unit,

@@ -30,8 +30,8 @@ from remote_runtime.base import (
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, below
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.environments import place as places
-from remote_runtime.packages.environments.place import Place
+from remote_runtime.packages.environments import directory as places
+from remote_runtime.packages.environments.directory import Place
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import DOWNLOAD, Available, Installed, Operation, VersionChange
 

@@ -29,7 +29,7 @@ from remote_runtime.packages.maintainer_scripts.syntax import (
     Word,
 )
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN, negated
-from remote_runtime.packages.maintainer_scripts.words import Words
+from remote_runtime.packages.maintainer_scripts.word_expansion import Words
 
 _MAX_STEPS = 5000  # commands of one script
 _MAX_ROUNDS = 64  # of a loop

@@ -171,7 +171,7 @@ class Apt(PackageManager):
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
         """See the base class."""
-        from remote_runtime.packages.dpkg import answers as deb_answers
+        from remote_runtime.packages.dpkg import debconf_answers as deb_answers
 
         plain = self.plain(name)
         known = [contents for (of, _), contents in self._planned.items() if of == plain]

@@ -10,14 +10,14 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from remote_runtime.base import Effect, Item, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.environments import place as places
+from remote_runtime.packages.environments import directory as places
+from remote_runtime.packages.environments.directory import Place
 from remote_runtime.packages.environments.manager import (
     ASKING,
     EnvironmentManager,
     Inventory,
     PlannedPackage,
 )
-from remote_runtime.packages.environments.place import Place
 from remote_runtime.packages.values import Available, Installed, Operation, VersionChange
 
 _MODULES = "node_modules"

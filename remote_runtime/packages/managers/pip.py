@@ -10,8 +10,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from remote_runtime.base import Effect, Item, PathEffect, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.environments import place as places
-from remote_runtime.packages.environments import virtual
+from remote_runtime.packages.environments import directory as places
+from remote_runtime.packages.environments import virtualenv
+from remote_runtime.packages.environments.directory import KIND, Place
 from remote_runtime.packages.environments.manager import (
     ASKING,
     EnvironmentManager,
@@ -19,8 +20,7 @@ from remote_runtime.packages.environments.manager import (
     PlannedPackage,
 )
 from remote_runtime.packages.environments.names import normalized
-from remote_runtime.packages.environments.place import KIND, Place
-from remote_runtime.packages.environments.virtual import Environment
+from remote_runtime.packages.environments.virtualenv import Environment
 from remote_runtime.packages.values import Available, Installed, Operation, VersionChange
 
 _STDLIB = "import sysconfig; print(sysconfig.get_path('stdlib'))"
@@ -79,14 +79,14 @@ class Pip(EnvironmentManager):
         def read() -> Any:
             """The packages of the environment, as it is or is planned to be."""
             files = self.context.files
-            settings = os.path.join(directory, virtual.CONFIGURATION)
+            settings = os.path.join(directory, virtualenv.CONFIGURATION)
             found = files.status(directory, follow=True)
             if found is None or self._is_planned(settings):
                 return _Packages(Environment(directory, is_planned=True), {})
             if found.kind != "directory":
                 raise ResourceError("%s is a %s" % (directory, found.kind), kind=KIND)
-            environment = virtual.find(files, directory)
-            return _Packages(environment, virtual.inventory(files, environment))
+            environment = virtualenv.find(files, directory)
+            return _Packages(environment, virtualenv.inventory(files, environment))
 
         held: _Packages = self._once(directory, read)
         return held
@@ -101,7 +101,7 @@ class Pip(EnvironmentManager):
         entry = held.entries.get(name)
         if entry is None:
             return Installed()
-        return virtual.installed(self.context.files, held.environment, entry)
+        return virtualenv.installed(self.context.files, held.environment, entry)
 
     def _of_requirements(self, wanted: PlannedPackage, held: _Packages) -> Installed:
         if not held.environment.packages:
@@ -275,7 +275,7 @@ class Pip(EnvironmentManager):
         parts = below.split("/")
         if parts[0] == "lib":
             return len(parts) < 4 or parts[3].endswith(".dist-info")
-        return below in ("bin", virtual.CONFIGURATION) or below.startswith("bin/python")
+        return below in ("bin", virtualenv.CONFIGURATION) or below.startswith("bin/python")
 
     @staticmethod
     def _asked_for(
@@ -294,11 +294,11 @@ class Pip(EnvironmentManager):
     def _making(self, wanted: PlannedPackage, by: str) -> List[Effect]:
         place = self.place(wanted)
         if "pip" in self._held(wanted.directory).entries or self._is_planned(
-            os.path.join(wanted.directory, virtual.CONFIGURATION)
+            os.path.join(wanted.directory, virtualenv.CONFIGURATION)
         ):
             return []
         made: List[Effect] = [] if place.is_there else self._rehearsed(wanted, place, by)
-        for name in (virtual.CONFIGURATION, "bin/python", "bin/python3", "bin/pip"):
+        for name in (virtualenv.CONFIGURATION, "bin/python", "bin/python3", "bin/pip"):
             path = os.path.join(wanted.directory, name)
             made.append(PathEffect(path, "something", once=True))
         return made

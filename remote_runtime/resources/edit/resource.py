@@ -122,10 +122,10 @@ class Resource(FilePartStateType):
 
     def left(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """The part that it is about, as a digest; see the base class."""
-        from remote_runtime.lean import jsontext
-        from remote_runtime.lean.digest import sha256
         from remote_runtime.resources.edit import rules
         from remote_runtime.resources.edit.document import Document
+        from remote_runtime.stdlib_light import jsontext
+        from remote_runtime.stdlib_light.digest import sha256
 
         if self._found is None:
             return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Node
     from remote_runtime.host.ports import Host, HostReader
     from remote_runtime.resources.file.backups import Backup
-    from remote_runtime.resources.file.below import Below
+    from remote_runtime.resources.file.directory_contents import Below
 
 _OWN = ("owner", "group", "mode")
 _CREATED = "Would have created the file"  # also for content that differs
@@ -81,7 +81,7 @@ class Resource(TaskStateType):
             return None
         if True not in (given.get("recurse"), given.get("purge")):
             return None
-        from remote_runtime.resources.file.below import Below
+        from remote_runtime.resources.file.directory_contents import Below
 
         return Below(host, self.name, given, node)
 

@@ -7,7 +7,7 @@ import base64
 import binascii
 from typing import Any, Iterator, List, NamedTuple, Tuple
 
-from remote_runtime.lean.digest import sha256
+from remote_runtime.stdlib_light.digest import sha256
 
 LARGEST = 1 << 20  # bytes of a file with keys
 

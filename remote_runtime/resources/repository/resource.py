@@ -9,8 +9,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.repository import conflicts, deb822, keys, paths, repo_file, rules
+from remote_runtime.stdlib_light.digest import sha256
 
 MODE = 0o644
 _PRIVATE = 0o600  # of a file with a password

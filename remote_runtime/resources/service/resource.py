@@ -5,9 +5,9 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 from remote_runtime.base import Diff, Missing, Properties, StepStateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.units import unit_texts
+from remote_runtime.units import managed_unit_files
+from remote_runtime.units.managed_unit_files import TEXTS
 from remote_runtime.units.status import ENDS, Status
-from remote_runtime.units.unit_texts import TEXTS
 
 RUNNING, STOPPED = "running", "stopped"
 _DONE = {
@@ -31,10 +31,10 @@ class Resource(StepStateType):
 
     def __init__(self, name: str, properties: Properties) -> None:
         super().__init__(name, properties)
-        self._full = unit_texts.full_of(name, properties)
-        self._user, self._unit = unit_texts.split(name, properties)
-        self._texts = unit_texts.desired(name, properties)
-        self._place = unit_texts.Place("")  # as it was last read
+        self._full = managed_unit_files.full_of(name, properties)
+        self._user, self._unit = managed_unit_files.split(name, properties)
+        self._texts = managed_unit_files.desired(name, properties)
+        self._place = managed_unit_files.Place("")  # as it was last read
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -54,19 +54,19 @@ class Resource(StepStateType):
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         """Its files; the values may be wrong or templates yet. Where those of a user are, only the
         host tells."""
-        user, unit = unit_texts.split(name, properties)
+        user, unit = managed_unit_files.split(name, properties)
         if user:
             return []
-        at = unit_texts.paths(unit)
+        at = managed_unit_files.paths(unit)
         return [
-            ("%s/%s" % (unit_texts.DIRECTORY, at[key]), properties[key] != {})
+            ("%s/%s" % (managed_unit_files.DIRECTORY, at[key]), properties[key] != {})
             for key in TEXTS
             if properties.get(key) is not None
         ]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
         """See the base class."""
-        self._place = unit_texts.place_of(host, self._user)
+        self._place = managed_unit_files.place_of(host, self._user)
         status = host.units.status(self._full)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
             # it is to come, or can be masked
@@ -75,7 +75,7 @@ class Resource(StepStateType):
         if found is None:
             return None
         texts = self._texts.items()
-        read = {key: unit_texts.read(host, each.path(self._place)) for key, each in texts}
+        read = {key: managed_unit_files.read(host, each.path(self._place)) for key, each in texts}
         modes = {key: mode for key, (_, mode) in read.items()}
         return dict(found, modes=modes, **{key: text for key, (text, _) in read.items()})
 
@@ -84,7 +84,7 @@ class Resource(StepStateType):
         if "unit" not in self._texts or self.properties.get("enable") is not False:
             return False
         text = self._texts["unit"].text
-        return unit_texts.has_links(host, self._place, self._unit, text)
+        return managed_unit_files.has_links(host, self._place, self._unit, text)
 
     def desired(self) -> Mapping[str, Any]:
         """In the order of the steps: a mask goes first and comes last."""
@@ -101,7 +101,7 @@ class Resource(StepStateType):
         enabled = not self.properties.get("enable")
         masked = self.properties.get("masked") is False
         status = Status(True, running=runs, stoppable=runs, enabled=enabled, masked=masked)
-        return dict(_found(status) or {}, **dict.fromkeys(self._texts, unit_texts.UNREAD))
+        return dict(_found(status) or {}, **dict.fromkeys(self._texts, managed_unit_files.UNREAD))
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
         """See the base class."""
@@ -120,8 +120,8 @@ class Resource(StepStateType):
         """A text that comes says anew whether and how the unit can be enabled."""
         enable = bool(self.properties["enable"])
         if enable and "unit" in self._texts and self.differs(found, "unit"):
-            links = unit_texts.install(self._unit, self._texts["unit"].text)
-            before = unit_texts.install(self._unit, found["unit"])
+            links = managed_unit_files.install(self._unit, self._texts["unit"].text)
+            before = managed_unit_files.install(self._unit, found["unit"])
             return not links or (links == before and status.enable_satisfied(True))
         return status.enable_satisfied(enable)
 
@@ -129,7 +129,7 @@ class Resource(StepStateType):
         """See the base class."""
         after = self.desired()[key]
         if key in TEXTS:
-            return unit_texts.hashed(found[key]), unit_texts.hashed(after)
+            return managed_unit_files.hashed(found[key]), managed_unit_files.hashed(after)
         if key in _SWITCHES:
             return not after, after
         status: Status = found["systemd"]
@@ -138,11 +138,13 @@ class Resource(StepStateType):
 
     def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
         """See the base class."""
-        if key not in TEXTS or found[key] == unit_texts.UNREAD:
+        if key not in TEXTS or found[key] == managed_unit_files.UNREAD:
             return None
         mode = found["modes"][key]
-        before = unit_texts.file_text(found[key], mode)
-        after = unit_texts.file_text(self._texts[key].text, unit_texts.mode_after(mode))
+        before = managed_unit_files.file_text(found[key], mode)
+        after = managed_unit_files.file_text(
+            self._texts[key].text, managed_unit_files.mode_after(mode)
+        )
         return self._texts[key].path(self._place), before, after
 
     def done(self, key: str) -> str:
@@ -170,7 +172,7 @@ class Resource(StepStateType):
             require_way_in(host, self._full, "stopping" if stops else "disabling")
         for key in diff.keys:
             if key in TEXTS:
-                self._texts[key].apply(host, unit_texts.place_of(host, self._user))
+                self._texts[key].apply(host, managed_unit_files.place_of(host, self._user))
             else:
                 verbs[self.done(key)](self._full)
         unmasked = "masked" in diff and not diff.desired["masked"]
@@ -250,7 +252,7 @@ class Resource(StepStateType):
         return dict(shown, **{key: found[key] for key in ("masked", "status") if found[key]})
 
     def drift_state(self, found: Mapping[str, Any]) -> Properties:
-        hashes = {key: unit_texts.hashed(found[key]) for key in self._texts}
+        hashes = {key: managed_unit_files.hashed(found[key]) for key in self._texts}
         return dict(self.shown(found), **hashes)
 
     def observed(self, found: Mapping[str, Any]) -> Any:
@@ -260,7 +262,7 @@ class Resource(StepStateType):
         rest = status._replace(
             enabled=None, either=False, until_reboot=False, masked=False, words=""
         )
-        hashes = {key: unit_texts.hashed(found[key]) for key in self._texts}
+        hashes = {key: managed_unit_files.hashed(found[key]) for key in self._texts}
         return dict(hashes, ensure=list(rest), enable=enable)
 
     def answers(self, host: HostReader) -> Optional[Mapping[str, Any]]:

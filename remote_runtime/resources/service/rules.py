@@ -5,8 +5,8 @@ from typing import Dict, List, Sequence, Tuple
 
 from remote_runtime.base import Properties
 from remote_runtime.units import unit_settings
+from remote_runtime.units.managed_unit_files import split
 from remote_runtime.units.unit import full_name
-from remote_runtime.units.unit_texts import split
 
 _NAME = re.compile(r"[A-Za-z0-9._+:~@\\-]+\Z")
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")

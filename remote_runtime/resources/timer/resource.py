@@ -8,8 +8,8 @@ from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.timer import texts, times
-from remote_runtime.units import unit, unit_texts
+from remote_runtime.resources.timer import times, unit_files
+from remote_runtime.units import managed_unit_files, unit
 
 STAMPS = "/var/lib/systemd/timers"
 """Where systemd remembers when a persistent timer ran last."""
@@ -50,7 +50,7 @@ class Resource(StateType):
             if not _SETTING.match(str(line)):
                 wrong.append(("environment", "each entry must be NAME=value, on one line"))
                 break
-        wrong += times.problems(properties) + texts.problems(properties.get("settings"))
+        wrong += times.problems(properties) + unit_files.problems(properties.get("settings"))
         return wrong + _unstarted(properties)
 
     @classmethod
@@ -81,7 +81,7 @@ class Resource(StateType):
         """See the base class."""
         timer = self._file(host, self._timer_path)
         service = self._own_service(host, timer is not None)
-        if service is None or not texts.is_marked(service.data, self.name):
+        if service is None or not unit_files.is_marked(service.data, self.name):
             self._require_free(host)
         if service is not None:
             host.units.status(self.name + ".service")  # a run that was cut off read no new file
@@ -117,7 +117,7 @@ class Resource(StateType):
         """The service that a timer next to it starts, or that ccm wrote; another one is not ours,
         and no timer can have its name."""
         service = self._file(host, self._service_path)
-        if service is None or has_timer or texts.is_marked(service.data, self.name):
+        if service is None or has_timer or unit_files.is_marked(service.data, self.name):
             return service
         if self.ensure == "absent":
             return None
@@ -133,7 +133,7 @@ class Resource(StateType):
         paths = [
             "%s/%s%s" % (directory, self.name, suffix)
             for directory in unit.DIRECTORIES
-            if directory != unit_texts.DIRECTORY
+            if directory != managed_unit_files.DIRECTORY
             for suffix in suffixes
         ]
         if self.ensure != "absent":
@@ -153,8 +153,8 @@ class Resource(StateType):
 
     def desired(self) -> Mapping[str, Any]:
         """See the base class."""
-        timer = texts.timer_text(self.name, self.properties)
-        service = texts.service_text(self.name, self.properties)
+        timer = unit_files.timer_text(self.name, self.properties)
+        service = unit_files.service_text(self.name, self.properties)
         return {
             "timer_file": FileText(_encoded(timer), _MODE, self._timer_path),
             "service_file": FileText(_encoded(service), _MODE, self._service_path),
@@ -180,7 +180,7 @@ class Resource(StateType):
         for key in ("service_file", "timer_file"):
             if key in diff:
                 file, old = diff.desired[key], (diff.found or {}).get(key)
-                mode = _MODE if old is None else unit_texts.mode_after(old.mode)
+                mode = _MODE if old is None else managed_unit_files.mode_after(old.mode)
                 host.files.write(file.path, file.data, mode=mode, uid=0, gid=0)
         if again or "enabled" in diff:
             host.units.enable(self._unit)
@@ -217,7 +217,7 @@ class Resource(StateType):
 
 
 def _path(name: str) -> str:
-    return "%s/%s" % (unit_texts.DIRECTORY, name)
+    return "%s/%s" % (managed_unit_files.DIRECTORY, name)
 
 
 def _encoded(text: str) -> bytes:

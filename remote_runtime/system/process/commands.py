@@ -236,7 +236,7 @@ class Commands(object):
         is_plain: bool,
         outputs: "Outputs",
     ) -> "Process":
-        from remote_runtime.lean import spawning
+        from remote_runtime.stdlib_light import spawning
 
         if is_plain and spawning.POSSIBLE:
             try:

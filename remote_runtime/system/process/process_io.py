@@ -10,7 +10,7 @@ from remote_runtime.system.process.capture import Capture
 if TYPE_CHECKING:
     import subprocess
 
-    from remote_runtime.lean.spawning import Spawned
+    from remote_runtime.stdlib_light.spawning import Spawned
 
     Process = Union["subprocess.Popen[bytes]", Spawned]
 

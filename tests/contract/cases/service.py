@@ -7,7 +7,7 @@ from typing import Any
 from unittest import mock
 
 from orchestrator.verify.checks import service as checks
-from remote_runtime.units import unit_texts, user_systemd
+from remote_runtime.units import managed_unit_files, user_systemd
 from remote_runtime.units.systemd import Systemd
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
@@ -150,7 +150,7 @@ def text_scenario(world: World, settings: Any) -> Scenario:
     unit = host(world)
     (unit / "active").touch()
     path, drop_in = world.write("etc/app.service", "[Service]\n"), "etc/app.service.d/ccm.conf"
-    for module in (unit_texts, checks):
+    for module in (managed_unit_files, checks):
         world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
 
     def ready(provider: Any) -> None:

@@ -11,7 +11,7 @@ from unittest import mock
 
 from orchestrator.verify.checks import timer as checks
 from remote_runtime.resources.timer import resource
-from remote_runtime.units import files, unit_texts
+from remote_runtime.units import files, managed_unit_files
 from remote_runtime.units.systemd import Systemd
 from tests.contract.scenario import SECRET, Scenario
 from tests.contract.world import World
@@ -64,7 +64,7 @@ def _scenario(world: World, properties: Any, breaks: Any) -> Scenario:
         Path(world.path(path)).mkdir(exist_ok=True)
     for file in Path(world.path("etc")).iterdir():
         shutil.copy(file, world.path("loaded"))
-    for module in (unit_texts, checks):
+    for module in (managed_unit_files, checks):
         world.later.enter_context(mock.patch.object(module, "DIRECTORY", world.path("etc")))
     places = files.Places(searched=(world.path("etc"),))
     world.later.enter_context(mock.patch.object(files, "SYSTEM", places))

@@ -125,12 +125,12 @@ def test_what_is_imported_is_followed() -> None:
     members = {
         "remote_runtime/__init__.py": b"",
         "remote_runtime/session.py": b"import os\nfrom remote_runtime import wire, a\n",
-        "remote_runtime/wire.py": b"from remote_runtime.lean.text import dumps\n",
-        "remote_runtime/lean/__init__.py": b"",
-        "remote_runtime/lean/text.py": b"def later():\n    import remote_runtime.other\n",
+        "remote_runtime/wire.py": b"from remote_runtime.stdlib_light.text import dumps\n",
+        "remote_runtime/stdlib_light/__init__.py": b"",
+        "remote_runtime/stdlib_light/text.py": b"def later():\n    import remote_runtime.other\n",
         "remote_runtime/other.py": b"",
     }
-    names = [".lean", ".lean.text", ".wire", ".session"]
+    names = [".stdlib_light", ".stdlib_light.text", ".wire", ".session"]
     assert import_groups(members) == [
         ["remote_runtime", *(f"remote_runtime{name}" for name in names)]
     ]

@@ -6,7 +6,7 @@ from unittest import mock
 from remote_runtime.host.machine.machine import reader
 from remote_runtime.registry import resource_class
 from remote_runtime.resources.file import purge
-from remote_runtime.resources.file.others import Others
+from remote_runtime.resources.file.other_resources import Others
 from remote_runtime.resources.file.resource import Resource
 from tests.remote_runtime.fakes import DirectoryTest, close, context, item, one, run_items
 

@@ -7,8 +7,8 @@ from html import escape
 from typing import Any, Callable, Dict, Iterator, List
 from urllib.parse import quote, quote_plus
 
-from remote_runtime.lean import jsontext
 from remote_runtime.reporting.masking import MANY, MASKED, Mask, credentials_in
+from remote_runtime.stdlib_light import jsontext
 
 
 class _AskedOnly(Dict[str, Any]):

@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 from unittest import mock
 
 from remote_runtime.resources.service.resource import Resource
-from remote_runtime.units import unit, unit_texts
+from remote_runtime.units import managed_unit_files, unit
 from tests.remote_runtime.fakes import DirectoryTest
 
 from .plan import Plan, RecordedHost
@@ -20,7 +20,7 @@ class EtcTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         for where, name, value in (
-            (unit_texts, "DIRECTORY", self.root),
+            (managed_unit_files, "DIRECTORY", self.root),
             (unit, "is_below", lambda path, _: path.startswith(self.root)),
         ):
             patched = mock.patch.object(where, name, value)

@@ -4,7 +4,7 @@ from typing import Optional, Sequence
 
 from remote_runtime import base
 from remote_runtime.base import Item, Properties
-from remote_runtime.units import unit_texts
+from remote_runtime.units import managed_unit_files
 from remote_runtime.units.systemd import Systemd
 
 
@@ -23,7 +23,7 @@ class Provider(base.Provider):
 
     def prepare(self, items: Sequence[Item]) -> None:
         """See the base class."""
-        names = [unit_texts.full_of(item.name, item.properties) for item in items]
+        names = [managed_unit_files.full_of(item.name, item.properties) for item in items]
         self.context.one(Systemd).prepare([name for name in names if "/" not in name])
         theirs = [name for name in names if "/" in name]
         if theirs:

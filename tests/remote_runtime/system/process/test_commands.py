@@ -4,7 +4,7 @@ import unittest
 from typing import Any
 
 from remote_runtime.cancellation import Cancellation, Cancelled
-from remote_runtime.lean import spawning
+from remote_runtime.stdlib_light import spawning
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
 from remote_runtime.system.process.commands import DEFAULT_PATH, CommandNotStarted, Commands

@@ -4,7 +4,7 @@ import threading
 import time
 import unittest
 
-from remote_runtime.lean.threads import Condition, Event, Thread
+from remote_runtime.stdlib_light.threads import Condition, Event, Thread
 
 
 class TestCondition(unittest.TestCase):

@@ -6,7 +6,7 @@ import unittest
 from remote_runtime.changes import Missing
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import debconf
-from remote_runtime.packages.dpkg.answers import answer_uncertainty
+from remote_runtime.packages.dpkg.debconf_answers import answer_uncertainty
 from remote_runtime.packages.values import Answer
 from remote_runtime.reporting.masking import Mask
 from remote_runtime.resources.package import rules

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from remote_runtime.lean import jsontext
+from remote_runtime.stdlib_light import jsontext
 
 VALUES = [
     None,
@@ -68,7 +68,7 @@ class TestJson(unittest.TestCase):
         """The same ``ValueError`` comes where nobody has imported ``json``."""
         program = (
             "import sys; sys.path.insert(0, %r)\n"
-            "from remote_runtime.lean.jsontext import loads\n"
+            "from remote_runtime.stdlib_light.jsontext import loads\n"
             "for text in ('{', '[1,', '{1:2}', '\"x'):\n"
             "    try:\n"
             "        loads(text)\n"

@@ -150,7 +150,7 @@ def hashed(text: Optional[str]) -> Optional[str]:
         return None
     if text == LINKED:
         return "symlink"
-    from remote_runtime.lean.digest import sha256
+    from remote_runtime.stdlib_light.digest import sha256
 
     return "%s%s" % (HASHED, sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
 

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Tuple
 
 from remote_runtime.errors import ResourceError
+from remote_runtime.packages.environments.directory import KIND
 from remote_runtime.packages.environments.names import normalized
-from remote_runtime.packages.environments.place import KIND
 from remote_runtime.packages.values import Installed
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import unittest
 from typing import Any
 
-from remote_runtime.lean.tuples import NamedTuple, field, made
+from remote_runtime.stdlib_light.tuples import NamedTuple, field, made
 
 
 class Point(NamedTuple):

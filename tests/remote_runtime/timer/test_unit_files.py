@@ -1,6 +1,6 @@
 import unittest
 
-from remote_runtime.resources.timer import texts
+from remote_runtime.resources.timer import unit_files
 
 
 class TextsTest(unittest.TestCase):
@@ -22,13 +22,13 @@ class TextsTest(unittest.TestCase):
             },
         }
         self.assertEqual(
-            texts.timer_text("job", given),
+            unit_files.timer_text("job", given),
             "# ccm: job\n[Unit]\nDescription=Timer of 50%% of it\n\n[Timer]\n"
             "OnCalendar=Mon 04:00\nOnCalendar=daily\nOnBootSec=90\nRandomizedDelaySec=1h 5s\n"
             "Persistent=no\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n",
         )
         self.assertEqual(
-            texts.service_text("job", given),
+            unit_files.service_text("job", given),
             "# ccm: job\n[Unit]\nDescription=50%% of it\nAfter=a.target\nAfter=b.target\n\n"
             "[Service]\nType=exec\nUser=anna\n"
             'Environment="A=b \\"c\\" 5%% \\\\ $X"\n'
@@ -37,16 +37,16 @@ class TextsTest(unittest.TestCase):
 
     def test_shortest(self):
         """What is not given is not written; root is the user of services anyway."""
-        text = texts.service_text("job", {"command": "true", "user": "root"})
+        text = unit_files.service_text("job", {"command": "true", "user": "root"})
         self.assertNotIn("User", text)
         self.assertIn("Description=job\n", text)
-        self.assertNotIn("Persistent", texts.timer_text("job", {"schedule": "daily"}))
+        self.assertNotIn("Persistent", unit_files.timer_text("job", {"schedule": "daily"}))
 
     def test_marks(self):
         """The first line says whose file it is."""
-        self.assertTrue(texts.is_marked(b"# ccm: job\r\n[Unit]\n", "job"))
-        self.assertFalse(texts.is_marked(b"# ccm: jobs\n", "job"))
-        self.assertFalse(texts.is_marked(b"[Unit]\n# ccm: job\n", "job"))
+        self.assertTrue(unit_files.is_marked(b"# ccm: job\r\n[Unit]\n", "job"))
+        self.assertFalse(unit_files.is_marked(b"# ccm: jobs\n", "job"))
+        self.assertFalse(unit_files.is_marked(b"[Unit]\n# ccm: job\n", "job"))
 
 
 if __name__ == "__main__":

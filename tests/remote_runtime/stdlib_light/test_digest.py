@@ -3,7 +3,7 @@
 import hashlib
 import unittest
 
-from remote_runtime.lean import digest
+from remote_runtime.stdlib_light import digest
 
 
 class TestDigest(unittest.TestCase):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Sequence
 
 from remote_runtime.base import Properties
 from remote_runtime.errors import ResourceError
-from remote_runtime.lean.digest import sha256
 from remote_runtime.resources.file import purge, recursion
 from remote_runtime.resources.file.system_directories import is_of_system
 from remote_runtime.resources.file.tree import Scope, Walk
+from remote_runtime.stdlib_light.digest import sha256
 from remote_runtime.tasks import Task
 
 if TYPE_CHECKING:
