@@ -6,12 +6,13 @@ numbers, and of the rest a tilde sorts before the end of the text, letters befor
 """
 
 import re
-from typing import Tuple
+from itertools import zip_longest
+from typing import List, Tuple
 
 from remote_runtime.packages.versions.generic import number
 
 _EPOCH = re.compile(r"([0-9]{1,10}):(.*)", re.DOTALL)
-_DIGITS = "0123456789"
+_RUNS = re.compile(r"([^0-9]*)([0-9]*)")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -35,45 +36,15 @@ def split(version: str) -> Tuple[int, str, str]:
 
 
 def _compare_part(left: str, right: str) -> int:
-    at_left = at_right = 0
-    while at_left < len(left) or at_right < len(right):
-        end_left = _skip_text(left, at_left)
-        end_right = _skip_text(right, at_right)
-        order = _compare_text(left[at_left:end_left], right[at_right:end_right])
-        if order:
-            return order
-        at_left, at_right = _skip_digits(left, end_left), _skip_digits(right, end_right)
-        one, other = number(left[end_left:at_left]), number(right[end_right:at_right])
+    both = zip_longest(_RUNS.findall(left), _RUNS.findall(right), fillvalue=("", ""))
+    for pair in both:
+        one, other = ((_weights(text), number(digits)) for text, digits in pair)
         if one != other:
             return -1 if one < other else 1
     return 0
 
 
-def _skip_text(text: str, at: int) -> int:
-    while at < len(text) and text[at] not in _DIGITS:
-        at += 1
-    return at
-
-
-def _skip_digits(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _DIGITS:
-        at += 1
-    return at
-
-
-def _compare_text(left: str, right: str) -> int:
-    for index in range(max(len(left), len(right))):
-        weight_left, weight_right = _weight(left, index), _weight(right, index)
-        if weight_left != weight_right:
-            return -1 if weight_left < weight_right else 1
-    return 0
-
-
-def _weight(text: str, index: int) -> int:
-    """Return the sorting weight of one character; the end of the text weighs 0."""
-    if index >= len(text):
-        return 0
-    character = text[index]
-    if character == "~":
-        return -1
-    return ord(character) if character in _LETTERS else ord(character) + 256
+def _weights(text: str) -> List[int]:
+    """What orders each character, and at last the end of the text."""
+    found = [-1 if c == "~" else ord(c) + (0 if c in _LETTERS else 256) for c in text]
+    return [*found, 0]
