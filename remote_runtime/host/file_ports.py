@@ -5,7 +5,6 @@ import os
 from typing import (
     TYPE_CHECKING,
     AbstractSet,
-    Any,
     Callable,
     List,
     NamedTuple,
@@ -380,48 +379,6 @@ class Files(FileReader):
                 kind="resource.file.enotempty",
                 hint="check the path; it was not changed",
             )
-
-
-class Contents(object):
-    """The contents that the plan names, and what commands make of them on private copies."""
-
-    def of(self, value: Any) -> "Content":
-        """What the plan has under a hash; it travels when it is read."""
-        raise NotImplementedError
-
-    def text(self, text: str) -> "Content":
-        """A text of the plan, in UTF-8."""
-        raise NotImplementedError
-
-    def local(self, path: str) -> "Content":
-        """That of a file of the host, symlinks followed. ``Missing`` where none is."""
-        raise NotImplementedError
-
-    def processed(
-        self,
-        content: "Content",
-        name: str,
-        *,
-        at: str,
-        mode: int,
-        commands: Sequence[str],
-        timeout: float,
-    ) -> "Tuple[Content, int]":
-        """A content, and the mode of its file, as commands leave a copy of it under this name.
-
-        In a command ``{}`` stands for the path of the copy, which comes last without it. They run
-        in a preview, too. ``ResourceError`` for one that fails; ``timeout`` in seconds. A file
-        ``at`` a path that has this content already is copied, so that it need not travel.
-        """
-        raise NotImplementedError
-
-    def require(self, command: str, what: str) -> None:
-        """``Missing`` where a command cannot be started; ``what`` it is for begins the message."""
-        raise NotImplementedError
-
-    def discard(self) -> None:
-        """Remove the copies; without it, they go with the run."""
-        raise NotImplementedError
 
 
 def _refuse(path: str, node: Node, hint: str) -> NoReturn:

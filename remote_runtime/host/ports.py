@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, Callable, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.file_ports import LARGEST, OURS, Contents, FileReader, Files, Node
+from remote_runtime.host.file_ports import LARGEST, OURS, FileReader, Files, Node
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.crontab_ports import CrontabReader, Crontabs
     from remote_runtime.host.downloads import Archives, DownloadReader, Downloads
     from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
+    from remote_runtime.host.machine.contents import Contents
     from remote_runtime.host.mounts import MountReader, Mounts
     from remote_runtime.host.package_ports import PackageListReader, PackageLists
     from remote_runtime.item import Item

@@ -10,7 +10,6 @@ from remote_runtime import requirements
 from remote_runtime.changes import Missing
 from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import file_ports
 from remote_runtime.text import shell_words
 
 if TYPE_CHECKING:
@@ -76,22 +75,22 @@ class _Copy(Content):
         return self._files.blocks(self._path)
 
 
-class Contents(file_ports.Contents):
-    """Those of one resource."""
+class Contents(object):
+    """The contents that the plan names, and what commands make of them on private copies."""
 
     def __init__(self, context: "Context") -> None:
         self._context, self._directory = context, ""
 
     def of(self, value: Any) -> Content:
-        """See the base class."""
+        """What the plan has under a hash; it travels when it is read."""
         return self._as_sure(Blob(value, self._context.blobs), self._context.doubts)
 
     def text(self, text: str) -> Content:
-        """See the base class."""
+        """A text of the plan, in UTF-8."""
         return self._as_sure(Text(text), self._context.doubts)
 
     def local(self, path: str) -> Content:
-        """See the base class."""
+        """That of a file of the host, symlinks followed. ``Missing`` where none is."""
         before = self._context.doubts
         return self._as_sure(LocalContent(path, self._context.files), before)
 
@@ -104,7 +103,7 @@ class Contents(file_ports.Contents):
         return content
 
     def require(self, command: str, what: str) -> None:
-        """See the base class."""
+        """``Missing`` where a command cannot be started; ``what`` it is for begins the message."""
         program = shell_words.split(command)[0]
         for missing in requirements.program(self._context, program, what=what):
             raise missing
@@ -119,7 +118,12 @@ class Contents(file_ports.Contents):
         commands: Sequence[str],
         timeout: float,
     ) -> Tuple[Content, int]:
-        """See the base class."""
+        """A content, and the mode of its file, as commands leave a copy of it under this name.
+
+        In a command ``{}`` stands for the path of the copy, which comes last without it. They run
+        in a preview, too. ``ResourceError`` for one that fails; ``timeout`` in seconds. A file
+        ``at`` a path that has this content already is copied, so that it need not travel.
+        """
         context = self._context
         before = context.doubts
         path = self._copied(self._at_hand(content, at), name, mode)
@@ -177,7 +181,7 @@ class Contents(file_ports.Contents):
         )
 
     def discard(self) -> None:
-        """See the base class."""
+        """Remove the copies; without it, they go with the run."""
         if self._directory:
             self._context.files.remove_private_directory(self._directory)
             self._directory = ""

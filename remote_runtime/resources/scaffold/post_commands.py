@@ -1,14 +1,16 @@
 """The files of a scaffold as its post commands leave them (target)."""
 
 import os
-from typing import Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
 
 from remote_runtime.base import Properties
-from remote_runtime.host.file_ports import Contents
 from remote_runtime.host.ports import HostReader
 from remote_runtime.resources.scaffold.rules import POST_TIMEOUT
 from remote_runtime.resources.scaffold.tree import PlannedFile
 from remote_runtime.text import duration
+
+if TYPE_CHECKING:
+    from remote_runtime.host.machine.contents import Contents
 
 
 class PostCommands(object):
