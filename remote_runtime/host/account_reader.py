@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
 from remote_runtime.changes import Missing
+from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
     from remote_runtime.system.account_files import Group, User
@@ -39,6 +40,15 @@ class AccountReader(object):
     def user(self, name: str) -> "Optional[User]":
         """All that is kept of a user, None for an unknown one."""
         return self._door.user(name)
+
+    def existing_user(self, name: str) -> "User":
+        """The same of a user that has to be there; ``ResourceError`` for an unknown one."""
+        user = self.user(name)
+        if user is None:
+            raise ResourceError(
+                "user %r does not exist" % name, kind="resource.account", hint=_CREATE
+            )
+        return user
 
     def group(self, name: str) -> "Optional[Group]":
         """All that is kept of a group, None for an unknown one."""

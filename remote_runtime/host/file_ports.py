@@ -205,7 +205,7 @@ class Files(FileReader):
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind != "file":
-            _refuse(path, node, "use the path of a regular file")
+            refuse(path, node, "use the path of a regular file")
         new = NewFile(real, Bytes(data), mode=node.mode, uid=node.uid, gid=node.gid)
         self._write(new, validate, part=True)
 
@@ -225,7 +225,7 @@ class Files(FileReader):
         node = self.lstat(path)
         empty = node is not None and node.kind == "directory" and replace
         if node is not None and node.kind != "symlink" and not empty:
-            _refuse(path, node, "use another path, or move it away first")
+            refuse(path, node, "use another path, or move it away first")
         if empty:
             self._require_empty(path)
         self._symlink(target, path, in_directory=empty)
@@ -295,7 +295,7 @@ class Files(FileReader):
         if node is None:
             return
         if node.kind == "directory" or (kind and node.kind != kind):
-            _refuse(path, node, "check the path; it was not changed")
+            refuse(path, node)
         self._unlink(path)
 
     def rmdir(self, path: str) -> None:
@@ -304,7 +304,7 @@ class Files(FileReader):
         if node is None:
             return
         if node.kind != "directory":
-            _refuse(path, node, "check the path; it was not changed")
+            refuse(path, node)
         self._require_empty(path)
         self._unlink(path)
 
@@ -316,14 +316,14 @@ class Files(FileReader):
         if node is None:
             return
         if node.kind != "directory":
-            _refuse(path, node, "check the path; it was not changed")
+            refuse(path, node)
         self._remove_tree(path)
 
     def require_free(self, path: str) -> None:
         """``ResourceError`` where anything is at the path."""
         node = self.lstat(path)
         if node is not None:
-            _refuse(path, node, "use another path")
+            refuse(path, node, "use another path")
 
     def require_kind(self, path: str, *kinds: str) -> None:
         """``ResourceError`` where something else, or nothing, is at the path."""
@@ -331,14 +331,14 @@ class Files(FileReader):
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
         if node.kind not in kinds:
-            _refuse(path, node, "use the path that it leads to")
+            refuse(path, node, "use the path that it leads to")
 
     def require_file_place(self, path: str) -> None:
         """``ResourceError`` where no file can be put: over a directory, or without its parent."""
         self.require_parent(path)
         node = self.lstat(path)
         if node is not None and node.kind not in ("file", "symlink"):
-            _refuse(path, node, "use another path")
+            refuse(path, node, "use another path")
 
     # -- what an implementation does, once the rules above are met ------------------------------
 
@@ -381,6 +381,7 @@ class Files(FileReader):
             )
 
 
-def _refuse(path: str, node: Node, hint: str) -> NoReturn:
+def refuse(path: str, node: Node, hint: str = "check the path; it was not changed") -> NoReturn:
+    """Raise the error for what is at a path and is of the wrong kind."""
     what = "device, socket or pipe" if node.kind == "other" else node.kind
     raise ResourceError("%s is a %s" % (path, what), kind="resource.file.kind", hint=hint)

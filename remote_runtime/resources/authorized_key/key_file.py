@@ -4,7 +4,7 @@ from typing import List, NamedTuple, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.file_ports import Node
+from remote_runtime.host.file_ports import Node, refuse
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.system.account_files import User
 
@@ -69,21 +69,12 @@ def place_of(host: HostReader, user: User, template: str) -> Place:
     if directory is None:
         return place
     if directory.kind != "directory":
-        raise ResourceError(
-            "%s is a %s" % (place.parent, directory.kind),
-            kind="resource.file.kind",
-            hint="check the path; it was not changed",
-        )
+        refuse(place.parent, directory)
     file = host.files.lstat(path)
     if file is not None and file.kind == "symlink":
         _refuse_link(path, file)
     if file is not None and file.kind != "file":
-        what = "device, socket or pipe" if file.kind == "other" else file.kind
-        raise ResourceError(
-            "%s is a %s" % (path, what),
-            kind="resource.file.kind",
-            hint="check the path; it was not changed",
-        )
+        refuse(path, file)
     return place._replace(directory=directory, file=file)
 
 

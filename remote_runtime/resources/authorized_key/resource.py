@@ -1,10 +1,9 @@
 """The authorized_key type: keys that may log in as a user (target; ``check`` on both sides)."""
 
 import re
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
-from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.authorized_key import conflicts, key_list, keys
@@ -12,6 +11,9 @@ from remote_runtime.resources.authorized_key.key_file import ACCEPTED, Place, pl
 from remote_runtime.resources.authorized_key.key_list import KeyFile, Line, file_of, listed
 from remote_runtime.text.nearest import nearest
 from remote_runtime.validation import rules
+
+if TYPE_CHECKING:
+    from remote_runtime.system.account_files import User
 
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
 
@@ -109,13 +111,7 @@ class Resource(StateType):
 
     def apply(self, host: Host, diff: Diff) -> None:
         """See the base class."""
-        place = self._place(host)
-        if place is None:
-            raise ResourceError(
-                "user %r does not exist" % self._user,
-                kind="resource.account",
-                hint="create it in an earlier resource",
-            )
+        place = self._place_of(host, host.accounts.existing_user(self._user))
         file = self._file(host, place)
         after = self._after(file)
         self._require_login(host, file.lines, after)
@@ -136,8 +132,9 @@ class Resource(StateType):
     def _place(self, host: HostReader) -> Optional[Place]:
         """None where there is no such user."""
         user = host.accounts.user(self._user)
-        if user is None:
-            return None
+        return None if user is None else self._place_of(host, user)
+
+    def _place_of(self, host: HostReader, user: "User") -> Place:
         return place_of(host, user, str(self.properties.get("path") or ""))
 
     @staticmethod

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import refuse
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.cron import jobs, schedules
@@ -104,12 +105,7 @@ class Resource(StateType):
         if node is None:
             return None
         if node.kind != "file":
-            what = "device, socket or pipe" if node.kind == "other" else node.kind
-            raise ResourceError(
-                "%s is a %s" % (self._path, what),
-                kind="resource.file.kind",
-                hint="check the path; it was not changed",
-            )
+            refuse(self._path, node)
         data = host.files.read(self._path)
         job = jobs.job_in_file(data.decode("utf-8", "replace"))
         found = self._shown(job)
@@ -147,12 +143,7 @@ class Resource(StateType):
 
     def apply(self, host: Host, diff: Diff) -> None:
         """See the base class."""
-        if host.accounts.user(self._user) is None:
-            raise ResourceError(
-                "user %r does not exist" % self._user,
-                kind="resource.account",
-                hint="create it in an earlier resource",
-            )
+        host.accounts.existing_user(self._user)
         self._require_cron(host)
         job = jobs.job_of(self.properties)
         if self._own:

@@ -6,6 +6,7 @@ from typing import Any, List, Mapping, Optional, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.file_ports import refuse
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.timer import times, unit_files
@@ -105,12 +106,7 @@ class Resource(StateType):
         if node.kind == "symlink" and node.target == _MASK:
             raise self._masked(path.rpartition("/")[2])
         if node.kind != "file":
-            what = "device, socket or pipe" if node.kind == "other" else node.kind
-            raise ResourceError(
-                "%s is a %s" % (path, what),
-                kind="resource.file.kind",
-                hint="check the path; it was not changed",
-            )
+            refuse(path, node)
         return FileText(host.files.read(path), node.mode, path)
 
     def _own_service(self, host: HostReader, has_timer: bool) -> Optional[FileText]:
@@ -166,13 +162,7 @@ class Resource(StateType):
 
     def apply(self, host: Host, diff: Diff) -> None:
         """See the base class."""
-        user = str(self.properties.get("user") or "root")
-        if host.accounts.user(user) is None:
-            raise ResourceError(
-                "user %r does not exist" % user,
-                kind="resource.account",
-                hint="create it in an earlier resource",
-            )
+        host.accounts.existing_user(str(self.properties.get("user") or "root"))
         again = "timer_file" in diff
         if again:
             host.units.require_calendar(times.expressions(self.properties))
