@@ -311,7 +311,6 @@ class OverlayFiles(ReadOnly, Files):
 
         found = self._find(path, follow)
         kept = found.node is not None and not found.node.opaque
-        planned = self._layer.planned(found.path)
         counts = found.there or kept
         within = self._directory_above(found.path)
         above = self._planned_directory(within)
@@ -320,22 +319,22 @@ class OverlayFiles(ReadOnly, Files):
             path,
             found.path,
             counts=counts,
-            planned=planned,
+            planned=self._layer.planned(found.path),
             shared=self._in_shared_directory(found),
             writable=self._may_write(within),
             within=within,
             gid=gid,
             intended=self._intended(found),
             names=self._count_names(path, found),
+            points=self._layer.mount_points(path),
             emptied=lambda there: self._require_emptied(found.path, there),
         )
-        points = self._layer.mount_points(path)
         mount = self._layer.mounted(found.path)
-        if mount is None and not points:
+        if mount is None:
             return on_host
         from remote_runtime.overlay.mount_checks import MountPreconditions
 
-        return MountPreconditions(path, on_host, mount=mount, taken=planned, points=points)
+        return MountPreconditions(on_host.spot, mount)
 
     def _directory_above(self, path: str) -> str:
         """The nearest directory above a path without links that there will be."""

@@ -6,7 +6,7 @@ A preview calls these checks; they raise the errors of the attempt.
 import errno
 import os
 import stat
-from typing import Callable, FrozenSet, Hashable, NamedTuple, Optional, Tuple
+from typing import Callable, FrozenSet, Hashable, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.system import inode_flags
@@ -17,7 +17,7 @@ from remote_runtime.system.paths import has_long_name, is_too_long, is_within, w
 PAGE = 4096  # bytes that a file in memory takes at least
 LOOKED_AT = 50000  # names in a tree
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
-_MAKING = "create the directory"
+MAKING = "create the directory"
 
 
 class PlannedEntry(NamedTuple):
@@ -40,6 +40,7 @@ class PathState(NamedTuple):
     remove names in it by then; None where the host is to be asked. ``gid`` is the group that all
     new in a directory with setgid gets, -1 for our own. ``intended`` is what is planned there, None
     without such. ``names`` counts those that the file there will have, None for those that it has.
+    ``points`` are planned mount points at or below the path.
     """
 
     path: str
@@ -54,6 +55,7 @@ class PathState(NamedTuple):
     intended: Optional[PlannedEntry] = None
     names: Optional[Callable[[], int]] = None
     real: str = ""
+    points: Sequence[str] = ()
 
 
 class FreeSpace(NamedTuple):
@@ -93,35 +95,30 @@ class Preconditions(object):
 
     def __init__(self, spot: PathState, emptied: Optional[Callable[[str], None]] = None) -> None:
         """``emptied`` looks at what goes with a directory; see ``require_emptied``."""
-        self._spot = spot
+        self.spot = spot
         self._emptied = emptied or require_emptied
-
-    @property
-    def missing(self) -> int:
-        """How many directories are made before the path's own name is."""
-        return self._spot.missing
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
         """To put a file there, of so many bytes; -1 for the user or group that a new one gets."""
-        with CheckErrors("write", self._spot.path):
+        with CheckErrors("write", self.spot.path):
             self._enter("write", size)
             self._owned("write", (uid, gid, mode), None)
-            if self._spot.there:
+            if self.spot.there:
                 self._replaced("replace")
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
         """To make a directory there; the directories on the way get the permissions of ``mode``."""
-        with CheckErrors(_MAKING, self._spot.path):
-            self._enter(_MAKING, 0)
-            if self._spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
-                raise self._failure(_MAKING, errno.EACCES)  # nothing is made in the first of them
-            self._owned(_MAKING, (uid, gid, mode), None)
+        with CheckErrors(MAKING, self.spot.path):
+            self._enter(MAKING, 0)
+            if self.spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
+                raise self._failure(MAKING, errno.EACCES)  # nothing is made in the first of them
+            self._owned(MAKING, (uid, gid, mode), None)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
         """To give what is there an owner, a group and a mode."""
         doing = "set the attributes of"
-        with CheckErrors(doing, self._spot.path):
-            there, now = self._spot.there, self._spot.intended
+        with CheckErrors(doing, self.spot.path):
+            there, now = self.spot.there, self.spot.intended
             if now is None and there:
                 now = _intended(there)
             owner = now is not None and os.geteuid() in (0, now.uid)
@@ -129,10 +126,10 @@ class Preconditions(object):
                 if not owner:
                     raise self._failure(doing, errno.EACCES)
                 self._require_changeable(doing)  # it is made readable first
-            if self._spot.shared and now is not None and now.kind == "file":
-                names = self._spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
+            if self.spot.shared and now is not None and now.kind == "file":
+                names = self.spot.names or (lambda: os.lstat(there).st_nlink if there else 1)
                 if names() > 1:
-                    raise many_names(doing, self._spot.real, names())
+                    raise many_names(doing, self.spot.real, names())
             self._require_changeable(doing)
             if now is not None:
                 if not owner:
@@ -142,62 +139,67 @@ class Preconditions(object):
     def changing_link(self, uid: int, gid: int) -> None:
         """To give a symlink itself an owner and a group."""
         doing = "set the owner of"
-        with CheckErrors(doing, self._spot.path):
-            self._writable(doing, self._spot.directory)
-            if self._spot.there and os.geteuid() != 0:
-                found = os.lstat(self._spot.there)
+        with CheckErrors(doing, self.spot.path):
+            self._writable(doing, self.spot.directory)
+            if self.spot.there and os.geteuid() != 0:
+                found = os.lstat(self.spot.there)
                 if found.st_uid != os.geteuid():
                     raise self._failure(doing, errno.EPERM)
                 self._owned(doing, (uid, gid, 0), (found.st_uid, found.st_gid))
 
     def _require_changeable(self, doing: str) -> None:
-        there = self._spot.there
-        self._writable(doing, there or self._spot.directory)
+        there = self.spot.there
+        self._writable(doing, there or self.spot.directory)
         if there and flags(there):
             raise self._failure(doing, errno.EPERM)
 
     def removing(self, tree: bool = False) -> None:
         """To remove what is there; ``tree``: with all that is in it."""
-        with CheckErrors("remove", self._spot.path):
-            there = self._spot.there
+        self._require_unmounted()
+        with CheckErrors("remove", self.spot.path):
+            there = self.spot.there
             if there:
-                self._writable("remove", self._spot.directory)
+                self._writable("remove", self.spot.directory)
                 self._permitted("remove")
                 if tree:
                     mounted_in(there)
                 self._replaced("remove")
-            elif self._spot.writable is False:
+            elif self.spot.writable is False:
                 raise self._failure("remove", errno.EACCES)
             if tree:
                 self._emptied(there)
 
+    def _require_unmounted(self) -> None:
+        for point in self.spot.points:
+            raise refusal("remove", point, errno.EBUSY)
+
     def spare(self) -> FreeSpace:
         """What can be written there yet, with what is planned counted as written."""
-        with CheckErrors("inspect", self._spot.path):
-            system = os.statvfs(self._spot.directory)
+        with CheckErrors("inspect", self.spot.path):
+            system = os.statvfs(self.spot.directory)
             free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
             inodes = system.f_ffree if os.geteuid() == 0 else system.f_favail
-            size, files = self._spot.planned
+            size, files = self.spot.planned
             return FreeSpace(
-                os.stat(self._spot.directory).st_dev,
+                os.stat(self.spot.directory).st_dev,
                 free * (system.f_frsize or PAGE) - size if system.f_blocks else None,
                 inodes - files if system.f_files else None,
             )
 
     def _enter(self, doing: str, size: int) -> None:
         """A new name in the directory needs the right to make one, and space."""
-        if is_too_long(self._spot.path) or has_long_name(self._spot.path):
+        if is_too_long(self.spot.path) or has_long_name(self.spot.path):
             raise self._failure(doing, errno.ENAMETOOLONG)
-        self._writable(doing, self._spot.directory)
-        if self._spot.direct:
-            self._permitted(doing, self._spot.missing > 0)
-            number = _of_kernel(self._spot.directory)
+        self._writable(doing, self.spot.directory)
+        if self.spot.direct:
+            self._permitted(doing, self.spot.missing > 0)
+            number = _of_kernel(self.spot.directory)
             if number:
                 raise self._failure(doing, number)
-        elif self._spot.writable is False:
+        elif self.spot.writable is False:
             raise self._failure(doing, errno.EACCES)
-        block = os.statvfs(self._spot.directory).f_frsize or PAGE
-        if not self.spare().holds(-(-size // block) * block, 1 + self._spot.missing):
+        block = os.statvfs(self.spot.directory).f_frsize or PAGE
+        if not self.spare().holds(-(-size // block) * block, 1 + self.spot.missing):
             raise self._failure(doing, errno.ENOSPC)
 
     def _writable(self, doing: str, path: str) -> None:
@@ -206,13 +208,13 @@ class Preconditions(object):
 
     def _permitted(self, doing: str, directories: bool = False) -> None:
         """Whether names may be made and removed in the directory; ``directories``: made only."""
-        directory = self._spot.directory
-        renamed = not directories and doing not in (_MAKING, "remove")
+        directory = self.spot.directory
+        renamed = not directories and doing not in (MAKING, "remove")
         held = flags(directory)
         # The run itself looks whether what it renames there could go.
         if held & (inode_flags.IMMUTABLE | (inode_flags.APPEND if renamed else 0)):
             raise self._failure(doing, errno.EPERM)
-        writable = self._spot.writable
+        writable = self.spot.writable
         if writable is None:
             writable = os.access(directory, os.W_OK | os.X_OK, effective_ids=True)
         if not writable:
@@ -222,7 +224,7 @@ class Preconditions(object):
 
     def _replaced(self, doing: str) -> None:
         """Whether the name of what is there can be taken away."""
-        there, directory = self._spot.there, os.stat(self._spot.directory)
+        there, directory = self.spot.there, os.stat(self.spot.directory)
         found, us = os.lstat(there), os.geteuid()
         if there in mount_points():
             raise self._failure(doing, errno.EBUSY)
@@ -237,7 +239,7 @@ class Preconditions(object):
         Linux drops setgid for other groups without a word."""
         if os.geteuid() == 0:
             return
-        owner, group = now or (os.geteuid(), self._spot.gid)
+        owner, group = now or (os.geteuid(), self.spot.gid)
         ours = {os.getegid(), *os.getgroups()}
         group = os.getegid() if group == -1 else group
         uid, gid, mode = wanted
@@ -248,7 +250,7 @@ class Preconditions(object):
             raise UnsettledError("mode is '%04o', not '%04o'" % (mode & ~stat.S_ISGID, mode))
 
     def _failure(self, doing: str, number: int) -> Exception:
-        return refusal(doing, self._spot.path, number)
+        return refusal(doing, self.spot.path, number)
 
 
 def at(
@@ -263,6 +265,7 @@ def at(
     gid: Optional[int] = None,
     intended: Optional[PlannedEntry] = None,
     names: Optional[Callable[[], int]] = None,
+    points: Sequence[str] = (),
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
     """The obstacles at a path that is ``real`` without the links on the way.
@@ -288,7 +291,7 @@ def at(
             found = os.stat(spot.directory)
         gid = found.st_gid if found.st_mode & stat.S_ISGID else -1
     spot = spot._replace(shared=shared, writable=writable, missing=missing, gid=gid)
-    spot = spot._replace(intended=intended, real=real)
+    spot = spot._replace(intended=intended, real=real, points=points)
     return Preconditions(spot, emptied)
 
 
