@@ -37,13 +37,7 @@ _TALLY = (
     "assumed", "unpredicted", "pending", "drifted", "compared", "as_predicted", "health_checks",
     "total_errors",
 )  # fmt: skip
-_PHASES = {text: phase for phase in Phase for text in (phase.value, phase.words)}
 _COUNTS = tuple(name for name in _TALLY if name != "health_checks")
-# What runs of older versions did not keep.
-_LATER = (
-    "untried", "assumed", "drifted", "compared", "as_predicted", "phases", "pending", "command",
-    "only", "confirmed",
-)  # fmt: skip
 
 
 class Tally:
@@ -151,8 +145,8 @@ class Tally:
     def from_record(cls, record: dict[str, Any]) -> Tally:
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
         tally = cls()
-        values = [record.get(name, 0) if name in _LATER else record[name] for name in _COUNTS]
-        for name, value in zip(_COUNTS, records.counts(values), strict=True):
+        values = records.counts([record[name] for name in _COUNTS])
+        for name, value in zip(_COUNTS, values, strict=True):
             setattr(tally, name, value)
         health = record["health_checks"]
         found = records.counts([health[name] for name in _HEALTH.values()])
@@ -254,7 +248,7 @@ class HostResult(NamedTuple):
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> HostResult:
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
-        told = {name: record[name] for name in cls._fields if name in record or name not in _LATER}
+        told = {name: record[name] for name in cls._fields if name in record or name != "confirmed"}
         for name, check in _MEMBERS.items():
             if name in told and (told[name] != "" or check is not records.text):
                 told[name] = check(told[name])
@@ -262,8 +256,8 @@ class HostResult(NamedTuple):
             raise ValueError("a host has an invalid outcome")
         told["tally"] = Tally.from_record(record["tally"])
         told["phase"] = Phase(record["phase"])
-        phases = record.get("phases", ())
-        told["phases"] = tuple([(_PHASES[phase], records.seconds(at)) for phase, at in phases])
+        phases = record["phases"]
+        told["phases"] = tuple([(Phase(phase), records.seconds(at)) for phase, at in phases])
         return cls(**told)
 
 

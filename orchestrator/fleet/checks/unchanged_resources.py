@@ -161,6 +161,4 @@ def read_unchanged(
 def read_line(line: str, run_id: str, text: Callable[[int], str]) -> UnchangedResources:
     """The rows of a line of a run directory; see ``read_unchanged``."""
     told = json.loads(line)["stable"]
-    if "groups" in told:
-        raise ValueError("an older version of ccm recorded this run")
     return read_unchanged(told["host"], run_id, told, text)

@@ -28,11 +28,6 @@ class Phase(str, enum.Enum):
         """
         return self in _OPENING
 
-    @classmethod
-    def _missing_(cls, value: object) -> "Phase | None":
-        """Older run directories hold the words."""
-        return next((phase for phase, words in _WORDS.items() if words == value), None)
-
 
 _OPENING = (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING, Phase.GATHERING)
 _WORDS = {Phase.WAITING: "waiting for its turn", Phase.GATHERING: "gathering facts"}

@@ -181,8 +181,6 @@ class RunDirectory:
     def _stored_plan(self, event: happening.HostPlanned) -> int:
         plan = event._asdict()
         del plan["host"]
-        if not event.applied:
-            del plan["applied"]  # older versions read runs that have none
         names = json.dumps(plan)
         key = sha256(names.encode("utf-8")).digest()
         if key not in self._plans:

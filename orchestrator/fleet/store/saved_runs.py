@@ -33,8 +33,6 @@ _ABOUT: dict[str, Callable[[Any], object]] = {
     "start": records.seconds,
     "end": lambda value: value is None or records.seconds(value),
     "interrupted": records.flag,
-}
-_ABOUT_LATER: dict[str, Callable[[Any], object]] = {
     "identity": records.text,
     "again": records.texts,
     "options": records.mapping,
@@ -82,20 +80,17 @@ class SavedRun:
         self.about: dict[str, Any] = _read(path / "run.json")
         for name, check in _ABOUT.items():
             check(self.about[name])
-        for name, check in _ABOUT_LATER.items():
-            if name in self.about:
-                check(self.about[name])
         self.run_id: str = self.about["run_id"]
         self.again = f"ccm report {self.run_id}"
 
     @property
     def _verifies(self) -> bool:
-        return bool(self.about.get("options", {}).get("verify"))
+        return bool(self.about["options"].get("verify"))
 
     @property
     def origin(self) -> Origin:
         """Who started it, as far as it is known."""
-        return Origin.from_record(self.about.get("origin", {}))
+        return Origin.from_record(self.about["origin"])
 
     @property
     def running(self) -> bool:
@@ -186,7 +181,7 @@ class SavedRun:
                     subscribed, required, applied = (
                         tuple(
                             (records.text(name), tuple(records.texts(of)))
-                            for name, of in told.get(member, ())
+                            for name, of in told[member]
                         )
                         for member in ("subscribed", "required", "applied")
                     )
@@ -321,9 +316,9 @@ class SavedRun:
             about["noop"],
             about["manifest"],
             about["command"],
-            about.get("identity", ""),
-            tuple(about.get("again", ())),
-            Origin.from_record(about.get("origin", {})),
+            about["identity"],
+            tuple(about["again"]),
+            self.origin,
         )
         yield from self.rollout()
         yield from self.turns()

@@ -82,10 +82,3 @@ def test_each_text_has_one_number() -> None:
     assert (numbers.of(other), len(numbers)) == (2, 1)
     numbers.forget(first=0)
     assert numbers.of(other) == 0
-
-
-def test_a_line_of_an_earlier_version_says_so() -> None:
-    """Until this version a line had groups of resources."""
-    line = '{"stable":{"host":"web1","id":1,"at":2,"groups":[]}}'
-    with pytest.raises(ValueError, match="an older version of ccm recorded this run"):
-        read_line(line, RUN, [].__getitem__)

@@ -275,16 +275,6 @@ def test_what_fail_on_error_left_out_is_counted(fail_on_error: bool, untried: in
     assert HostResult.from_record(result.record()).untried == untried
 
 
-def test_a_result_that_an_older_ccm_kept_is_read() -> None:
-    """It left no resource untried, tells of no phases, or names a phase in words."""
-    record = {**HostResult("web1", Tally()).record(), "phase": "gathering facts"}
-    del record["untried"], record["phases"]
-    read = HostResult.from_record(record)
-    assert (read.untried, list(read.phases), read.phase) == (0, [], Phase.GATHERING)
-    record["phases"] = [["waiting for its turn", 1.0], ["running", 2.0]]
-    assert HostResult.from_record(record).phases == ((Phase.WAITING, 1.0), (Phase.RUNNING, 2.0))
-
-
 def _after_plan(play: Callable[[FarEnd], None]) -> Callable[[FarEnd], None]:
     def script(far: FarEnd) -> None:
         far.greet()
