@@ -51,7 +51,7 @@ def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
         raise NotConvertible("edits of one file under different conditions on the host")
     plain = all(not one.conditions and "{{" not in str(one.properties.get("edits", ""))
                 for one in entries)  # fmt: skip
-    shared = _shared(builder, entries)
+    shared = _shared(entries)
     _note_order(builder, entries)
     if plain:
         made: list[Any] = []
@@ -79,7 +79,7 @@ def _part(entry: Entry) -> str:
     return f"({listed} if {both(entry.conditions)} else [])" if entry.conditions else listed
 
 
-def _shared(builder: Conversion, entries: list[Entry]) -> dict[str, Any]:
+def _shared(entries: list[Entry]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in _SHARED:
         values = [one.properties[name] for one in entries if name in one.properties]

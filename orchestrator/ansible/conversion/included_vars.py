@@ -43,7 +43,7 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
     """Files of variables: entries of the hierarchy."""
     if task.args.get("dir") is not None or task.args.get("name") is not None:
         raise NotConvertible("include_vars with dir or name")
-    names, first_found = _names(builder, task)
+    names, first_found = _names(task)
     conditions, others = _conditions(builder, task)
     if len(names) == 1 and is_template(names[0]) and not _has_known_facts(names[0]):
         for file_name, tests in by_value(builder, task, names[0], "vars"):
@@ -97,7 +97,7 @@ def _is_included(builder: Conversion, name: str) -> bool:
     return any(name in one for choice in builder.includes for one in choice.files.values())
 
 
-def _names(builder: Conversion, task: Task) -> tuple[list[str], bool]:
+def _names(task: Task) -> tuple[list[str], bool]:
     """The names of the files in their order, and whether a missing one is no error."""
     name = task.file
     if not isinstance(name, str):
@@ -225,7 +225,7 @@ def note_broken(builder: Conversion, task: Task) -> None:
     folder = builder.files.base / "vars"
     paths = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     try:
-        names, _ = _names(builder, task)
+        names, _ = _names(task)
     except NotConvertible:
         names = ["{{ }}"]
     if not any(is_template(one) for one in names):
@@ -438,7 +438,7 @@ def candidates(
     found = _candidates(builder, name, folder)
     if not found:
         raise NotConvertible(f"no file matches {name}")
-    return [(one.name, [_test_of(name, one)]) for one in found if _own_words(one)]
+    return [(one.name, [_test_of(one)]) for one in found if _own_words(one)]
 
 
 def by_value(
@@ -477,7 +477,7 @@ def by_value(
 _MOST_FILES = 16
 
 
-def _test_of(name: str, candidate: Candidate) -> str:
+def _test_of(candidate: Candidate) -> str:
     tests = []
     for kind, value in candidate.facts:
         how, fact = kind.split(":")
@@ -509,9 +509,9 @@ def _first_of(builder: Conversion, names: list[str], folder: str) -> list[tuple[
         for one in _candidates(builder, name, folder):
             if not _own_words(one):
                 continue
-            test = _test_of(name, one)
+            test = _test_of(one)
             found.append((one.name, [test, *(f"not ({o})" for o in earlier)]))
-        earlier += [_test_of(name, one) for one in _candidates(builder, name, folder)]
+        earlier += [_test_of(one) for one in _candidates(builder, name, folder)]
     if not found:
         raise NotConvertible(f"no file matches {names[0]}")
     return found

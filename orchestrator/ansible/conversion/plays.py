@@ -17,7 +17,7 @@ from orchestrator.ansible.conversion.project import (
     role_name,
     tags_of,
 )
-from orchestrator.ansible.conversion.variables import DataPlan, write_data
+from orchestrator.ansible.conversion.variables import DataPlan
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.scope import Scope
@@ -132,8 +132,7 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     builder.flush()
     builder.run(play.post_tasks, outer)
     builder.flush()
-    project.finish(builder, plan)
-    _note_missing(project, builder, write_data(builder, plan, project.notes))
+    _note_missing(project, builder, project.finish(builder, plan))
     manifest.asks = asks_that_are_read(builder)
     project.started = True
 

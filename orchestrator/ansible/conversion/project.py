@@ -126,8 +126,7 @@ class Project:
         self.started = True
         builder.run(tasks)
         builder.flush()
-        self.finish(builder, plan)
-        missing = write_data(builder, plan, self.notes)
+        missing = self.finish(builder, plan)
         builder.manifest.asks = asks_that_are_read(builder)
         return RoleManifest(manifest.path, builder, plan, missing)
 
@@ -225,8 +224,7 @@ class Project:
             for index, found in inner.pending.items()
         }
         inner.pending = {}
-        self.finish(inner, DataPlan())
-        missing = write_data(inner, DataPlan(), self.notes)
+        missing = self.finish(inner, DataPlan())
         manifest.asks = asks_that_are_read(inner)
         properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
         renamed = _inherit(builder, sorted(missing - {name}), properties)
@@ -250,8 +248,11 @@ class Project:
 
     # --- what every manifest has
 
-    def finish(self, builder: Builder, plan: DataPlan) -> None:
-        """Resolve duplicates, and take the files and records of a manifest."""
+    def finish(self, builder: Builder, plan: DataPlan) -> set[str]:
+        """Resolve duplicates, take the files and records of a manifest, and write its data.
+
+        Returns the names that nothing sets.
+        """
         resolve_duplicates(builder)
         for entry in builder.manifest.entries():
             if entry.record is not None:
@@ -263,6 +264,7 @@ class Project:
             self.texts[prefix + written] = text
         self.records += builder.records
         self.manifests.append(builder.manifest)
+        return write_data(builder, plan, self.notes)
 
 
 def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> dict[str, str]:

@@ -179,7 +179,7 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
         found = nodes.Getattr(nodes.Name("Environ", "load"), name, "load")
         return nodes.Filter(found, "default", [nodes.Const("")], [], None, None)
     if plugin in ("file", "template") and len(arguments) == 1 and not node.kwargs:
-        written = constant_text(arguments[0], scope)
+        written = constant_text(arguments[0])
         if written is None:
             raise NotConvertible("lookup of a file with a computed name")
         if written.startswith(("/", "~")) or scope.locate is None:
@@ -203,7 +203,7 @@ def look_up(node: nodes.Call, of: Translate, scope: Scope) -> Any:
     raise NotConvertible(f"ccm has no lookup plugin {plugin or 'of a computed name'}")
 
 
-def constant_text(node: Any, scope: Scope) -> str | None:
+def constant_text(node: Any) -> str | None:
     """The text of an expression that is written out, ``role_path`` in front left out."""
     if isinstance(node, nodes.Const):
         return str(node.value)

@@ -34,7 +34,7 @@ def expression_text(text: str, scope: Scope) -> str:
 def value(given: Any, scope: Scope) -> Any:
     """A value of YAML, its texts in the words of ccm. NotConvertible."""
     if isinstance(given, dict):
-        return {plain_key(key, scope): value(one, scope) for key, one in given.items()}
+        return {plain_key(key): value(one, scope) for key, one in given.items()}
     if isinstance(given, list):
         return [value(one, scope) for one in given]
     if isinstance(given, Vaulted):
@@ -42,7 +42,7 @@ def value(given: Any, scope: Scope) -> Any:
     return text(given, scope) if isinstance(given, str) else given
 
 
-def plain_key(key: Any, scope: Scope) -> Any:
+def plain_key(key: Any) -> Any:
     """A key of a map, which Ansible does not render."""
     return plain_text(key) if isinstance(key, str) else key
 
@@ -213,7 +213,7 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         return nodes.Compare(length, [nodes.Operand("gt", nodes.Const(0))])
     if kinds and "text" not in kinds and kinds != {"bool"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
-    return _of_text(node, result, kinds, sample.values)
+    return _of_text(result, kinds, sample.values)
 
 
 def _decided(node: Any) -> Any:
@@ -232,7 +232,7 @@ def _decided(node: Any) -> Any:
     return node
 
 
-def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
+def _of_text(result: Any, kinds: set[str], values: list[Any]) -> Any:
     """Ansible takes a variable that holds ``yes`` as it is; ``bool`` reads such words."""
     words = [one for one in values if isinstance(one, str)]
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:

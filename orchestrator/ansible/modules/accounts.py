@@ -89,7 +89,7 @@ def user(context: Context, given: Arguments) -> list[Entry]:
     else:
         given.ignore("append")
     _home(given, properties)
-    _password(context, given, properties)
+    _password(given, properties)
     if given.flag("generate_ssh_key", default=False):
         properties["generate_ssh_key"] = True
         context.check("the key that is generated is Ed25519, in .ssh/id_ed25519")
@@ -200,7 +200,7 @@ def _home(given: Arguments, properties: dict[str, Any]) -> None:
     properties.update(given.booleans_by_name("move_home", default=False))
 
 
-def _password(context: Context, given: Arguments, properties: dict[str, Any]) -> None:
+def _password(given: Arguments, properties: dict[str, Any]) -> None:
     password = given.text("password")
     update = given.literal("update_password", default="always")
     if password is not None:

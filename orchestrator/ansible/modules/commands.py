@@ -62,7 +62,7 @@ def command_properties(context: Context, given: Arguments) -> dict[str, Any]:
     if context.environment:
         properties["environment"] = list(context.environment)
     properties.update(context.user())
-    _conditions(context, given, properties)
+    _conditions(given, properties)
     return properties
 
 
@@ -101,7 +101,7 @@ def _word(text: str) -> str:
     return f'"{text}"' if "{{" in text else shlex.quote(text)
 
 
-def _conditions(context: Context, given: Arguments, properties: dict[str, Any]) -> None:
+def _conditions(given: Arguments, properties: dict[str, Any]) -> None:
     cwd = properties.get("cwd")
     for name, path in given.texts_by_name("creates", "removes").items():
         if _PATTERN.search(re.sub(r"\{\{.*?\}\}", "", path)) or path.startswith("~"):
@@ -165,5 +165,5 @@ def script(context: Context, given: Arguments) -> list[Entry]:
         **given.texts_by_name(cwd="chdir"),
         **context.user(),
     }
-    _conditions(context, given, properties)
+    _conditions(given, properties)
     return [context.exec(parts[0], properties)]

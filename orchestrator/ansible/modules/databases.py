@@ -173,7 +173,7 @@ def _grant(part: str, account: str) -> str:
     return f"GRANT {', '.join(left)} ON {shown} TO {account}{option};"
 
 
-def _psql(context: Context, given: Arguments, program: str) -> tuple[str, dict[str, Any]]:
+def _psql(given: Arguments) -> tuple[str, dict[str, Any]]:
     given.refuse("ca_cert", "ssl_cert", "ssl_key", "session_role")
     given.refuse("ssl_mode", unless=("prefer",))
     given.ignore("trust_input")
@@ -184,7 +184,7 @@ def _psql(context: Context, given: Arguments, program: str) -> tuple[str, dict[s
         given.piece("-p ", "port", "login_port"),
     ]
     extra: dict[str, Any] = {"environment": [f"PGPASSWORD={password}"]} if password else {}
-    return words(program, *parts), extra
+    return words("psql", *parts), extra
 
 
 @maps("postgresql_db")
@@ -200,7 +200,7 @@ def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
         "icu_locale",
         unless=("postgres",),
     )
-    client, extra = _psql(context, given, "psql")
+    client, extra = _psql(given)
     options = client.removeprefix("psql")
     name = _of_sql(given.required("name", "db"))
     query = f"SELECT 1 FROM pg_database WHERE datname='{name}'"
@@ -228,7 +228,7 @@ def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
     """Roles of PostgreSQL."""
     given.refuse("groups", "conn_limit", "configuration")
     given.ignore("encrypted", "no_password_changes", "fail_on_user", "expires", "comment")
-    client, extra = _psql(context, given, "psql")
+    client, extra = _psql(given)
     name = _of_sql(given.required("name", "user"))
     database = given.text("db", "login_db") or "postgres"
     test = (
@@ -274,7 +274,7 @@ def _flags(given: Arguments) -> str:
 def postgresql_ext(context: Context, given: Arguments) -> list[Entry]:
     """Extensions of a database."""
     given.refuse("version", "cascade", "schema", unless=("latest", False))
-    client, extra = _psql(context, given, "psql")
+    client, extra = _psql(given)
     name, database = _of_sql(given.required("name", "ext")), given.required("db", "login_db")
     present = state_of(given, "present", "absent") == "present"
     query = f"SELECT 1 FROM pg_extension WHERE extname='{name}'"

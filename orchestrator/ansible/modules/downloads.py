@@ -143,7 +143,7 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
         entries.append(Entry("file", path, own))
         context.check(f"a copy of the archive stays in {path}")
     _require_words(path, target, owner, group)
-    words = _tar_options(given, options, path)
+    words = _tar_options(options, path)
     if words is None and (owner or group):
         raise NotConvertible("owner and group of a zip archive")
     if mode is not None:
@@ -197,7 +197,7 @@ def _require_words(*given: str | None) -> None:
             raise NotConvertible(f"an archive with {one}, which a shell does not read as one word")
 
 
-def _tar_options(given: Arguments, options: Any, path: str) -> list[str] | None:
+def _tar_options(options: Any, path: str) -> list[str] | None:
     """The options of tar; None for a zip archive."""
     ending = next(
         (one for one in sorted(_ENDINGS, key=len, reverse=True) if path.endswith(one)), ""

@@ -192,7 +192,7 @@ def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
     return [context.exec("upgrade all packages", properties)]
 
 
-def _cache(context: Context, given: Arguments) -> str | None:
+def _cache(given: Arguments) -> str | None:
     """``update_cache`` of ccm; None where the original does not refresh."""
     raw = given.raw("cache_valid_time")
     if is_template(raw):
@@ -222,7 +222,7 @@ def duration(seconds: str) -> str:
 def _packages(
     context: Context, given: Arguments, extra: dict[str, Any], manager: str
 ) -> list[Entry]:
-    cache = _cache(context, given)
+    cache = _cache(given)
     names = given.raw("name", "pkg", "package")
     if given.flag("autoremove", default=False):
         context.check("packages that nothing needs any more stay")

@@ -87,7 +87,7 @@ def _ensure(given: Arguments, state: Any) -> str:
         if found is None:
             raise NotConvertible(f"state {state}")
         return found
-    literal = given.literal("state", exact=True) if _is_element(given, state) else None
+    literal = given.literal("state", exact=True) if _is_element(given) else None
     if literal is not None:
         if literal not in _ENSURE:
             raise NotConvertible(f"state {literal}")
@@ -102,7 +102,7 @@ def _ensure(given: Arguments, state: Any) -> str:
     return "{{ {'started': 'running', 'running': 'running', 'stopped': 'stopped'}[" + inner + "] }}"
 
 
-def _is_element(given: Arguments, state: str) -> bool:
+def _is_element(given: Arguments) -> bool:
     try:
         return given.literal("state", exact=True) is not None
     except NotConvertible:

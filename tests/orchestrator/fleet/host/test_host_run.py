@@ -16,8 +16,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.host import framed_link
 from orchestrator.fleet.host import protocol as conversation_module
 from orchestrator.fleet.host.host_run import HostRun
-from orchestrator.fleet.host.phases import Phase
-from orchestrator.fleet.outcome import HostResult, Tally
+from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.settings import RunSettings
 from remote_runtime.errors import PlanError, UnreachableError
 from remote_runtime.options import RunOptions
