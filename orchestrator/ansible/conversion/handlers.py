@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion, Handler
+from orchestrator.ansible.conversion.task_files import included_tasks
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import Block, Task, inherit, listed, read_tasks
-from orchestrator.ansible.source.yaml_reader import read as read_yaml
+from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 
 _MOST_ROUNDS = 10
 
@@ -168,7 +168,7 @@ def _included(builder: Conversion, task: Task, references: list[str]) -> list[En
         raise NotConvertible(f"the file of tasks {name} is not in the project")
     outer = {key: one for key, one in task.keywords.items() if key not in ("name", "listen")}
     found: list[Entry] = []
-    for one in read(read_tasks(read_yaml(path), str(path)), "", base):
+    for one in read(included_tasks(builder, path), "", base):
         inner = one.task
         inner.keywords = inherit(inner.keywords, outer)
         record = builder.record(inner)

@@ -47,7 +47,9 @@ class Choice:
 
 
 class Roles(Protocol):
-    """What knows the roles of the project."""
+    """What knows the roles of the project. ``included`` counts the tasks of included files."""
+
+    included: int
 
     def role_entry(
         self, builder: Any, name: str, tasks_from: str, variables: dict[str, Any]

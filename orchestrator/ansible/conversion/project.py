@@ -58,6 +58,7 @@ class Project:
     started: bool = False
     environment: dict[str, Any] = field(default_factory=dict)
     fleet: Fleet = field(default_factory=Fleet)
+    included: int = 0
     _roles: dict[str, Role | None] = field(default_factory=dict)
     _converted: dict[tuple[str, str], RoleManifest] = field(default_factory=dict)
     _active: list[tuple[str, str]] = field(default_factory=list)

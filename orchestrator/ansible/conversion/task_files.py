@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import read_tasks
+from orchestrator.ansible.source.tasks import Block, Task, flat, read_tasks
 from orchestrator.ansible.source.yaml_reader import read
+
+MOST_INCLUDED = 10_000
+"""Tasks of included files in a project: files that include others twice would have no end."""
+
+
+def included_tasks(builder: Conversion, path: Path) -> list[Task | Block]:
+    """The tasks of a file that is included. NotConvertible beyond ``MOST_INCLUDED``."""
+    if builder.project.included <= MOST_INCLUDED:
+        tasks = read_tasks(read(path), str(path))
+        builder.project.included += 1 + len(flat(tasks))
+        if builder.project.included <= MOST_INCLUDED:
+            return tasks
+    raise NotConvertible(f"the project includes more than {MOST_INCLUDED:,} tasks")
 
 
 def include_file(builder: Conversion, name: str, outer: dict[str, Any]) -> None:
@@ -19,6 +33,6 @@ def include_file(builder: Conversion, name: str, outer: dict[str, Any]) -> None:
         raise NotConvertible(f"{name} includes itself")
     builder.stack.append(str(path))
     try:
-        builder.run(read_tasks(read(path), str(path)), outer)
+        builder.run(included_tasks(builder, path), outer)
     finally:
         builder.stack.pop()

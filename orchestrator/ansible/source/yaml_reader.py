@@ -14,6 +14,8 @@ from orchestrator.ansible.source.boundary import is_readable
 MAX_BYTES = 4 * 1024 * 1024
 MOST_VALUES = 500_000
 """Values of a file, each alias counted as what it stands for."""
+MOST_DIGITS = 1_000
+_INT = "tag:yaml.org,2002:int"
 
 
 class Vaulted(str):
@@ -101,12 +103,28 @@ def _marked_unsafe(value: Any) -> Any:
     return value
 
 
+def _number(loader: _Loader, node: yaml.ScalarNode) -> int | float:
+    """A number, which YAML 1.1 may write with base 60: a long one would take for ever."""
+    if len(node.value) <= MOST_DIGITS:
+        try:
+            return loader.construct_yaml_int(node) if node.tag == _INT else _float(loader, node)
+        except OverflowError:
+            pass
+    raise yaml.constructor.ConstructorError(None, None, "a number is too large", node.start_mark)
+
+
+def _float(loader: _Loader, node: yaml.ScalarNode) -> float:
+    return float(loader.construct_yaml_float(node))
+
+
 def _as_written(loader: _Loader, node: yaml.ScalarNode) -> str:
     return str(node.value)
 
 
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _as_written)
+_Loader.add_constructor(_INT, _number)
+_Loader.add_constructor("tag:yaml.org,2002:float", _number)
 _Loader.add_constructor("!vault", _vault)
 _Loader.add_constructor("!vault-encrypted", _vault)
 _Loader.add_constructor("!unsafe", _unsafe)

@@ -206,6 +206,9 @@ def test_the_result_says_what_was_read(tmp_path: Path) -> None:
         ({"group_vars/all.yml": "a: &a [1, *a]\n"}, "aliases stand for too many values"),
         ({"site.yml": "- import_playbook: /dev/zero\n"}, "leads out of the project"),
         ({"hosts": "[web]\nweb[1:999999999]\n"}, "stands for 999,999,999 hosts"),
+        ({"group_vars/all.yml": "a: 1" + ":1" * 200_000}, "all.yml:1: a number is too large"),
+        ({"group_vars/all.yml": "a: 1" + ":1" * 400 + ".5"}, "all.yml:1: a number is too large"),
+        ({"group_vars/all.yml": "a: 1" + "0" * 5000}, "all.yml:1: a number is too large"),
     ],
 )
 def test_a_project_that_would_exhaust_ccm(
@@ -232,6 +235,19 @@ def test_an_inventory_of_other_kinds(tmp_path: Path, text: str, what: str) -> No
     files = {key: one for key, one in PROJECT.items() if key != "hosts"}
     with pytest.raises(CcmError, match=f"{what} must be a mapping"):
         convert(tmp_path, {**files, "inventory.yml": text})
+
+
+def test_files_that_include_others_without_end(tmp_path: Path) -> None:
+    """Each file includes the next one three times: what is too much is kept, once for each task."""
+    files = {f"tasks__t{n}": f"- include_tasks: t{n + 1}.yml\n" * 3 for n in range(12)}
+    tasks = "- include_tasks: t0.yml\n- package: name=curl\n"
+    result, _ = convert_tasks(tmp_path, tasks, **files, tasks__t12="- command: x\n")
+    kept = [one for one in result.records if one.outcome == "not converted"]
+    assert "the project includes more than 10,000 tasks" in {
+        why for one in kept for why in one.reasons
+    }
+    assert len(result.records) < 12_000
+    assert result.records[-1].outcome == "converted"
 
 
 def test_an_expression_that_is_too_deep_is_kept(tmp_path: Path) -> None:
