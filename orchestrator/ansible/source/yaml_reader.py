@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from orchestrator.ansible.problems import bad_input
+from orchestrator.ansible.source.backslashes import kept_backslashes
 from orchestrator.ansible.source.boundary import is_readable
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -121,7 +122,12 @@ def _as_written(loader: _Loader, node: yaml.ScalarNode) -> str:
     return str(node.value)
 
 
+def _text(loader: _Loader, node: yaml.ScalarNode) -> str:
+    return kept_backslashes(str(loader.construct_scalar(node)))
+
+
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:str", _text)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _as_written)
 _Loader.add_constructor(_INT, _number)
 _Loader.add_constructor("tag:yaml.org,2002:float", _number)
