@@ -16,7 +16,7 @@ from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.commands import single_quoted
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.output.entries import Entry, as_test
 from orchestrator.ansible.problems import NotConvertible
 
 _CHANGED = frozenset(["changed", "change"])
@@ -102,7 +102,8 @@ def _shell_test(node: nodes.Expr, scope: Scope) -> str:
             word, value = found
             signs = {"exists": f"test -e {value}", "absent": f"! test -e {value}"}
             return str(signs.get(word, value))
-    return "test -n \"{{ 'x' if " + text_rewriter.condition_of(node, scope) + " else '' }}\""
+    test = as_test([text_rewriter.condition_of(node, scope)])
+    return f"test -n \"{{{{ 'x' if {test} else '' }}}}\""
 
 
 def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:

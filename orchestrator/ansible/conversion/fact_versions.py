@@ -25,7 +25,7 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.modules.arguments import expression_of
-from orchestrator.ansible.output.entries import CHECK, Datum, Record, both, list_of, numbered
+from orchestrator.ansible.output.entries import CHECK, Datum, Record, as_test, list_of, numbered
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task, listed
 
@@ -86,7 +86,7 @@ def _chosen(builder: Conversion, name: str, value: str, conditions: list[str]) -
     """The value where the conditions hold, else the earlier one."""
     if not conditions:
         return value
-    return f"{_group(value)} if {both(conditions)} else {_earlier(builder, name)}"
+    return f"{_group(value)} if {as_test(conditions)} else {_earlier(builder, name)}"
 
 
 def _group(text: str) -> str:

@@ -23,7 +23,7 @@ from orchestrator.ansible.jinja.parsing import (
 from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.unparse import literal, unparse
-from orchestrator.ansible.output.entries import CHECK, Datum, both
+from orchestrator.ansible.output.entries import CHECK, Datum, as_test
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import Map
@@ -208,7 +208,7 @@ class _Writer:
             if not conditions:
                 text = inner
                 continue
-            text = f"{_group(inner)} if {both(conditions)} else {text}"
+            text = f"{_group(inner)} if {as_test(conditions)} else {text}"
         if lower is None:
             text_ = f"{name} is empty, not undefined, where no condition holds"
             self._check(settings[-1][2], text_)

@@ -16,6 +16,7 @@ from orchestrator.ansible.jinja.parsing import condition_tree, names_in, path_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.output.entries import as_test
 from orchestrator.ansible.problems import NotConvertible
 
 _NUMBERS = {"eq": "-eq", "ne": "-ne", "gt": "-gt", "gteq": "-ge", "lt": "-lt", "lteq": "-le"}
@@ -71,7 +72,7 @@ class _Tests:
             sign = " && " if isinstance(node, nodes.And) else " || "
             return sign.join(_grouped(self.of(one)) for one in (node.left, node.right))
         if self.register not in names_in(node):
-            condition = text_rewriter.condition_of(node, self.scope)
+            condition = as_test([text_rewriter.condition_of(node, self.scope)])
             return f"[ -n \"{{{{ 'x' if {condition} else '' }}}}\" ]"
         if isinstance(node, nodes.Test):
             return self._test(node)

@@ -50,6 +50,7 @@ class Entry:
     notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
     partial: bool = False  # a part of another resource of this name, which must be there
     implied: bool = False  # the original makes it where it is missing, without a task of its own
+    left_out: list[str] = field(default_factory=list)  # the conditions that its list holds
     record: Record | None = None
 
     @property
@@ -133,8 +134,13 @@ def both(conditions: list[str]) -> str:
 
 def chosen(text: str, conditions: list[str]) -> str:
     """A list where conditions hold, else an empty one, as an expression."""
+    return f"[{text}] if {as_test(conditions)} else []"
+
+
+def as_test(conditions: list[str]) -> str:
+    """Conditions that must all hold, as the test of ``a if TEST else b``."""
     condition = both(conditions)
-    return f"[{text}] if {f'({condition})' if ' if ' in condition else condition} else []"
+    return f"({condition})" if " if " in condition else condition
 
 
 def any_of(alternatives: Iterable[list[str]]) -> str:

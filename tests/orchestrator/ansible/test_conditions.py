@@ -213,3 +213,19 @@ def test_a_result_of_one_of_several_edits(tmp_path: Path) -> None:
     assert [one.outcome for one in result.records] == [*["check"] * 2, *["converted"] * 3]
     assert "something runs after a change by some of these tasks; here after each change" in text
     check_valid(tmp_path / "site")
+
+
+def test_whether_something_is_set_at_all(tmp_path: Path) -> None:
+    """`x | default(false)` holds for a path or an address, which `bool` would refuse."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - name: note it
+          command: touch {{ log }}
+          when: log | default(false)
+        - set_fact: {kept: "{{ log }}"}
+          when: log | default(false)
+        """,
+    )
+    assert "if: true if Data.log | default(false) else false" in text
+    assert "Data.log if (true if Data.log | default(false) else false) else" in text
