@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.ansible.conversion import handlers, uncertain_variables
+from orchestrator.ansible.conversion.absent_resources import leave_out
 from orchestrator.ansible.conversion.builder import Builder
 from orchestrator.ansible.conversion.duplicates import resolve_duplicates
 from orchestrator.ansible.conversion.manifest_context import Handler
@@ -255,6 +256,7 @@ class Project:
         Returns the names that nothing sets.
         """
         resolve_duplicates(builder)
+        leave_out(builder)
         for entry in builder.manifest.entries():
             if entry.record is not None:
                 entry.record.resources.append(entry.reference)

@@ -1,0 +1,138 @@
+"""Resources that must not exist where their conditions do not hold (controller).
+
+ccm renders the name and some properties of each resource, whatever its ``control`` says, and
+refuses two resources of one name. Ansible does neither: a task that is skipped may read variables
+that nothing sets, or manage what another task manages on other hosts. A ``foreach`` over an empty
+list leaves such a resource out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from orchestrator.ansible.conversion.manifest_context import Conversion
+from orchestrator.ansible.jinja.parsing import names_in, parse_expression
+from orchestrator.ansible.jinja.printing import text_expression
+from orchestrator.ansible.output.entries import Entry, any_of, as_test, both, chosen
+
+_DATA = re.compile(r"\bData\.(\w+)\b(?! is (?:not )?(?:un)?defined| \| default\()")
+"""A variable that must be set where it is read."""
+_LIST = re.compile(r"\[?Data\.(\w+)\]?(?: \| (?:flatten|unique|list))*")
+_AT_ITS_TURN = frozenset(["content", "command", "unless", "onlyif", "environment", "validate"])
+"""Properties that ccm renders for the resources that have a turn only."""
+_NAMED_FREELY = frozenset(["exec", "wait", "apply"])
+
+
+def leave_out(builder: Conversion) -> None:
+    """Let resources exist only where their conditions hold, if they could not exist elsewhere."""
+    _leave_to_lists(builder)
+    entries = builder.manifest.entries()
+    twins = {
+        id(entry): [one for one in entries if one is not entry and _is_twin(one, entry)]
+        for entry in entries
+    }
+    left_out: list[Entry] = []
+    for entry in entries:
+        if not entry.conditions or entry.partial:
+            continue
+        if twins[id(entry)] or _reads_what_may_be_unset(builder, entry):
+            earlier = [one for one in twins[id(entry)] if any(one is each for each in left_out)]
+            alike = [one for one in earlier if one.properties == entry.properties]
+            _exist_only_where(builder, entry, not_where=alike)
+            left_out.append(entry)
+
+
+def _is_twin(one: Entry, other: Entry) -> bool:
+    """Whether two resources have the same names in a list, or the same computed name."""
+    if one.type != other.type or one.type in _NAMED_FREELY or one.type == "edit":
+        return False
+    computed = bool(one.foreach) or "{{" in one.name
+    return computed and (one.name, one.foreach) == (other.name, other.foreach)
+
+
+def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:
+    """Whether the name, the list or a property reads a variable that may be unset or empty."""
+    written = {
+        key: one for key, one in entry.properties.items()
+        if entry.type != "exec" and key not in _AT_ITS_TURN
+    }  # fmt: skip
+    read = set(_DATA.findall(f"{entry.name} {entry.foreach} {written}"))
+    always = builder.given | set(builder.facts) | set(builder.manifest.data)
+    if read - always:
+        return True
+    alone = re.fullmatch(r"\{\{ Data\.(\w+) \}\}", entry.name)
+    return alone is not None and _may_be_empty(builder, alone.group(1))
+
+
+def _may_be_empty(builder: Conversion, name: str) -> bool:
+    conditional = builder.facts.get(name)
+    if conditional is not None and all(when for _, when, _ in conditional):
+        return True
+    return any(one in ("", None) for one in builder.scope.values.get(name, []))
+
+
+def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entry]) -> None:
+    """Move the conditions of a resource into its list, which is empty where they do not hold."""
+    old = entry.reference
+    on_element = [one for one in entry.conditions if entry.foreach and _reads_element(one)]
+    conditions = [one for one in entry.conditions if one not in on_element]
+    if not conditions:
+        return
+    others = [one.left_out for one in not_where if one.left_out]
+    if others:
+        conditions = [*conditions, f"not ({any_of(others)})"]
+    entry.left_out = conditions
+    if entry.foreach:
+        elements = f"({entry.foreach})" if " if " in entry.foreach else entry.foreach
+        entry.foreach = f"{elements} if {as_test(conditions)} else []"
+    else:
+        entry.foreach = chosen(text_expression(entry.name), conditions)
+        entry.comments.append(f"{entry.name}, where the condition holds")
+        entry.name = "{{ item }}"
+    entry.conditions = on_element
+    new = builder.reference(entry) if _is_awaited(builder, old) else entry.reference
+    for other in builder.manifest.entries():
+        other.subscribe = [new if one == old else one for one in other.subscribe]
+
+
+def _is_awaited(builder: Conversion, reference: str) -> bool:
+    return any(reference in one.subscribe for one in builder.manifest.entries())
+
+
+def _reads_element(condition: str) -> bool:
+    return bool(names_in(parse_expression(condition)) & {"item", "index", "key"})
+
+
+# --- a package that is also an element of a list
+
+
+def _leave_to_lists(builder: Conversion) -> None:
+    """Leave a package out on hosts where a list of another task has it as well."""
+    entries = builder.manifest.entries()
+    lists = [one for one in entries if one.type == "package" and one.name == "{{ item }}"]
+    for entry in entries:
+        if entry.type != "package" or not entry.is_literal or entry.partial:
+            continue
+        tests = [test for one in lists if (test := _has(builder, one, entry.name))]
+        if not tests:
+            continue
+        if all(_ensures(one) == _ensures(entry) for one in lists):
+            entry.comments.append("left to the list of another task, where that has it")
+        entry.conditions = [*entry.conditions, *(f"not ({one})" for one in tests)]
+        _exist_only_where(builder, entry, not_where=[])
+
+
+def _ensures(entry: Entry) -> str:
+    return str(entry.properties.get("ensure", "present"))
+
+
+def _has(builder: Conversion, entry: Entry, name: str) -> str:
+    """The test of whether a list of packages has a name; "" where it is not known to have it."""
+    match = _LIST.fullmatch(entry.foreach)
+    if match is None:
+        return ""
+    known = builder.scope.values.get(match.group(1), [])
+    if not any(isinstance(one, list) and name in one for one in known):
+        return ""
+    conditions = [one for one in entry.conditions if not _reads_element(one)]
+    return both([*conditions, f"{name!r} in {entry.foreach}"])
