@@ -154,6 +154,7 @@ def notified(builder: Conversion, entry: Entry) -> list[str]:
 
 
 def _merge(builder: Conversion, entries: list[Entry]) -> None:
+    _widen(entries)
     kept = [entries[0]]
     own: dict[int, list[str]] = {}  # the conditions of the tasks of those that stand apart
     for entry in entries[1:]:
@@ -182,6 +183,16 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
         return
     for one in kept[1:]:
         _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
+
+
+def _widen(entries: list[Entry]) -> None:
+    """Drop the conditions of a resource that another task sets up alike, whatever they say."""
+    for one in entries:
+        if one.conditions or one.control or one.foreach or one.subscribe:
+            continue
+        for other in entries:
+            if other.properties == one.properties and not (other.foreach or other.subscribe):
+                other.conditions, other.control = [], {}
 
 
 def _stands_apart(
@@ -300,7 +311,7 @@ def _keep(builder: Conversion, entry: Entry, reason: str) -> None:
         lines += builder.original(task.path, task.line, task.end)
     for other in builder.manifest.entries():
         if entry.reference in other.subscribe:
-            other.subscribe.remove(entry.reference)
+            other.subscribe = [one for one in other.subscribe if one != entry.reference]
             other.checks.append(
                 f"the original also does this after “{record.name if record else ''}”"
             )

@@ -17,6 +17,7 @@ from orchestrator.ansible.problems import NotConvertible
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
 _INDEX = re.compile(r"(?<![\w.])index\b")
 
 
@@ -46,7 +47,7 @@ def loop_over(
         if (
             (entry.type == "file" or entry.implied)
             and "item" not in f"{entry.name} {entry.properties}"
-            and entry.is_literal
+            and not entry.foreach
         ):
             # The one file that a loop edits, or a directory above it.
             if not text.startswith("[") and "{{" not in text:
@@ -54,7 +55,7 @@ def loop_over(
                     f"({text}) | length > 0" if " " in text else f"{text} | length > 0"
                 )
             continue
-        if "{{" in entry.name:
+        if _ELEMENT.search(entry.name):
             entry.foreach = text
         elif entry.type == "edit":
             loop_edits(entry, as_list(text))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.app import main
-from tests.orchestrator.ansible.sites import convert_tasks
+from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
 INVENTORY = "hosts:\n  a: {address: 192.0.2.1}\n"
 
@@ -208,3 +208,24 @@ def test_a_file_that_is_copied_into_a_directory(tmp_path: Path) -> None:
     assert "command: install -d -o root -g root -m 0755 /opt/x\n" in text
     assert text.count("install -d") == 3
     assert _planned(tmp_path) == 0
+
+
+def test_a_loop_of_edits_of_a_computed_file(tmp_path: Path) -> None:
+    """The lines of a loop are edits of the one file that a variable names."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: "{{ settings }}", state: touch, mode: "0644"}
+        - lineinfile:
+            path: "{{ settings }}"
+            regexp: "^{{ item.key }}="
+            line: "{{ item.key }}={{ item.value }}"
+            mode: "0644"
+          loop: "{{ given }}"
+        - lineinfile: {path: "{{ settings }}", regexp: "^HOME=", line: "HOME=/a", mode: "0644"}
+        """,
+        defaults__main="settings: /etc/default/a\ngiven: [{key: A, value: 1}]\n",
+    )
+    assert text.count('- "{{ Data.settings }}":') == 2  # an edit and a file
+    assert "foreach" not in text
+    check_valid(tmp_path / "site")
