@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,10 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Block, Task
 from orchestrator.ansible.source.yaml_reader import Map
+from remote_runtime.text import shell_words
+
+_TEMPLATE = re.compile(r"(\{\{.*?\}\})", re.DOTALL)
+_TYPESET = str.maketrans({"'": "\u2019", '"': "\u201d", "\\": "/"})
 
 
 @dataclass
@@ -197,7 +202,7 @@ class Conversion(ABC):
         """A name for an exec that no other one of the manifest has."""
         if self.element and f"Data.{self.element}" not in name:
             name = f"{name}: {{{{ {self.element_key} }}}}"
-        found = numbered(name, self.names, "{} ({})")
+        found = numbered(_with_even_quotes(name), self.names, "{} ({})")
         self.names.add(found)
         return found
 
@@ -209,3 +214,13 @@ class Conversion(ABC):
             self.aliases.add(found)
             entry.alias = found.partition("#")[2]
         return entry.reference
+
+
+def _with_even_quotes(name: str) -> str:
+    """A name of an exec, which must read as a command line even where it is only a title."""
+    parts = _TEMPLATE.split(name)
+    try:
+        shell_words.split("".join(parts[::2]))
+    except ValueError:
+        parts[::2] = [one.translate(_TYPESET) for one in parts[::2]]
+    return "".join(parts)

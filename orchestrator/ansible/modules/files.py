@@ -143,11 +143,12 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     made = [*above, Entry("file", path, properties)]
     if relative and not recurse:
         return [*made, _relative_mode(context, path, raw, relative)]
-    if recurse and complete and str(own["mode"]).isdigit():
+    keeps_x = "X" in raw  # what is executable in the directory stays so, and nothing else
+    if recurse and complete and str(own["mode"]).isdigit() and not keeps_x:
         properties["recurse"] = True
         properties["file_mode"] = own["mode"]
     elif recurse and (owner or group or has_mode or relative):
-        mode = raw if has_mode or relative else ""
+        mode = raw if relative or keeps_x else str(own["mode"]) if has_mode else ""
         made.append(_below(context, path, owner=owner, group=group, mode=mode))
     return made
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.parsing import is_template, outputs, path_of
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.modules.accounts import state_of
 from orchestrator.ansible.modules.arguments import Arguments, number_or_text
 from orchestrator.ansible.modules.context import Context, maps
+from orchestrator.ansible.modules.files import directories_above
 from orchestrator.ansible.output.entries import Entry, slug
 from orchestrator.ansible.problems import NotConvertible
 
@@ -118,8 +123,9 @@ def _suggested(url: str) -> str:
 def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
     """A file of sources in the format deb822."""
     context.as_root()
-    name = slug(given.required("name"))
-    state = state_of(given)
+    written = given.required("name")
+    name = slug(written) if "{{" not in written else written
+    state = given.literal("state", default="present")
     given.ignore("install_python_debian")
     if given.others("mode", unless=_MODES):
         context.check("the file has the mode 0644, unlike in the original")
@@ -133,25 +139,60 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
     if isinstance(uris, list) and len(uris) == 1:
         properties["url"] = uris[0]
     else:
-        properties["urls"] = uris
+        properties["urls" if isinstance(uris, list) else "url"] = uris
     for word in ("suites", "components", "types", "architectures"):
         value = given.texts(word)
         if value is not None:
-            properties[word] = value
-    key = given.text("signed_by")
-    if key is not None:
-        if key.startswith("http"):
-            raise NotConvertible("a key from a URL, whose fingerprint ccm needs")
-        properties["signed_by" if key.startswith("/") else "key"] = (
-            [key] if key.startswith("/") else key
-        )
+            is_one = isinstance(value, str) and not given.sample(word).all_kinds() & {"list"}
+            properties[word] = [value] if is_one else value
+    key = _key_of_sources(context, given, name, properties)
     properties.update(given.booleans_by_name("enabled"))
     trusted = given.boolean("trusted")
     if trusted is True:
         properties["gpgcheck"] = False
     elif trusted not in (None, False):
         raise NotConvertible("trusted is a variable")
-    return [Entry("repository", name, properties)]
+    return [*key, Entry("repository", name, properties)]
+
+
+def _key_of_sources(
+    context: Context, given: Arguments, name: str, properties: dict[str, Any]
+) -> list[Entry]:
+    """Set how a repository is signed; the resources that its key needs."""
+    key = given.text("signed_by")
+    if key is None:
+        return []
+    begun = _beginnings(str(given.raw("signed_by")), given.scope)
+    if key.startswith("/"):
+        properties["signed_by"] = [key]
+        return []
+    if begun and all(one.startswith("http") for one in begun):
+        path = f"/etc/apt/keyrings/{name}.asc"
+        context.check(f"an armored key is expected, which {path} holds as it is downloaded")
+        properties["signed_by"] = [path]
+        own = {"owner": "root", "group": "root", "mode": "0644"}
+        return [*directories_above(context, path), Entry("download", path, {"url": key, **own})]
+    if "{{" in key and not begun:
+        raise NotConvertible("a key that is a variable, which may be a path, a URL or the key")
+    if begun and all(one.startswith("/") for one in begun):
+        properties["signed_by"] = [key]
+    else:
+        properties["key"] = key
+    return []
+
+
+def _beginnings(text: str, scope: Scope) -> list[str]:
+    """What a text begins with, for each value of the variable that it begins with."""
+    parts = outputs(text) if is_template(text) else None
+    if not parts:
+        return [] if is_template(text) else [text]
+    first = parts[0]
+    if isinstance(first, nodes.TemplateData):
+        return [first.data]
+    path = path_of(first)
+    if path is None or path[1]:
+        return []
+    return [each for one in scope.values.get(path[0], []) for each in _beginnings(str(one), scope)]
 
 
 @maps("yum_repository")

@@ -340,3 +340,50 @@ def test_packages_that_are_named_twice_are_one_resource(tmp_path: Path) -> None:
     )
     assert "foreach: Data.packages | unique | list\n" in text
     check_valid(tmp_path / "site")
+
+
+def test_modes_of_what_is_in_a_directory(tmp_path: Path) -> None:
+    """A number is octal, as YAML 1.1 reads it, and X leaves plain files without x."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: /srv/a, state: directory, recurse: true, mode: 0755}
+        - file: {path: /srv/b, state: directory, recurse: true, owner: a, group: a,
+                 mode: "u=rwX,g=rX,o="}
+        """,
+    )
+    assert "command: chmod -R 0755 /srv/a" in text
+    assert "chmod -R u=rwX,g=rX,o= /srv/b" in text
+    assert "file_mode" not in text
+
+
+def test_names_of_commands_with_an_apostrophe(tmp_path: Path) -> None:
+    """The name of an exec reads as a command line, so its quotes are even."""
+    _, text = convert_tasks(tmp_path, "- name: Run it with it's tool\n  command: tool\n")
+    assert '- "Run it with it\u2019s tool":' in text
+
+
+def test_sources_with_a_computed_state(tmp_path: Path) -> None:
+    """Sources are there or not as the state says, under their name and with the key of the URL."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - deb822_repository:
+            name: "{{ file }}"
+            uris: "{{ site }}/debian"
+            suites: stable
+            components: "{{ channel }}"
+            signed_by: "{{ key }}"
+            state: "{{ 'present' if wanted | bool else 'absent' }}"
+        """,
+        defaults__main=(
+            "file: tool\nsite: https://e.example\nchannel: main\nkey: '{{ site }}/gpg'\n"
+            "wanted: true\n"
+        ),
+    )
+    assert "foreach: '[Data.file] if Data.wanted | bool else []'" in text.replace('"', "'")
+    assert "foreach: '[Data.file] if not Data.wanted | bool else []'" in text.replace('"', "'")
+    assert 'url: "{{ Data.site }}/debian"' in text
+    assert 'signed_by: ["/etc/apt/keyrings/{{ Data.file }}.asc"]' in text
+    assert 'url: "{{ Data.key }}"' in text
+    check_valid(tmp_path / "site")
