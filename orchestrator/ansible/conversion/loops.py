@@ -7,7 +7,6 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.conversion.sequences import sequence
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import (
     is_template,
@@ -23,6 +22,7 @@ from orchestrator.ansible.jinja.values import OPEN, Sample
 from orchestrator.ansible.modules.arguments import expression_of
 from orchestrator.ansible.modules.context import Files
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.sequences import sequence
 from orchestrator.ansible.source.tasks import Task, listed
 
 _MOST_WRITTEN_OUT = 40
