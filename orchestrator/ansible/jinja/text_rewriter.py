@@ -213,7 +213,7 @@ def boolean_tree(node: nodes.Expr, scope: Scope) -> Any:
         return nodes.Compare(length, [nodes.Operand("gt", nodes.Const(0))])
     if kinds and "text" not in kinds and kinds != {"bool"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
-    return _of_text(result, kinds, sample.values)
+    return _of_text(node, result, kinds, sample.values)
 
 
 def _decided(node: Any) -> Any:
@@ -232,7 +232,7 @@ def _decided(node: Any) -> Any:
     return node
 
 
-def _of_text(result: Any, kinds: set[str], values: list[Any]) -> Any:
+def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
     """Ansible takes a variable that holds ``yes`` as it is; ``bool`` reads such words."""
     words = [one for one in values if isinstance(one, str)]
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
