@@ -67,7 +67,7 @@ class AccountReader(object):
 
     def groups_of(self, user: str) -> List[str]:
         """The supplementary groups of a user that are in the host's own file, sorted."""
-        names = [group.name for group in self._door.groups() if user in group.members]
+        names = self._door.groups_of(user)
         return sorted(name for name in names if self._is_local("group", name))
 
     def logins(self) -> Sequence[str]:

@@ -10,6 +10,7 @@ from remote_runtime.host.file_ports import FileReader
 if TYPE_CHECKING:
     from remote_runtime.system.account_files import User
 
+_OF_USERADD = ("HOME", "SHELL", "SKEL", "CREATE_MAIL_SPOOL")  # the settings that useradd's has
 NOWHERE = "/nonexistent"  # the home directory of users that have none
 
 _LOGIN, _USERADD = "/etc/login.defs", "/etc/default/useradd"
@@ -33,25 +34,27 @@ _USUAL = {
 
 
 class LoginRules(object):
-    """What /etc/login.defs and /etc/default/useradd say, read when it is first asked."""
+    """What /etc/login.defs and /etc/default/useradd say, each read when it is first asked."""
 
     def __init__(self, files: FileReader) -> None:
         self._files = files
-        self._read: Dict[str, str] = {}
+        self._read: Dict[str, Mapping[str, str]] = {}
 
     def get(self, key: str) -> str:
         """The value of a setting, its usual one where the host sets none."""
-        if not self._read:
-            self._read.update(_USUAL)
-            self._read.update(self._settings(_LOGIN, ""))
-            self._read.update(self._settings(_USERADD, "="))
-        return self._read.get(key, "")
+        path, sign = (_USERADD, "=") if key in _OF_USERADD else (_LOGIN, "")
+        if path not in self._read:
+            self._read[path] = self._settings(path, sign)
+        return self._read[path].get(key, _USUAL.get(key, ""))
 
     def _settings(self, path: str, sign: str) -> Mapping[str, str]:
         """The settings of a file; ``sign`` or blanks end a key."""
-        if self._files.stat(path) is None:
-            return {}
-        return _parsed(self._files.read(path), sign)
+        try:
+            return _parsed(self._files.read(path), sign)
+        except ResourceError:
+            if self._files.stat(path) is None:
+                return {}
+            raise
 
     @property
     def home_mode(self) -> int:

@@ -101,6 +101,9 @@ class OverlayAccounts(Accounts):
     def groups(self) -> Sequence[Group]:
         return self._entries("group", {group.name: group for group in self._host.groups()})
 
+    def groups_of(self, user: str) -> Sequence[str]:
+        return [group.name for group in self.groups() if user in group.members]
+
     def _entries(self, kind: str, found: Dict[str, Any]) -> Sequence[Any]:
         if kind in self.tables:
             raise Unknowable("the accounts depend on the new %s" % self.tables[kind].path)

@@ -55,6 +55,8 @@ class Database(object):
         self._groups: Optional[Dict[str, Group]] = None
         self._local: Dict[str, List[List[str]]] = {}
         self._names: Dict[str, Set[str]] = {}
+        self._by_member: Optional[Dict[str, List[str]]] = None
+        self._by_gid: Optional[Dict[int, str]] = None
 
     def user(self, name: str) -> Optional[User]:
         """See ``Accounts.user``."""
@@ -89,6 +91,23 @@ class Database(object):
     def groups(self) -> List[Group]:
         """See ``Accounts.groups``."""
         return list(self._all_groups().values())
+
+    def groups_of(self, user: str) -> List[str]:
+        """See ``Accounts.groups_of``."""
+        if self._by_member is None:
+            self._by_member = {}
+            for group in self._all_groups().values():
+                for member in group.members:
+                    self._by_member.setdefault(member, []).append(group.name)
+        return self._by_member.get(user, [])
+
+    def group_name(self, gid: int) -> Optional[str]:
+        """The name of a group that the databases list, None for another one."""
+        if self._by_gid is None:
+            self._by_gid = {}
+            for group in self._all_groups().values():
+                self._by_gid.setdefault(group.gid, group.name)
+        return self._by_gid.get(gid)
 
     def is_local(self, kind: str, name: str) -> bool:
         """See ``Accounts.is_local``."""

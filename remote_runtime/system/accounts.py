@@ -67,6 +67,10 @@ class Accounts(object):
         """Every group that the databases list."""
         return self.whole.groups()
 
+    def groups_of(self, user: str) -> Sequence[str]:
+        """The names of the groups that list a user as a member."""
+        return self.whole.groups_of(user)
+
     def is_local(self, kind: str, name: str) -> bool:
         """Whether a user or group (``kind``) is in a file of this host, where it can be changed."""
         return self.whole.is_local(kind, name)
@@ -126,7 +130,12 @@ class Accounts(object):
         if gid not in self._group_names:
             import grp
 
-            self._group_names[gid] = str(_field(_NAME, grp.getgrgid, gid) or gid)
+            # A list of all that was read anyway takes less time than another look for each.
+            listed = None if self._whole is None else self._whole.group_name(gid)
+            name = listed or str(_field(_NAME, grp.getgrgid, gid) or gid)
+            self._group_names[gid] = name
+            if listed:
+                self._groups.setdefault(name, gid)
         return self._group_names[gid]
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:

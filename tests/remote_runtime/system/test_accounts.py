@@ -1,5 +1,6 @@
 """Users and groups as the door to them tells of them."""
 
+import grp
 import unittest
 from unittest import mock
 
@@ -42,6 +43,26 @@ class TestDatabase(unittest.TestCase):
             found = [database.is_local("group", name) for name in ("a", "b", "c", "a")]
         self.assertEqual(found, [True, True, False, True])
         self.assertEqual(lines.call_count, 1)
+
+    def test_a_list_of_groups_has_their_names_and_members(self) -> None:
+        """Once all groups are listed, none is looked up alone, but for one that is not listed."""
+        listed = [
+            grp.struct_group(("one", "x", 7001, ["anna"])),
+            grp.struct_group(("two", "x", 7002, ["berta", "anna"])),
+            grp.struct_group(("same", "x", 7001, [])),
+        ]
+        accounts = Accounts()
+        with mock.patch("grp.getgrall", return_value=listed):
+            found = [list(accounts.groups_of(name)) for name in ("anna", "berta", "root")]
+        with (
+            mock.patch("grp.getgrgid", side_effect=AssertionError),
+            mock.patch("grp.getgrnam", side_effect=AssertionError),
+        ):
+            names = [accounts.group_name(7001), accounts.group_name(7002)]
+            self.assertEqual(accounts.number("group", "two"), 7002)
+        self.assertEqual(found, [["one", "two"], ["two"], []])
+        self.assertEqual(names, ["one", "two"])
+        self.assertEqual(accounts.group_name(0), "root")
 
 
 if __name__ == "__main__":

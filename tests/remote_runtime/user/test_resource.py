@@ -248,15 +248,16 @@ class ProgramsTest(UserTest):
         """They end a key in the defaults of useradd, and are a part of it in login.defs."""
         path = self.write("settings", b"UID_MIN=500\nSKEL=/etc/a b\n")
 
-        def rules(login: str, useradd: str) -> LoginRules:
-            found = LoginRules(FileReader(Files()))
-            module = "remote_runtime.host.login_rules."
-            with mock.patch(module + "_LOGIN", login), mock.patch(module + "_USERADD", useradd):
-                found.get("SKEL")
-            return found
+        with mock.patch("remote_runtime.host.login_rules._LOGIN", path):
+            self.assertFalse(LoginRules(FileReader(Files())).is_in_range("UID", 500))
+        with mock.patch("remote_runtime.host.login_rules._USERADD", path):
+            self.assertEqual(LoginRules(FileReader(Files())).get("SKEL"), "/etc/a b")
 
-        self.assertFalse(rules(path, path + "-").is_in_range("UID", 500))
-        self.assertEqual(rules(path + "-", path).get("SKEL"), "/etc/a b")
+    def test_settings_of_others(self) -> None:
+        """The range of users is not asked of the defaults of useradd."""
+        path = self.write("settings", b"UID_MIN=500\nUID_MAX=501\n")
+        with mock.patch("remote_runtime.host.login_rules._USERADD", path):
+            self.assertFalse(LoginRules(FileReader(Files())).is_in_range("UID", 500))
 
     def test_the_first_day(self) -> None:
         """Day 0 is not clear to the programs, and is no day that locks nobody out."""
