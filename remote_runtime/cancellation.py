@@ -3,7 +3,7 @@
 import os
 from typing import Any, List, Sequence
 
-_LONGEST = 2**31 - 1  # milliseconds that poll takes
+_MAX_POLL = 2**31 - 1  # milliseconds that poll takes
 
 
 class Cancelled(BaseException):
@@ -22,7 +22,7 @@ def await_input(ends: Sequence[int], seconds: float) -> List[int]:
     poll = select.poll()  # select takes no descriptor from 1024 on
     for end in ends:
         poll.register(end, select.POLLIN)
-    ready = poll.poll(min(_LONGEST, max(0, -int(-seconds * 1000 // 1))))
+    ready = poll.poll(min(_MAX_POLL, max(0, -int(-seconds * 1000 // 1))))
     return [end for end, _ in ready]
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from orchestrator.planning.explanation import Explanation, Source
 
-_LONGEST = 60  # characters of a value
+_MAX_LENGTH = 60  # characters of a value
 
 
 def lines(host: str, told: Explanation) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _origin(entry: str, where: object) -> str:
 
 def _shown(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return one_line(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+    return one_line(text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…")
 
 
 def _table(rows: list[tuple[str, str, str]]) -> Iterator[str]:

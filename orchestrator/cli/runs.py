@@ -54,7 +54,7 @@ _HEAD = RunRow(
     outcome="OUTCOME",
 )
 _LIMIT = 40  # columns of what was run: one long command would push every outcome off the screen
-_LONGEST_WHO = 32  # columns
+_MAX_USER_WIDTH = 32  # columns
 _WHERE_KNOWN = frozenset({"predicted", "who", "commit"})  # columns that are left out where empty
 _BELOW = frozenset({"who", "commit", "manifest"})  # columns that a narrow table has below a run
 _NUMBERS = frozenset({"changed", "failed", "predicted"})
@@ -187,7 +187,7 @@ def _listed(kept: SavedRun) -> RunRow:
         duration_text(about["end"] - about["start"]) if about["end"] else "-",
         changed="-" if results is None or command in AD_HOC else f"{summary.changed:,}",
         failed="-" if results is None else f"{summary.failed:,}",
-        who=one_line(kept.origin.who, _LONGEST_WHO),
+        who=one_line(kept.origin.who, _MAX_USER_WIDTH),
         commit=kept.origin.version,
         predicted=f"{summary.as_predicted:,}/{compared:,}" if compared else "",
         manifest=f"{what} ({', '.join(words)})" if words else what,

@@ -22,8 +22,8 @@ from orchestrator.support.plain_text import MAX_DEPTH, is_shallow
 
 MAX_HOSTS = 100_000
 MAX_PLAN = 100_000  # resources
-LONGEST_NAME = 300  # characters of a host
-LONGEST = 10_000  # characters of other texts in run.json
+MAX_NAME_LENGTH = 300  # characters of a host
+MAX_LENGTH = 10_000  # characters of other texts in run.json
 MAX_OPTIONS = 1 << 20  # characters
 DAY = 86_400.0
 SKEW = 600.0  # seconds that the clock of a client may be ahead
@@ -55,10 +55,10 @@ def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
     if about["format"] != 2 or about["command"] not in _COMMANDS:
         raise ValueError("format or command is unknown")
     for name in ("manifest", "identity"):
-        _short(about[name], LONGEST)
+        _short(about[name], MAX_LENGTH)
     for name in ("noop", "interrupted"):
         records.flag(about[name])
-    _short(about.get("incomplete", ""), LONGEST)
+    _short(about.get("incomplete", ""), MAX_LENGTH)
     again = records.texts(about["again"])
     if len(again) > MAX_PLAN or sum(map(len, again)) > MAX_OPTIONS:
         raise ValueError("again is too long")
@@ -76,7 +76,7 @@ def _check_hosts(hosts: Any) -> None:
     if len(records.texts(hosts)) > MAX_HOSTS or len(set(hosts)) != len(hosts):
         raise ValueError(f"expected at most {MAX_HOSTS:,} hosts, each once")
     for name in hosts:
-        if not 0 < len(records.word(name)) <= LONGEST_NAME:
+        if not 0 < len(records.word(name)) <= MAX_NAME_LENGTH:
             raise ValueError("a host has an invalid name")
 
 
@@ -135,7 +135,7 @@ class LineChecks:
         if not is_shallow(records.mapping(told["properties"]), MAX_DEPTH - 2):
             raise ValueError("it is nested too deeply")
         for member in told.keys() - {"properties"}:
-            _short(told[member], LONGEST)
+            _short(told[member], MAX_LENGTH)
 
     def _turn(self, told: dict[str, Any]) -> None:
         if "resources" in told:

@@ -13,7 +13,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import UsageError
 
 TOKEN_VARIABLE = "CCM_HISTORY_TOKEN"
-_LONGEST = 2_000  # characters
+_MAX_LENGTH = 2_000  # characters
 
 
 class HistoryLocation(NamedTuple):
@@ -61,7 +61,7 @@ def check_address(address: str, what: str, hint: str) -> None:
             f"{what} {shown!r} would be used without encryption",
             hint="use https; http is only for an address of this machine",
         )
-    if found.query or found.fragment or len(address) > _LONGEST or not address.isprintable():
+    if found.query or found.fragment or len(address) > _MAX_LENGTH or not address.isprintable():
         raise UsageError(f"{what} {shown!r} is not a plain address", hint=hint)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from orchestrator.support.plain_text import one_line
 
 _RUN_ID = re.compile(r"(\d{8}T\d{6})Z-[0-9a-f]{6,7}", re.ASCII)
-_LONGEST = 100  # characters of a name
+_MAX_LENGTH = 100  # characters of a name
 RUN_FILE = "run.json"
 LINES = (
     "resources.jsonl",
@@ -40,7 +40,7 @@ def owner_of(directory: Path) -> str:
         return ""
     with open(handle, "rb") as file:
         try:
-            return one_line(str(json.loads(file.read(_MAX_OWNER))["name"]), _LONGEST)
+            return one_line(str(json.loads(file.read(_MAX_OWNER))["name"]), _MAX_LENGTH)
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return ""
 

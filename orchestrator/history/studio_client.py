@@ -22,7 +22,7 @@ from remote_runtime.version import VERSION
 REQUEST_TIMEOUT = 5.0  # seconds for a connection, and for each answer
 API = "/api/v1"
 MAX_ANSWER = 32 << 20  # bytes
-_LONGEST = 200  # characters of a problem
+_MAX_LENGTH = 200  # characters of a problem
 _MAX_MESSAGES = 4_096  # bytes that are looked at for it
 _REFUSED = {
     401: "the studio does not know this token",
@@ -131,14 +131,14 @@ class StudioClient:
             )
         why = _REFUSED.get(status, f"the studio answers {status}")
         text = body[:_MAX_MESSAGES].decode("utf-8", "replace").replace(self._token, "***")
-        said = one_line(text, _LONGEST)
+        said = one_line(text, _MAX_LENGTH)
         return HistoryError(
             f"{self.label}: {why}{f' ({said})' if said else ''}",
             hint="ask whoever runs the studio",
         )
 
     def _away(self, error: Exception) -> HistoryError:
-        text = one_line(str(getattr(error, "strerror", "") or error), _LONGEST)
+        text = one_line(str(getattr(error, "strerror", "") or error), _MAX_LENGTH)
         if isinstance(error, ssl.SSLCertVerificationError):
             return HistoryError(
                 f"the certificate of {self.label} is not trusted: {error.verify_message}",

@@ -9,7 +9,7 @@ from pathlib import Path
 from orchestrator.language.errors import EvaluationError
 
 MAX_BYTES = 16 * 1024 * 1024
-_LONGEST_PATH, _LONGEST_PART = 4096, 255  # bytes
+_MAX_PATH_LENGTH, _MAX_PART_LENGTH = 4096, 255  # bytes
 _SHOWN = 40
 
 
@@ -38,7 +38,7 @@ class Directory:
         """
         path = self.path / name
         if not is_file_name(str(path)):
-            shown = name if len(name) < _LONGEST_PART else name[:_SHOWN] + "…"
+            shown = name if len(name) < _MAX_PART_LENGTH else name[:_SHOWN] + "…"
             raise EvaluationError(f"{shown!r} is not a file name", kind="template.file")
         if not literal and not _is_below(path, self.path):
             message = f"{name!r} is outside the manifest's directory; only a literal path may be"
@@ -75,7 +75,7 @@ def is_file_name(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     longest = max(map(len, found.split(b"/")))
-    return b"\0" not in found and len(found) < _LONGEST_PATH and longest <= _LONGEST_PART
+    return b"\0" not in found and len(found) < _MAX_PATH_LENGTH and longest <= _MAX_PART_LENGTH
 
 
 def _is_below(path: Path, directory: Path) -> bool:

@@ -18,7 +18,7 @@ from remote_runtime.validation.command_rules import of_settings, of_words
 
 KEY = "ask"
 MAX_LOOKUPS = 64
-LONGEST = 10.0  # seconds
+MAX_SECONDS = 10.0  # seconds
 SENSITIVE = "sensitive"
 _COMMAND = "command"
 _PATHS = ("file", "stat")
@@ -213,8 +213,8 @@ def complaints(kind: str, of: str | None, settings: dict[str, Any], types: Types
     if kind == _COMMAND:
         found = [*of_words(kind, of), *of_settings(kind, settings)]
         messages = [message for _, message in found]
-        if not found and _seconds(settings.get("timeout")) > LONGEST:
-            messages.append(f"timeout is {settings['timeout']}, of at most {LONGEST:.0f}s")
+        if not found and _seconds(settings.get("timeout")) > MAX_SECONDS:
+            messages.append(f"timeout is {settings['timeout']}, of at most {MAX_SECONDS:.0f}s")
         return messages
     if of is None:
         return []

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.support.plain_text import one_line
 from remote_runtime.changes import shortened
 
-_LONGEST = 400  # characters
+_MAX_LENGTH = 400  # characters
 NOTHING = "nothing: it was not in the plan"
 
 EventRecord = Mapping[str, Any]
@@ -31,7 +31,7 @@ class Predictions:
         if not left:
             return NOTHING
         told = left.pop(0)
-        return "" if _came(told) == _came(event) else one_line(_words(told), _LONGEST)
+        return "" if _came(told) == _came(event) else one_line(_words(told), _MAX_LENGTH)
 
 
 def _name(told: EventRecord) -> tuple[str, ...]:

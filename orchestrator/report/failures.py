@@ -22,10 +22,10 @@ from orchestrator.report.wording import end_reason
 if TYPE_CHECKING:
     from orchestrator.fleet.store.saved_runs import ReportSource
 
-LONGEST_REASON = 1_000  # characters
+MAX_REASON_LENGTH = 1_000  # characters
 LAST_LINES = 3  # of what a command printed
-LONGEST_LINE = 300
-LONGEST_PART = 40
+MAX_LINE_LENGTH = 300
+MAX_PART_LENGTH = 40
 MAX_PLACES = 8  # of one failure, whose varying parts are stored
 MAX_OTHERS = 20  # in each
 # One host can add this many failures, and only one more once there are MAX_FAILURES: no host can
@@ -236,7 +236,7 @@ def _told(errors: tuple[str, ...], host: str, names: Collection[str]) -> _Text:
     """A limited part of a host's text, with the form that is compared."""
     if not errors:
         return _Text((), "", (), 0)
-    reason = errors[0][:LONGEST_REASON]
+    reason = errors[0][:MAX_REASON_LENGTH]
     last = "\n".join(_last_lines(errors[1:]))
     parts: list[str] = []
     words = _common(host, reason, names=names, parts=parts, statuses=True)
@@ -249,9 +249,9 @@ def _last_lines(texts: tuple[str, ...]) -> list[str]:
     """The last lines that a command printed, cut; blank ones are left out."""
     lines: list[str] = []
     for text in reversed(texts):
-        for line in reversed(text[-LAST_LINES * LONGEST_REASON :].splitlines()):
+        for line in reversed(text[-LAST_LINES * MAX_REASON_LENGTH :].splitlines()):
             if line.strip() and len(lines) < LAST_LINES:
-                lines.insert(0, line[:LONGEST_LINE])
+                lines.insert(0, line[:MAX_LINE_LENGTH])
     return lines
 
 
@@ -270,7 +270,7 @@ def _common(
         core = whole.rstrip(_ENDS)
         if not _varies(core, names) or (statuses and core.isdigit() and len(core) <= _STATUS):
             return whole
-        parts.append(core[:LONGEST_PART])
+        parts.append(core[:MAX_PART_LENGTH])
         return _HOLE + whole[len(core) :]
 
     return re.sub(_WORD, word, text)

@@ -14,7 +14,7 @@ _HEX = "[0-9a-fA-F]{64}"
 _BUCKET = "[A-Za-z0-9_-]+"
 _KEY = "[-/_=.A-Za-z0-9]+"
 _OPTIONS = ("sha256", "manifest")
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 
 
 PLACEHOLDER = "..."
@@ -65,7 +65,7 @@ def display_name(name: str) -> str:
 
 def parse_address(text: str) -> Address:
     """What a URL names; SourceError, which never repeats a password."""
-    if len(text) > _LONGEST or not text.isprintable() or " " in text:
+    if len(text) > _MAX_LENGTH or not text.isprintable() or " " in text:
         raise SourceError("this URL is too long or has a blank or a control character")
     url, _, fragment = text.partition("#")
     try:
@@ -102,7 +102,7 @@ def is_key(bucket: str, key: str) -> bool:
         re.fullmatch(_BUCKET, bucket)
         and re.fullmatch(_KEY, key)
         and not (key.startswith(".") or key.endswith("."))
-        and len(bucket) + len(key) < _LONGEST
+        and len(bucket) + len(key) < _MAX_LENGTH
     )
 
 

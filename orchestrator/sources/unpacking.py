@@ -16,7 +16,7 @@ from orchestrator.support.plain_text import one_line
 
 MAX_UNPACKED = 64 << 20
 MAX_MEMBERS = 10_000
-_LONGEST_PART, _LONGEST_PATH = 255, 1024  # bytes
+_MAX_PART_LENGTH, _MAX_PATH_LENGTH = 255, 1024  # bytes
 _HEADERS = 3 * 512 * MAX_MEMBERS
 
 
@@ -127,7 +127,7 @@ def _path(member: tarfile.TarInfo, shown: str) -> str:
         sizes = [len(part.encode()) for part in parts]
     except UnicodeEncodeError as error:
         raise _refused(shown, f"{name!r} is no UTF-8 name") from error
-    if max(sizes, default=0) > _LONGEST_PART or sum(sizes) + len(sizes) > _LONGEST_PATH:
+    if max(sizes, default=0) > _MAX_PART_LENGTH or sum(sizes) + len(sizes) > _MAX_PATH_LENGTH:
         raise _refused(shown, f"the name {name!r} is too long")
     if not "".join(parts).isprintable():
         raise _refused(shown, f"{name!r} has a control character")

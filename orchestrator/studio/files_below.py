@@ -15,7 +15,7 @@ NAME = re.compile(r"[^\W_][\w.@+ -]{0,99}")
 """The name of a file or directory: not hidden."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _MAX_PARTS = 20
-_MAX_LOOKED_AT = 20_000
+_MAX_INSPECTED = 20_000
 
 
 def is_name(name: str) -> bool:
@@ -40,7 +40,7 @@ def names_below(root: Path) -> Iterator[str]:
         for name in sorted(files):
             looked_at += 1
             yield os.path.relpath(os.path.join(at, name), root)
-        if looked_at > _MAX_LOOKED_AT:
+        if looked_at > _MAX_INSPECTED:
             return
 
 

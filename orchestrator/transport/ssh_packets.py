@@ -17,7 +17,7 @@ from orchestrator.transport.ssh_internals import EndlessGreetingError, OpenPacke
 READ_SIZE = 8 << 10  # held by each connection that waits; more once that much has arrived
 IDLE_SIZE = 512  # the same of one that has waited in vain
 MAX_READ = 64 << 10
-LONGEST_GREETING = 64 << 10
+MAX_GREETING_LENGTH = 64 << 10
 LARGEST_PACKET = 256 << 10  # bytes, as OpenSSH has it; paramiko itself allows 4 GiB
 MAX_IDLE = 64 << 20  # bytes of a server beyond those of channels, and as many again for these
 
@@ -45,7 +45,7 @@ class Packets(OpenPacketizer):
     def greeted(self, count: int) -> None:
         """Bound what comes before the first packet, in lines that paramiko does not bound."""
         self._greeted += count
-        if self._greeted > LONGEST_GREETING:
+        if self._greeted > MAX_GREETING_LENGTH:
             raise EndlessGreetingError("the text before the SSH greeting does not end")
 
     def start_handshake(self, timeout: float) -> None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import MASKED, Mask
 
-LONGEST = 200
+MAX_LENGTH = 200
 _UNKNOWN = 2  # getent's exit code for a name that no database has
 
 _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError)
@@ -115,12 +115,12 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
         if expectation.holds(answer):
             return Observation(True)
         told = expectation.tell(host, answer) if expectation.tell else str(answer)
-        return Observation(False, one_line(mask.text(told), LONGEST))
+        return Observation(False, one_line(mask.text(told), MAX_LENGTH))
     except (Exception, SystemExit) as error:
         # testinfra's modules, and a site's own checks, raise anything at an unexpected answer.
         if not isinstance(error, _UNEXPECTED) and not _is_of_others(error):
             raise
-        reason = one_line(mask.text(_reason(error, host)), LONGEST)
+        reason = one_line(mask.text(_reason(error, host)), MAX_LENGTH)
         return Observation(False, f"no result ({reason})")
 
 
@@ -136,7 +136,7 @@ def judge(
         expected, instead = mask.text(expectation.expected), mask.text(answer.instead)
         if hidden and not expectation.gate:
             expected, instead = MASKED, MASKED
-        found.append(Mismatch(expectation.what, one_line(expected, LONGEST), instead))
+        found.append(Mismatch(expectation.what, one_line(expected, MAX_LENGTH), instead))
         if expectation.gate:
             shut.add(expectation.group)
     return found

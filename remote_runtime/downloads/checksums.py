@@ -9,7 +9,7 @@ _LENGTHS = {64: "sha256", 128: "sha512"}  # hexadecimal digits
 _HEXADECIMAL = "0123456789abcdef"
 _EXPECTED = "expected SHA-256 (64 hexadecimal digits) or SHA-512 (128)"
 _SHOWN = 5  # names in an error
-_LONGEST = 80  # characters of one of them
+_MAX_LENGTH = 80  # characters of one of them
 
 
 def parse_checksum(text: str) -> str:
@@ -75,7 +75,7 @@ def checksum_in(data: bytes, path: str, source: str) -> str:
                 raise _refused("%s has %d checksums for %s" % (source, len(found), _base(path)))
     if not entries:
         raise _refused("%s contains no SHA-256 or SHA-512 checksum" % source)
-    others = sorted({_base(e.path)[:_LONGEST] for e in entries if e.path})
+    others = sorted({_base(e.path)[:_MAX_LENGTH] for e in entries if e.path})
     more = " and %d more" % (len(others) - _SHOWN) if others[_SHOWN:] else ""
     listed = ": it names %s%s" % (", ".join(others[:_SHOWN]), more) if others else ""
     raise _refused("%s has no checksum for %s%s" % (source, _base(path), listed))

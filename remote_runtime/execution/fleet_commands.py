@@ -18,7 +18,7 @@ from remote_runtime.system.errno_messages import failure
 from remote_runtime.text import duration
 
 KEPT = 60 << 10  # bytes of each output, half of them from its beginning, half from its end
-LONGEST_OUTPUT = 128 << 10  # characters of both together
+MAX_OUTPUT_LENGTH = 128 << 10  # characters of both together
 
 
 FETCH = "fetch"  # the type of the item that sends files to the controller
@@ -31,7 +31,7 @@ class AdhocLifecycle(Lifecycle):
     def _manage(
         self, item: Item, noop: bool, *, refresh: bool, gate: Uncertainty, outcome: Outcome
     ) -> None:
-        outcome.longest = LONGEST_OUTPUT
+        outcome.longest = MAX_OUTPUT_LENGTH
         if item.type == FETCH:
             self._fetch(item.properties, outcome)
         else:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Question = Dict[str, Any]
 Answer = Dict[str, Any]
 
-LONGEST = 10.0  # maximum seconds of one command
+MAX_SECONDS = 10.0  # maximum seconds of one command
 LARGEST = 1 << 20  # bytes of a file, and of each output of a command
 _COMMAND, _FILE, _STAT = "command", "file", "stat"
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells have it
@@ -89,7 +89,7 @@ def _command(question: Question, context: "Context") -> Answer:
     from remote_runtime.host.command import of_guard
 
     command = of_guard(dict(question, command=question["of"]), {}, "posix")
-    timeout = min(command.timeout or LONGEST, LONGEST)
+    timeout = min(command.timeout or MAX_SECONDS, MAX_SECONDS)
     commands = context.user_commands
     words = command.start(commands.find).argv
     message, _ = commands.lacking(words[0], command.path, command.cwd)

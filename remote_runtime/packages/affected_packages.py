@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _UNIT_DIRECTORIES = (*UNIT_DIRECTORIES, "/etc/systemd/system/")
-_LONGEST = 1 << 24
+_MAX_LENGTH = 1 << 24
 
 Covers = Callable[[str, str, bool], bool]
 
@@ -108,5 +108,5 @@ def _listed_by_rpm(context: "Context", name: str) -> List[str]:
         argv = isolated_run.isolated(context, ("rpm", "-ql", name))
     except Unknowable:
         return []  # then it may be anything that is not there
-    printed = context.commands.run(argv, limit=_LONGEST).stdout
+    printed = context.commands.run(argv, limit=_MAX_LENGTH).stdout
     return [line for line in printed.splitlines() if line.startswith("/")]

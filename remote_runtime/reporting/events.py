@@ -14,9 +14,9 @@ from remote_runtime.stdlib_light import jsontext
 
 PROTOCOL = "io.choria.ccm.v1.transaction.event"
 BUCKETS = ("failed", "skipped", "changed")  # and stable is none of these
-LONGEST_OUTPUT = 16 << 10
+MAX_OUTPUT_LENGTH = 16 << 10
 LARGEST = 900 << 10  # bytes of JSON text; a frame of the target holds 1 MiB
-_LONGEST_NAME = 1000  # characters of a name of an effect
+_MAX_NAME_LENGTH = 1000  # characters of a name of an effect
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _SHIFTS = range(125, -1, -5)
 _SURE = Uncertainty()
@@ -83,7 +83,7 @@ class Outcome(object):
     passing = _SURE  # in noop: that over whether it fails, or its health checks, which do not run
     ended: Optional[Ended] = None
     tries = 0  # that it took, of a resource that was allowed several
-    longest = LONGEST_OUTPUT  # maximum characters of a command's output
+    longest = MAX_OUTPUT_LENGTH  # maximum characters of a command's output
     acted = False  # what it had to do is done, whatever its health checks say of it
     health_only = False
     left_out = ""  # the option of a selection that leaves it out
@@ -322,7 +322,7 @@ def _predicted(item: Item, outcome: Outcome, mask: Mask) -> Dict[str, Any]:
 
 def _masked(effect: Dict[str, str], mask: Mask) -> Dict[str, str]:
     """Its texts, masked before they are cut: half of a secret would not be known."""
-    return {key: mask.text(text)[:_LONGEST_NAME] for key, text in effect.items()}
+    return {key: mask.text(text)[:_MAX_NAME_LENGTH] for key, text in effect.items()}
 
 
 def _of_command(outcome: Outcome, ended: Ended, mask: Mask) -> Dict[str, Any]:
@@ -402,7 +402,7 @@ def _errors(outcome: Outcome, sensitive: bool, mask: Mask) -> List[str]:
     errors = [mask.text(e) for e in outcome.errors]
     for output in outcome.outputs:
         # Masked, then shortened: half a secret would not be found.
-        errors.append(MASKED if sensitive else mask.text(output)[-LONGEST_OUTPUT:])
+        errors.append(MASKED if sensitive else mask.text(output)[-MAX_OUTPUT_LENGTH:])
     return errors
 
 

@@ -31,10 +31,10 @@ from remote_runtime.system.state_store import StateError, StateStore
 MAX_RECORDS = 8
 CONFIRMED_WITHIN = 5.0  # seconds
 LARGEST = 4 << 20  # bytes of a record
-LONGEST_TEXT = 300  # characters of a reason or a label
+MAX_TEXT_LENGTH = 300  # characters of a reason or a label
 MAX_TEXTS = 20  # of a list
 RESERVED = 16  # resources between two syncs
-LONGEST_LINE = 16 << 10  # characters
+MAX_LINE_LENGTH = 16 << 10  # characters
 MESSAGE = 128 << 10  # characters of outcomes in one message, which has to fit a frame
 
 RUNNING, ENDED, CUT, NONE, UNUSABLE = "running", "ended", "cut", "none", "unusable"
@@ -104,14 +104,14 @@ class RunRecord(object):
         label = self._maker.labelled
 
         def short(text: str) -> str:
-            return label(item, text)[:LONGEST_TEXT]
+            return label(item, text)[:MAX_TEXT_LENGTH]
 
         told: Dict[str, Any] = {
             "index": item.index,
             "status": outcome.status,
             "at": int(time.time() * 1e6),
             "duration": int(seconds * 1e9),
-            "provider": outcome.provider[:LONGEST_TEXT],
+            "provider": outcome.provider[:MAX_TEXT_LENGTH],
             "requested": short(requested_of(item)),
             "final": short(outcome.final_ensure),
         }
@@ -193,7 +193,7 @@ def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str
     ``busy``: another run is active here, which may be that one.
     """
     try:
-        lines, at_work = memory.read_log(RUNS, receipt, LARGEST + LONGEST_LINE)
+        lines, at_work = memory.read_log(RUNS, receipt, LARGEST + MAX_LINE_LENGTH)
     except CcmError:
         return [_past(receipt, UNUSABLE)]
     if lines is None:
@@ -252,7 +252,7 @@ class _Read(object):
 def _entry(text: str) -> Dict[str, Any]:
     """A line of a record; empty for one that a power cut has spoilt."""
     try:
-        found = jsontext.loads(text) if len(text) <= LONGEST_LINE else None
+        found = jsontext.loads(text) if len(text) <= MAX_LINE_LENGTH else None
     except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {}

@@ -20,7 +20,7 @@ from remote_runtime.system.process import processes
 
 _POLL = 0.05
 _SIZE = 4096  # of the file; what it holds is shorter
-_LONGEST = 100  # characters of one value
+_MAX_LENGTH = 100  # characters of one value
 
 # O_NONBLOCK: something else in its place, such as a pipe, must not block.
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
@@ -97,7 +97,7 @@ class Lock(object):
             self._wait(
                 "a command", self._left_behind, deadline=deadline, timeout=timeout, notice=notice
             )
-            self._record = {key: str(value)[:_LONGEST] for key, value in holder.items()}
+            self._record = {key: str(value)[:_MAX_LENGTH] for key, value in holder.items()}
             self._record["boot"] = processes.boot()
             self._write()
         except OSError as error:
@@ -213,7 +213,7 @@ def _run(record: Dict[str, Any]) -> str:
     if not record:
         return "another run"
     run_id, user, since = [
-        str(record.get(key, "?"))[:_LONGEST] for key in ("run_id", "user", "since")
+        str(record.get(key, "?"))[:_MAX_LENGTH] for key in ("run_id", "user", "since")
     ]
     seconds, dot, _ = since.partition(".")
     return "run %s of %s, since %s" % (run_id, user, seconds + "Z" if dot else since)

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 SOCKET = "/dev/log"  # of syslog or of the journal, which takes the same
-LONGEST = 900  # bytes; a syslog line has 1,024 without other agreements
+MAX_LENGTH = 900  # bytes; a syslog line has 1,024 without other agreements
 _DAEMON = 3 << 3
 WARNING, NOTICE = 4, 5
 
@@ -12,7 +12,7 @@ WARNING, NOTICE = 4, 5
 def write(level: int, text: str, path: str = SOCKET) -> None:
     """Send a line, without a wait; where no log listens, or it is busy, nothing happens."""
     line = " ".join("".join([c if c.isprintable() else " " for c in text]).split())
-    data = line.encode("utf-8", "replace")[:LONGEST]
+    data = line.encode("utf-8", "replace")[:MAX_LENGTH]
     socket: Any = __import__("_socket")  # without its enumerations
     try:
         out = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

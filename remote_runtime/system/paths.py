@@ -4,9 +4,9 @@ import os
 import stat
 from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 
-_LONGEST = 3800  # bytes of a path to which a name can be added yet
-_LONGEST_NAME = 255  # bytes
-_LONGEST_PATH = 4095
+_MAX_LENGTH = 3800  # bytes of a path to which a name can be added yet
+_MAX_NAME_LENGTH = 255  # bytes
+_MAX_PATH_LENGTH = 4095
 MAX_LINKS = 40  # symlinks on the way to one path, as in Linux
 _KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "symlink"}
 
@@ -71,12 +71,12 @@ def links(path: str) -> List[str]:
 
 def is_too_long(path: str) -> bool:
     """Whether it is longer than the system's limit for a path."""
-    return len(path) * 4 > _LONGEST_PATH and len(os.fsencode(path)) > _LONGEST_PATH
+    return len(path) * 4 > _MAX_PATH_LENGTH and len(os.fsencode(path)) > _MAX_PATH_LENGTH
 
 
 def has_long_name(path: str) -> bool:
     """Whether one of its names is longer than any directory holds."""
-    return any(len(name) > _LONGEST_NAME for name in os.fsencode(path).split(b"/"))
+    return any(len(name) > _MAX_NAME_LENGTH for name in os.fsencode(path).split(b"/"))
 
 
 def _pass_over(error: OSError) -> None:
@@ -112,7 +112,7 @@ def walk(
             directories,
             [name for name, is_directory, _ in entries if not is_directory],
         )
-        if len(os.fsencode(directory)) <= _LONGEST:
+        if len(os.fsencode(directory)) <= _MAX_LENGTH:
             below = [
                 name for name, is_directory, is_link in entries if is_directory and not is_link
             ]

@@ -31,7 +31,7 @@ _SHARED = (
 )
 _COMING = 10.0  # seconds in which a manager with lingering has started
 _EVERY = 0.1
-_LONGEST = 60.0  # seconds for an answer
+_MAX_SECONDS = 60.0  # seconds for an answer
 _SHORT = ("show", "is-enabled", "status", "daemon-reload")
 _NOT_LOADED = {
     "LoadState": "not-found",
@@ -225,7 +225,7 @@ class UserSystemd(Systemd):
             ("systemctl", verb, self.scope, *words),
             limit=limit,
             user=user,
-            timeout=_LONGEST if verb in _SHORT else None,
+            timeout=_MAX_SECONDS if verb in _SHORT else None,
             env={
                 "XDG_RUNTIME_DIR": runtime,
                 "DBUS_SESSION_BUS_ADDRESS": "unix:path=%s/bus" % runtime,

@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 _LIMITS = ("net/ipv4/ip_forward", "vm/swappiness", "vm/overcommit_memory")
-_MOST_TEXT = 20_000
+_MAX_TEXT = 20_000
 _EMPTY = ("", "*", "!", "!!", "!*")
 
 
@@ -49,7 +49,7 @@ def look(path: str) -> dict[str, Any]:
     if stat.S_ISREG(seen.st_mode):
         with open(path, "rb") as stream:
             data = stream.read()
-        text = data[:_MOST_TEXT].decode("utf-8", "replace")
+        text = data[:_MAX_TEXT].decode("utf-8", "replace")
         return {**found, "kind": "file", "sha256": hashlib.sha256(data).hexdigest(), "text": text}
     return {**found, "kind": "other"}
 

@@ -32,7 +32,7 @@ from orchestrator.ansible.output.entries import (
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.tasks import Block, Task, flat, inherit, listed
 
-_MOST_OMITTED = 4
+_MAX_OMITTED = 4
 _FOUND_OUT = ("set_fact", "stat", "slurp", "getent", "service_facts", "package_facts")
 
 
@@ -244,7 +244,7 @@ class Builder(Conversion):
         try:
             entries = self._variant(task, record, scope=scope, loop=None, omits=omits)
         except OmitChoice as choice:
-            if len(omits) == _MOST_OMITTED:
+            if len(omits) == _MAX_OMITTED:
                 raise NotConvertible("a task that omits many properties") from choice
             return [
                 entry
@@ -271,7 +271,7 @@ class Builder(Conversion):
         try:
             return self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
-            if sum(omits.values()) == _MOST_OMITTED or len(omits) >= _MOST_OMITTED:
+            if sum(omits.values()) == _MAX_OMITTED or len(omits) >= _MAX_OMITTED:
                 return self._without(task, record, scope=scope, loop=loop, omits=omits,
                                      key=choice.key)  # fmt: skip
             return [

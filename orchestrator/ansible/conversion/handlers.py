@@ -11,7 +11,7 @@ from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, inherit, listed
 
-_MOST_ROUNDS = 10
+_MAX_ROUNDS = 10
 
 
 def read(tasks: list[Task | Block], role: str, base: Any) -> list[Handler]:
@@ -101,7 +101,7 @@ def _guard_by_control(entry: Entry) -> None:
 
 def flush(builder: Conversion) -> None:
     """Append the pending handlers in their order; those that they notify follow."""
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if not builder.pending:
             return
         index = min(builder.pending)

@@ -460,7 +460,7 @@ def by_value(
         one.relative_to(base).as_posix() for one in base.rglob("*.y*ml")
         if re.fullmatch(pattern, one.relative_to(base).as_posix()) and str(one) not in builder.stack
     )  # fmt: skip
-    if not found or len(found) > _MOST_FILES:
+    if not found or len(found) > _MAX_FILES:
         raise NotConvertible(f"no file matches {name}, or too many do")
     made = [nodes.Const(o.data) if isinstance(o, nodes.TemplateData) else o for o in parts]
     written = unparse(nodes.Concat(made) if len(made) > 1 else made[0])
@@ -474,7 +474,7 @@ def by_value(
     return [(one, [f"({written}) == {literal(one)}"]) for one in found]
 
 
-_MOST_FILES = 16
+_MAX_FILES = 16
 
 
 def _test_of(candidate: Candidate) -> str:

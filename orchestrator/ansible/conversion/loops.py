@@ -25,7 +25,7 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.sequences import sequence
 from orchestrator.ansible.source.tasks import Task, listed
 
-_MOST_WRITTEN_OUT = 40
+_MAX_UNROLLED = 40
 _STATES = 2
 
 
@@ -122,7 +122,7 @@ def _plain(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 
 def _literal(loop: Loop, value: list[Any], scope: Scope) -> None:
     coincide = _coincide(value, scope)
-    if len(value) <= _MOST_WRITTEN_OUT and not coincide:
+    if len(value) <= _MAX_UNROLLED and not coincide:
         loop.elements = value
         return
     loop.foreach = expression_of(value, scope)
@@ -245,7 +245,7 @@ def _nested(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
         made: list[list[Any]] = [[]]
         for one in value:
             made = [[*begun, element] for begun in made for element in one]
-        if len(made) <= _MOST_WRITTEN_OUT:
+        if len(made) <= _MAX_UNROLLED:
             loop.elements = made
             return
     words = [_grouped(expression_of(one, scope)) for one in value]
@@ -261,7 +261,7 @@ def _together(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 
 def _sequence(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     loop.elements = list(sequence(value))
-    if len(loop.elements) > _MOST_WRITTEN_OUT:
+    if len(loop.elements) > _MAX_UNROLLED:
         loop.foreach, loop.elements = literal(loop.elements), None
 
 
@@ -311,7 +311,7 @@ def _filetree(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
             made.append({"path": path.relative_to(base).as_posix(), "src": source.as_posix(),
                          "state": state, "mode": f"{path.stat().st_mode & 0o777:04o}",
                          "root": ""})  # fmt: skip
-    if len(made) > _MOST_WRITTEN_OUT * 2:
+    if len(made) > _MAX_UNROLLED * 2:
         raise NotConvertible("a large tree of files")
     loop.elements = made
 

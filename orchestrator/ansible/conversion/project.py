@@ -27,7 +27,7 @@ from orchestrator.ansible.source.roles import Role, find_role, main_file, read_r
 from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read, read_map
 
-_MOST_NESTED = 9
+_MAX_NESTING = 9
 
 
 @dataclass
@@ -81,7 +81,7 @@ class Project:
         key = (name, entry)
         if key in self._converted:
             return self._converted[key]
-        if key in self._active or len(self._active) >= _MOST_NESTED:
+        if key in self._active or len(self._active) >= _MAX_NESTING:
             raise NotConvertible(f"the role {name} contains itself, or is nested too deeply")
         role = self.role(name)
         if role is None:
@@ -196,7 +196,7 @@ class Project:
 
         Its manifest takes all variables that it reads from the one that applies it.
         """
-        if len(self._active) >= _MOST_NESTED:
+        if len(self._active) >= _MAX_NESTING:
             raise NotConvertible("files of tasks that are nested too deeply")
         word = file_word(f"{builder.role or 'play'}-{path.stem}")
         folder = "roles/" if builder.manifest.path.startswith("roles/") else ""

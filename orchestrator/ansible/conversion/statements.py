@@ -37,7 +37,7 @@ from orchestrator.ansible.source.tasks import Task, inherit, listed
 
 Statement = Callable[[Conversion, Task, Record], None]
 
-_MOST_NESTED = 12
+_MAX_NESTING = 12
 
 
 def debug(builder: Conversion, task: Task, record: Record) -> None:
@@ -255,7 +255,7 @@ def facts_of(builder: Conversion, task: Task, record: Record) -> None:
 def include_tasks(builder: Conversion, task: Task, record: Record) -> None:
     """Tasks of another file, in its place."""
     name = _file_name(task)
-    if len(builder.stack) > _MOST_NESTED:
+    if len(builder.stack) > _MAX_NESTING:
         raise NotConvertible("files of tasks that include each other")
     outer = {key: one for key, one in task.keywords.items() if key not in ("name", "register")}
     applied = task.args.get("apply")

@@ -12,7 +12,7 @@ from jinja2 import Environment, TemplateSyntaxError, nodes
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.yaml_reader import Unsafe, Vaulted
 
-_MOST_NESTED = 100
+_MAX_NESTING = 100
 
 
 @cache
@@ -34,7 +34,7 @@ def parse_template(text: str) -> nodes.Template:
     except RecursionError as error:
         raise NotConvertible("a template that is nested too deeply") from error
     level: list[nodes.Node] = [tree]
-    for _ in range(_MOST_NESTED):
+    for _ in range(_MAX_NESTING):
         level = [inner for one in level for inner in one.iter_child_nodes()]
         if not level:
             return tree

@@ -25,7 +25,7 @@ def command(context: Context, given: Arguments) -> list[Entry]:
     return [context.exec(word, properties)]
 
 
-_LONGEST_NAME = 60
+_MAX_NAME_LENGTH = 60
 
 
 def first_words(line: str) -> str:
@@ -33,7 +33,7 @@ def first_words(line: str) -> str:
     text = line.strip().split("\n")[0]
     made = ""
     for part in re.split(r"(\{\{.*?\}\})", text):
-        left = _LONGEST_NAME - len(made)
+        left = _MAX_NAME_LENGTH - len(made)
         if left <= 0:
             break
         made += part if part.startswith("{{") else part[:left]

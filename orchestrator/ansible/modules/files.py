@@ -25,7 +25,7 @@ from orchestrator.ansible.source.yaml_reader import read_text
 _UNSUPPORTED = ("attributes", "attr", "access_time_format", "modification_time_format")
 _CONTEXT = ("seuser", "serole", "setype", "selevel")
 _TIMES = ("access_time", "modification_time")
-_MOST_FILES = 200
+_MAX_FILES = 200
 _OF_ROOT = {"owner": "root", "group": "root", "mode": "0755"}
 
 
@@ -407,8 +407,8 @@ def tree(
     Without properties for them they belong to root, with the modes that they have in the project.
     """
     found = sorted(original.rglob("*"))
-    if len(found) > _MOST_FILES or any(one.is_symlink() for one in found):
-        raise NotConvertible(f"a directory with links, or with more than {_MOST_FILES} files")
+    if len(found) > _MAX_FILES or any(one.is_symlink() for one in found):
+        raise NotConvertible(f"a directory with links, or with more than {_MAX_FILES} files")
     entries = [Entry("file", base, {"ensure": "directory", **(directory or _OF_ROOT)})]
     for one in found:
         name = one.relative_to(original).as_posix()

@@ -10,7 +10,7 @@ from orchestrator.ansible.problems import bad_input
 from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
 from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read
 
-_MOST_NESTED = 20
+_MAX_NESTING = 20
 
 
 @dataclass
@@ -66,7 +66,7 @@ def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[
              if key in one), None,
         )  # fmt: skip
         if imported is not None:
-            if depth > _MOST_NESTED:
+            if depth > _MAX_NESTING:
                 raise bad_input(f"{path}: playbooks import each other", hint="break the circle")
             what = f"{path}:{one.line}: import_playbook {imported}"
             other = within(root, path.parent / str(imported), what)

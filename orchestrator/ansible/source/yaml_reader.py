@@ -13,7 +13,7 @@ from orchestrator.ansible.source.backslashes import kept_backslashes
 from orchestrator.ansible.source.boundary import is_readable
 
 MAX_BYTES = 4 * 1024 * 1024
-MOST_VALUES = 500_000
+MAX_VALUES = 500_000
 """Values of a file, each alias counted as what it stands for."""
 MOST_DIGITS = 1_000
 _INT = "tag:yaml.org,2002:int"
@@ -166,7 +166,7 @@ def parse(text: str, path: str) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        if _count(node, {}) > MOST_VALUES:
+        if _count(node, {}) > MAX_VALUES:
             raise bad_input(
                 f"{path}: its aliases stand for too many values", hint="write out fewer aliases"
             )
@@ -188,7 +188,7 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
     if isinstance(node, yaml.ScalarNode):
         return 1
     if id(node) not in known:
-        known[id(node)] = MOST_VALUES + 1
+        known[id(node)] = MAX_VALUES + 1
         inner = node.value
         if isinstance(node, yaml.MappingNode):
             inner = [one for pair in inner for one in pair]

@@ -14,7 +14,7 @@ from remote_runtime.version import VERSION
 
 ACTOR = "CCM_ACTOR"  # who a pipeline works for
 GIT_TIMEOUT = 5.0  # seconds
-LONGEST = 200  # characters of a name
+MAX_LENGTH = 200  # characters of a name
 SHORT = 8  # digits of a commit where people read it
 
 
@@ -89,7 +89,7 @@ def origin_of(manifest: str) -> Origin:
     return Origin(
         user=local_user(),
         machine=os.uname().nodename,
-        actor=one_line(os.environ.get(ACTOR, ""), LONGEST),
+        actor=one_line(os.environ.get(ACTOR, ""), MAX_LENGTH),
         ccm=VERSION,
         commit=commit,
         clean=clean,

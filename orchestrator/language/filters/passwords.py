@@ -24,7 +24,7 @@ _MAX_ROUNDS = 200_000
 _BCRYPT_ROUNDS = 10
 _MAX_BCRYPT_ROUNDS = 13
 _STEPS = 1000  # of a template, for each 5000 rounds
-_LONGEST = 512
+_MAX_LENGTH = 512
 
 
 @documented(
@@ -51,8 +51,8 @@ def password_hash(
         raise ValueError(
             f"password_hash has no option {min(options)!r}, only salt, rounds and name"
         )
-    if len(password) > _LONGEST:
-        raise ValueError(f"password_hash takes passwords of at most {_LONGEST} characters")
+    if len(password) > _MAX_LENGTH:
+        raise ValueError(f"password_hash takes passwords of at most {_MAX_LENGTH} characters")
     if hashtype not in ("sha512", "bcrypt"):
         raise ValueError(f"password_hash supports sha512 and bcrypt, not {hashtype!r}")
     host, heard = context.get("Host"), secrets_of(context)

@@ -33,7 +33,7 @@ _LIMITS = {
     "maxProperties": "must have at most {} keys",
     "multipleOf": "must be a multiple of {}",
 }
-_LONGEST_HINT = 160
+_MAX_HINT_LENGTH = 160
 _WORD = r"[A-Za-z0-9/][A-Za-z0-9_./=-]{0,59}"
 _ONE_OF_THEM = "give exactly one of them"
 _REQUIRED = r"'(.*)' is a required property\Z"
@@ -139,7 +139,7 @@ def kind_of(value: Any) -> str:
 def summary(description: str) -> str:
     """The first sentence of a description, as a hint; "" if it is long."""
     first = re.split(r"\.(?:\s+(?=[A-Z])|$)", description.replace("`", ""), maxsplit=1)[0]
-    return first if len(first) <= _LONGEST_HINT else ""
+    return first if len(first) <= _MAX_HINT_LENGTH else ""
 
 
 def whole_number(name: str, value: float) -> SchemaError:

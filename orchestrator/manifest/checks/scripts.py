@@ -10,7 +10,7 @@ from orchestrator.manifest.declared_resource import DeclaredResource
 from orchestrator.manifest.values import expressions_in
 from remote_runtime.errors import Problem
 
-_LONGEST = 256  # bytes of a first line that a kernel reads
+_MAX_LENGTH = 256  # bytes of a first line that a kernel reads
 _MAX_FILES = 2000  # files of a directory
 _SOURCE = "source"
 
@@ -72,7 +72,7 @@ def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
         return
     try:
         with path.open("rb") as file:
-            line = _first_line(file.read(_LONGEST))
+            line = _first_line(file.read(_MAX_LENGTH))
     except OSError:
         return
     if line:
@@ -81,6 +81,6 @@ def _of_file(path: Path, shown: str) -> Iterator[tuple[str, str]]:
 
 def _first_line(data: bytes) -> str:
     """The first line of a script if it ends in CR LF; otherwise ""."""
-    line, newline, _ = data[:_LONGEST].removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    line, newline, _ = data[:_MAX_LENGTH].removeprefix(b"\xef\xbb\xbf").partition(b"\n")
     found = line.startswith(b"#!") and newline and line.endswith(b"\r")
     return line.decode("utf-8", "replace") if found else ""

@@ -13,7 +13,7 @@ from orchestrator.manifest.site import Site
 _CALL = re.compile(r"\b(?:template|jet|file|readFile)\b")
 _LITERAL = re.compile(r"'([^'\n]+)'|\"([^\"\n]+)\"")
 _MAX_FILES = 1000
-_LONGEST = 200
+_MAX_LENGTH = 200
 _MAX_BYTES = 1 << 20
 
 
@@ -62,7 +62,7 @@ def _named(text: str, directory: Path) -> Iterator[Path]:
     """The files of a directory whose names are quoted in a text."""
     for match in _LITERAL.finditer(text):
         name = match[1] or match[2]
-        if len(name) < _LONGEST and not name.startswith("/") and "\0" not in name:
+        if len(name) < _MAX_LENGTH and not name.startswith("/") and "\0" not in name:
             path = directory / name
             if path.is_file():
                 yield path

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_TEXT = 8 << 20  # bytes of messages and diffs
 MAX_DIFF_LINES = 2_000
 MAX_SLOWEST = 10
-LONGEST_NAME = 40  # characters, above and next to the matrix
+MAX_NAME_LENGTH = 40  # characters, above and next to the matrix
 
 
 def environment(own: Callable[[str], str | None] = lambda name: None) -> Environment:
@@ -91,7 +91,7 @@ def _shortly(seconds: float) -> str:
 
 def shorten_middle(name: str) -> str:
     """A name cut in the middle: paths differ at their end, types at the beginning."""
-    return name if len(name) <= LONGEST_NAME else f"{name[:12]}…{name[13 - LONGEST_NAME :]}"
+    return name if len(name) <= MAX_NAME_LENGTH else f"{name[:12]}…{name[13 - MAX_NAME_LENGTH :]}"
 
 
 def _diff_lines(text: str) -> list[tuple[str, str]]:

@@ -27,8 +27,8 @@ from orchestrator.verify.stored_results import stored_assessment
 
 MAX_NOT_RUN = 100
 MAX_DANGERS = 500  # rows
-LONGEST_TITLE = 200  # characters, of what failed
-LONGEST_WHERE = 300  # characters of hosts, in a group without a list of them
+MAX_TITLE_LENGTH = 200  # characters, of what failed
+MAX_HOSTS_LENGTH = 300  # characters of hosts, in a group without a list of them
 
 Record = dict[str, Any]
 
@@ -78,7 +78,7 @@ class _Groups:
     def of(self, hosts: Iterable[str], **members: Any) -> Record:
         """A record with their folded names in ``where`` and their number in ``total``."""
         names = list(dict.fromkeys(hosts))
-        where = ", ".join(fold(names)) if self._with_hosts else listed(names, LONGEST_WHERE)
+        where = ", ".join(fold(names)) if self._with_hosts else listed(names, MAX_HOSTS_LENGTH)
         shown = names if self._with_hosts else []
         return {**members, "where": where, "hosts": shown, "total": len(names)}
 
@@ -139,11 +139,11 @@ def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
         yield groups.of(
             one.hosts,
             outcome=one.outcome,
-            title=what_failed(one, LONGEST_TITLE),
+            title=what_failed(one, MAX_TITLE_LENGTH),
             resources=one.resources,
             errors=list(one.errors),
             host=one.host,
-            others=other_values(one, LONGEST_TITLE),
+            others=other_values(one, MAX_TITLE_LENGTH),
             ways=[list(way) for way in next_steps(one, grid.asked)],
             reports=[_finding(each, "failed", groups) for each in whole],
         )

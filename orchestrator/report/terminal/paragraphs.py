@@ -16,7 +16,7 @@ from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.wording import listed, outcome_words, retry_text
 from orchestrator.support.plain_text import one_line
 
-LONGEST_LIMIT = 200  # characters of what picks the hosts
+MAX_LIMIT_LENGTH = 200  # characters of what picks the hosts
 MIN_SPACE = 8  # characters
 MAX_WORDS = 3  # lines of a reason's beginning, and of its end
 
@@ -52,7 +52,7 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
     stands for them. Without a run they do.
     """
     names = ",".join(fold(dict.fromkeys(map(host_in, hosts))))
-    if not run_id or len(names) <= LONGEST_LIMIT:
+    if not run_id or len(names) <= MAX_LIMIT_LENGTH:
         return names
     word = outcome.UNREACHABLE if fate == outcome.UNREACHABLE else outcome.FAILED
     return f"run:{run_id}:{word}"

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from orchestrator.studio.design.manifest_text import ManifestText
-from orchestrator.studio.design.project_files import MOST_BYTES as MOST_TEXT
+from orchestrator.studio.design.project_files import MAX_BYTES as MAX_TEXT
 from orchestrator.studio.design.project_files import StoredFile
 from orchestrator.studio.design.yaml_text import YamlText
 from orchestrator.studio.problems import refusal
 
-MOST_DRAFTS = 100
-MOST_STEPS = 100
-MOST_BYTES = 8 << 20  # of the steps of one draft
+MAX_DRAFTS = 100
+MAX_STEPS = 100
+MAX_BYTES = 8 << 20  # of the steps of one draft
 
 
 class Refused(NamedTuple):
@@ -77,14 +77,14 @@ class Draft:
 
     def take(self, text: str) -> None:
         """Make a text the latest step. InputError for one that is too large."""
-        if len(text.encode()) > MOST_TEXT:
-            message = f"the manifest would be larger than {MOST_TEXT >> 20} MiB"
+        if len(text.encode()) > MAX_TEXT:
+            message = f"the manifest would be larger than {MAX_TEXT >> 20} MiB"
             raise refusal(message, "split it")
         self.revision += 1
         if text == self.text:
             return
         self._steps[self._at + 1 :] = [text]
-        while len(self._steps) > MOST_STEPS or sum(map(len, self._steps)) > MOST_BYTES:
+        while len(self._steps) > MAX_STEPS or sum(map(len, self._steps)) > MAX_BYTES:
             if len(self._steps) == 1:
                 break
             del self._steps[0]
@@ -117,7 +117,7 @@ class Drafts:
         """Keep a new draft, unless there is one already."""
         with self._lock:
             found = self._drafts.setdefault((user, draft.stored.name), draft)
-            while len(self._drafts) > MOST_DRAFTS:
+            while len(self._drafts) > MAX_DRAFTS:
                 del self._drafts[next(iter(self._drafts))]
             return found
 

@@ -19,8 +19,8 @@ from orchestrator.studio.files_below import content_of, folder_below, is_name, n
 from orchestrator.studio.problems import refusal
 from remote_runtime.errors import InputError
 
-MOST_BYTES = 1 << 20
-MOST_FILES = 2_000
+MAX_BYTES = 1 << 20
+MAX_FILES = 2_000
 _ENDINGS = (".yaml", ".yml")
 _KEYS = frozenset(("data", "hierarchy", "overrides", "ccm"))
 
@@ -43,7 +43,7 @@ class ProjectFiles:
         """The manifests, by their path below the root."""
         found = list[str]()
         for path in names_below(self.root):
-            if len(found) >= MOST_FILES:
+            if len(found) >= MAX_FILES:
                 break
             if _is_possible(path) and self._is_manifest(path):
                 found.append(path)
@@ -73,8 +73,8 @@ class ProjectFiles:
         """
         _require_manifest(text, name)
         data = text.encode()
-        if len(data) > MOST_BYTES:
-            raise refusal(f"{name} would be larger than {MOST_BYTES >> 20} MiB", "split it")
+        if len(data) > MAX_BYTES:
+            raise refusal(f"{name} would be larger than {MAX_BYTES >> 20} MiB", "split it")
         with self._folder(name, create=True) as folder:
             assert folder is not None
             base = os.path.basename(name)
@@ -113,7 +113,7 @@ def _check(name: str) -> None:
 
 
 def _content(folder: int, name: str) -> bytes | None:
-    return content_of(folder, name, MOST_BYTES, "edit it with an editor")
+    return content_of(folder, name, MAX_BYTES, "edit it with an editor")
 
 
 def _decoded(data: bytes, name: str) -> str:

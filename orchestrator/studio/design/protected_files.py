@@ -9,8 +9,8 @@ from typing import Protocol
 from orchestrator.project.discovery import FILE as PROJECT_FILE
 from orchestrator.studio.design.form_edits import Desk
 
-_MOST_LOOKED_AT = 1 << 20  # bytes of a file
-_MOST_FILES = 5_000  # of a directory
+_MAX_INSPECTED_BYTES = 1 << 20  # bytes of a file
+_MAX_FILES = 5_000  # of a directory
 _KEYS = (b"PRIVATE KEY-----", b"AGE-SECRET-KEY-", b"$ANSIBLE_VAULT", b"$argon2")
 
 
@@ -48,7 +48,7 @@ class ClosedFiles:
         for at, directories, names in os.walk(path):
             found += len(names)
             places = [os.path.join(at, name) for name in (*names, *directories)]
-            if found > _MOST_FILES or any(map(self._is_closed, map(os.path.realpath, places))):
+            if found > _MAX_FILES or any(map(self._is_closed, map(os.path.realpath, places))):
                 return True
         return False
 
@@ -61,5 +61,5 @@ class ClosedFiles:
 
 def _is_key(path: str) -> bool:
     with open(path, "rb") as file:
-        data = file.read(_MOST_LOOKED_AT)
+        data = file.read(_MAX_INSPECTED_BYTES)
     return any(mark in data for mark in _KEYS)

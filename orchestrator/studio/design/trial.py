@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from orchestrator.planning import Planner
     from orchestrator.runs.result import RunResult
 
-MOST_TEXT = 2 << 20  # characters of a rendered manifest
-_LONGEST_START = 10.0  # seconds that a browser waits for the run to begin
+MAX_TEXT = 2 << 20  # characters of a rendered manifest
+_MAX_START_WAIT = 10.0  # seconds that a browser waits for the run to begin
 
 
 class KnownHosts(Protocol):
@@ -81,8 +81,8 @@ def render(desk: Desk, draft: Draft, hosts: KnownHosts, name: str) -> Rendering:
     document = resolved_manifest(site, plan)
     _require_public(planner, desk, hosts)
     text = yaml_of(document).replace(f"{desk.files.root}/", "")
-    if len(text) > MOST_TEXT:
-        raise UsageError(f"the rendered manifest is larger than {MOST_TEXT >> 20} MiB")
+    if len(text) > MAX_TEXT:
+        raise UsageError(f"the rendered manifest is larger than {MAX_TEXT >> 20} MiB")
     return Rendering(
         desk.hide(draft, text), facts, [desk.hide(draft, one) for one in plan.warnings]
     )
@@ -183,7 +183,7 @@ class Previews:
             daemon=True,
         )
         work.start()
-        began.wait(_LONGEST_START)
+        began.wait(_MAX_START_WAIT)
         if preview.run:
             self._wait_for(preview.run)
         return preview

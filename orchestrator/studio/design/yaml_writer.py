@@ -11,7 +11,7 @@ from inventory.scalars import BadScalarError, other_reading, resolve_plain
 STEP = 2
 """Columns of one level."""
 
-_MOST_INLINE = 72  # characters of a list in brackets
+_MAX_INLINE = 72  # characters of a list in brackets
 _SAFE = re.compile(r"[A-Za-z0-9_./$(][A-Za-z0-9_./@%+=~:()$^!;?<>*&' -]*")
 _SAFE_IN_BRACKETS = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@%+=~: -]*")
 _UNPRINTABLE = re.compile(
@@ -90,7 +90,7 @@ def written(value: Any, column: int, style: str = "") -> YamlLines:
         )
     if isinstance(value, list) and value:
         inline = in_brackets(value)
-        if len(inline) <= _MOST_INLINE and not any(isinstance(one, (dict, list)) for one in value):
+        if len(inline) <= _MAX_INLINE and not any(isinstance(one, (dict, list)) for one in value):
             return YamlLines(inline)
         return YamlLines("", tuple(line for one in value for line in item(one, column)))
     if isinstance(value, (dict, list)):

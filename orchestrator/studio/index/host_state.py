@@ -17,7 +17,7 @@ TROUBLE, NEVER_REACHED, FLAPPING, NO_RUN, FINE = range(5)
 """The ranks of hosts, in the order of pages."""
 
 _GOOD = ("changed", outcome.OK)
-_LONGEST_SORT = 300
+_MAX_SORT_LENGTH = 300
 _DIGITS = 10
 
 
@@ -111,4 +111,4 @@ def _rank(good: bool, reached: bool, flips: int) -> int:
 def sort_key(name: str) -> str:
     """Sorts names as people do: web2 before web10."""
     padded = re.sub(r"\d{1,10}", lambda found: found[0].zfill(_DIGITS), name)
-    return padded[:_LONGEST_SORT]
+    return padded[:_MAX_SORT_LENGTH]

@@ -24,9 +24,9 @@ from orchestrator.studio.index.run_reader import IndexedRun, read_run
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
 
-MOST = 4  # processes
+MAX_COUNT = 4  # processes
 LEAST = 8 << 20  # bytes of runs for which a process is worth its start
-LONGEST = 300  # characters of a problem
+MAX_LENGTH = 300  # characters of a problem
 _PENDING = 2  # runs of each process that are read but not yet stored
 _LENGTH = 8  # bytes in front of an answer
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from {0} import answer_paths; answer_paths()"
@@ -47,13 +47,13 @@ def read_here(directory: Path) -> ReadRun:
         if found.run_id != directory.name:
             raise ValueError(f"the directory contains run {found.run_id}")
     except (*DAMAGED, CcmError) as error:
-        return ReadRun(directory, None, one_line(str(error), LONGEST))
+        return ReadRun(directory, None, one_line(str(error), MAX_LENGTH))
     return ReadRun(directory, found)
 
 
 def read_all(directories: Sequence[Path]) -> Iterator[ReadRun]:
     """Read runs, about in this order; with few runs or one processor, in this process."""
-    processes = min(MOST, len(os.sched_getaffinity(0)), len(directories))
+    processes = min(MAX_COUNT, len(os.sched_getaffinity(0)), len(directories))
     if processes > 1 and not _are_large(directories):
         processes = 1
     if processes < 2:

@@ -34,10 +34,10 @@ from orchestrator.support.hashing import sha256
 from orchestrator.support.plain_text import one_line
 
 HASH_LENGTH = 12  # characters of the hash of a content
-MOST_TEXT = 1 << 20  # bytes of the texts of a run; a host's page has all of them
-MOST_WORDS = 300  # characters of what a resource reports
-MOST_BRIEF = 6  # changes in it
-MOST_TROUBLED = 100  # hosts
+MAX_TEXT = 1 << 20  # bytes of the texts of a run; a host's page has all of them
+MAX_MESSAGE_LENGTH = 300  # characters of what a resource reports
+MAX_BRIEF_CHANGES = 6  # changes in it
+MAX_TROUBLED_HOSTS = 100  # hosts
 FILES = ("run.json", "events.jsonl", "hosts.jsonl", "turns.jsonl", "verify.jsonl", LATER)
 _STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
 _RESULT = re.compile(rb'\{"host": ("(?:[^"\\]|\\.)*")')
@@ -191,8 +191,8 @@ class _IndexedSource(SavedRun):
 def read_run(directory: Path) -> IndexedRun:
     """Read a run. InputError, OSError, ValueError and others for a damaged directory."""
     kept = _IndexedSource(directory)
-    grid = Grid(kept, MOST_TEXT, whole=False)
-    sections = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
+    grid = Grid(kept, MAX_TEXT, whole=False)
+    sections = sections_of(grid, most_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
     sections["at_work"] = at_work(kept, grid) if kept.running else []
     sections["rollout_now"] = grid.rollout.now(time.time()) if kept.running else ""
     tallies = [result.tally.shown for result in grid.results.values()]
@@ -244,7 +244,7 @@ def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     for host, words in phases.items():
         found.setdefault(words, []).append(host)
     return [
-        {"phase": words, "where": listed(hosts, MOST_WORDS), "total": len(hosts)}
+        {"phase": words, "where": listed(hosts, MAX_MESSAGE_LENGTH), "total": len(hosts)}
         for words, hosts in found.items()
     ]
 
@@ -269,7 +269,7 @@ def _host_rows(kept: _IndexedSource, grid: Grid) -> Iterator[HostRow]:
             changed=sum(one.tally.shown.changed for one in found),
             failed=sum(one.tally.shown.failed for one in found),
             seconds=sum(one.seconds for one in found),
-            message=one_line(worst.message, MOST_WORDS) if worst else "",
+            message=one_line(worst.message, MAX_MESSAGE_LENGTH) if worst else "",
             unverified=None if checks is None else checks.get(host, 0),
             groups=_group(host, worst, [entry for entry in cells if entry]),
             rank=_rank(worst, checks is not None and host in checks),
@@ -355,9 +355,9 @@ def _content(entry: Entry) -> str:
 def _words(entry: Entry) -> str:
     """What a resource reports, in one line."""
     if entry.errors:
-        return one_line(entry.errors[0], MOST_WORDS)
-    changes = "; ".join(brief_change(change) for change in entry.changes[:MOST_BRIEF])
-    return one_line("; ".join(filter(None, (headline(entry), changes))), MOST_WORDS)
+        return one_line(entry.errors[0], MAX_MESSAGE_LENGTH)
+    changes = "; ".join(brief_change(change) for change in entry.changes[:MAX_BRIEF_CHANGES])
+    return one_line("; ".join(filter(None, (headline(entry), changes))), MAX_MESSAGE_LENGTH)
 
 
 def _result_places(directory: Path) -> dict[str, int]:

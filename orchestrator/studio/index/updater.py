@@ -23,11 +23,11 @@ UPDATE = 5.0  # seconds between two updates of the states of hosts, while runs a
 UPDATE_SHARE = 20  # times what an update took, until the next one
 WHOLE_LOOK = 30.0  # seconds between two looks at all runs
 VERIFY_SILENCE = 600.0  # seconds without a result of a verify, after which none is awaited
-LONGEST_WAIT = 3.0  # seconds that a browser waits for the page of a run
+MAX_WAIT = 3.0  # seconds that a browser waits for the page of a run
 SHARE = 4  # a run is read again after this many times what reading it took
 _TICK = 0.05  # seconds
 _RUNNING = " running"  # behind the stamp of a run
-_LONGEST = 300  # characters of a problem
+_MAX_LENGTH = 300  # characters of a problem
 
 
 class Progress(NamedTuple):
@@ -85,8 +85,8 @@ class IndexKeeper:
         return self._versions.get(run_id, 0)
 
     def wait_for(self, run_id: str) -> None:
-        """Return once a run is in the index, or after ``LONGEST_WAIT``."""
-        end = time.monotonic() + LONGEST_WAIT
+        """Return once a run is in the index, or after ``MAX_WAIT``."""
+        end = time.monotonic() + MAX_WAIT
         while run_id not in self._versions and time.monotonic() < end:
             time.sleep(_TICK)
 
@@ -111,7 +111,7 @@ class IndexKeeper:
             except (
                 Exception
             ) as error:  # whatever it is: pages say so, and the next look tries again
-                self.problem = one_line(f"{type(error).__name__}: {error}", _LONGEST)
+                self.problem = one_line(f"{type(error).__name__}: {error}", _MAX_LENGTH)
                 pause = PAUSE_AFTER_PROBLEM
             self._stop.wait(pause)
 

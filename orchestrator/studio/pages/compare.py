@@ -20,8 +20,8 @@ from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of
 
 ROWS = 25  # hosts that are compared for one page
-MOST_WHERE = 300
-MOST_CHOICES = 50
+MAX_HOSTS_LENGTH = 300
+MAX_CHOICES = 50
 _HOSTS = """
 SELECT hosts.host, hosts.name FROM hosts
 WHERE host IN (SELECT host FROM host_runs WHERE run IN (?, ?))
@@ -34,7 +34,7 @@ def compare_page(studio: Studio, parameters: Parameters) -> Page:
     """The differences of the runs ``a`` and ``b``; without both, a choice of runs."""
     choices = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE state != 'unreadable' ORDER BY run DESC LIMIT ?",
-        (MOST_CHOICES,),
+        (MAX_CHOICES,),
     )
     names = parameters.text("a"), parameters.text("b")
     if not all(names):
@@ -83,7 +83,7 @@ def _in_words(row: Difference) -> Difference:
 def group_values(hosts: list[str], rows: list[Difference], left: int = 0) -> dict[str, Any]:
     """Hosts with the same differences, for the macro ``differences``; ``left`` more are omitted."""
     return {
-        "where": listed(hosts, MOST_WHERE),
+        "where": listed(hosts, MAX_HOSTS_LENGTH),
         "total": len(hosts),
         "host": hosts[0],
         "rows": [_in_words(row) for row in rows],

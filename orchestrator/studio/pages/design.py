@@ -20,7 +20,7 @@ from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.problems import problem_text
 from remote_runtime.errors import CcmError, InputError
 
-_MOST_HOSTS = 2_000
+_MAX_HOSTS = 2_000
 
 
 class Designer(NamedTuple):
@@ -237,7 +237,7 @@ def _try_values(designer: Designer, desk: Desk, draft: Draft, host: str) -> dict
         "file": name,
         "address": address_of(name),
         "revision": draft.revision,
-        "hosts": list(inventory.hosts)[:_MOST_HOSTS] if inventory is not None else [],
+        "hosts": list(inventory.hosts)[:_MAX_HOSTS] if inventory is not None else [],
         "host": host,
         "problem": problem,
         "rendered": rendering.text if rendering else None,

@@ -17,13 +17,13 @@ from orchestrator.studio.index.host_state import (
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
 from orchestrator.studio.pages.outcome_labels import MARKS, fate_words
-from orchestrator.studio.pages.page import LONGEST, Page, Parameters, pager
+from orchestrator.studio.pages.page import MAX_LENGTH, Page, Parameters, pager
 from orchestrator.studio.pages.run_filter import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
 
 COLUMNS = 30  # runs
-MOST_TROUBLED = 500  # hosts whose reasons are grouped
-MOST_LINKED = 20  # groups of these hosts with a link: a pattern looks at every host
+MAX_TROUBLED_HOSTS = 500  # hosts whose reasons are grouped
+MAX_LINKED_GROUPS = 20  # groups of these hosts with a link: a pattern looks at every host
 _CONDITIONS = {
     "any": "1",
     "trouble": f"rank = {TROUBLE}",
@@ -159,7 +159,7 @@ def _cells(studio: Studio, hosts: list[Row], runs: list[Row]) -> dict[int, dict[
 def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[str, Any]]:
     """What is wrong, since when and by whom, each once with its hosts; the most hosts first."""
     rows = studio.reader.rows(
-        _TROUBLED.format(where=condition), [TROUBLE, NEVER_REACHED, *values, MOST_TROUBLED]
+        _TROUBLED.format(where=condition), [TROUBLE, NEVER_REACHED, *values, MAX_TROUBLED_HOSTS]
     )
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -175,7 +175,7 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
             "outcome": same[0]["outcome"],
             "where": hosts_text([one["name"] for one in same], 200),
             "pattern": _pattern(studio, [one["name"] for one in same], known)
-            if at < MOST_LINKED
+            if at < MAX_LINKED_GROUPS
             else "",
             "total": len(same),
             "host": same[0]["name"],
@@ -190,7 +190,7 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
 def _pattern(studio: Studio, names: list[str], known: list[str]) -> str:
     """A filter that selects these hosts and no others; "" if there is no short one."""
     pattern = ",".join(fold(names))
-    if len(pattern) > LONGEST:
+    if len(pattern) > MAX_LENGTH:
         return ""
     return pattern if studio.hosts.select(pattern, "", known).names == frozenset(names) else ""
 

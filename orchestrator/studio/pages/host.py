@@ -15,8 +15,8 @@ from orchestrator.studio.pages.page import Page, Parameters
 from orchestrator.studio.pages.pending import pending_refreshes
 from orchestrator.studio.pages.studio import Studio, moment, resource_names, runs_by_number
 
-MOST_RUNS = 60
-MOST_FACTS = 400
+MAX_RUNS = 60
+MAX_FACTS = 400
 _RUNS = """
 SELECT host_runs.*, runs.id, runs.start, runs.command, runs.noop, runs.subject, runs.who,
     runs.version, runs.is_push
@@ -62,7 +62,7 @@ class ResourceState(NamedTuple):
 def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
     """All that is known of a host."""
     host = studio.host(name)
-    runs = studio.reader.rows(_RUNS, (host["host"], MOST_RUNS))
+    runs = studio.reader.rows(_RUNS, (host["host"], MAX_RUNS))
     record = studio.hosts.facts(name)
     known = studio.hosts.host(name)
     facts = flat(record.facts) if record else []
@@ -85,8 +85,8 @@ def host_page(studio: Studio, name: str, parameters: Parameters) -> Page:
             "reason": next((one["message"] for one in runs if one["run"] == host["last"]), ""),
             "runs": runs,
             "verify": next((one for one in runs if one["unverified"] is not None), None),
-            "facts": facts[:MOST_FACTS],
-            "facts_left": len(facts[MOST_FACTS:]),
+            "facts": facts[:MAX_FACTS],
+            "facts_left": len(facts[MAX_FACTS:]),
             "facts_at": moment(record.time) if record else "",
             "resources": resources,
             "pending": pending_refreshes(studio, host),

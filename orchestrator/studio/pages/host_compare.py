@@ -13,7 +13,7 @@ from orchestrator.studio.pages.studio import Studio, moment
 
 MAX_CHOICES = 2_000
 MAX_ROWS = 1_000
-_LONGEST = 400  # characters of a value
+_MAX_LENGTH = 400  # characters of a value
 
 
 class DifferentResource(NamedTuple):
@@ -86,4 +86,4 @@ def _facts(first: dict[str, str], second: dict[str, str]) -> list[DifferentFact]
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"

@@ -18,7 +18,7 @@ from remote_runtime.errors import CcmError, InputError
 
 PAUSE = 10.0  # seconds between two looks at the files
 PROGRAM_PAUSE = 60.0  # seconds between two runs of an inventory program
-_LONGEST = 500  # characters of a problem
+_MAX_LENGTH = 500  # characters of a problem
 _SIGNS = frozenset(":&!,[]")
 _REFUSED = frozenset("@~")  # a file, a regular expression
 
@@ -81,7 +81,7 @@ class FleetHosts:
             self._inventory = load(self.sources)
             self._problem = ""
         except CcmError as error:
-            self._problem = one_line(_words(error), _LONGEST)
+            self._problem = one_line(_words(error), _MAX_LENGTH)
         self._loaded = time.monotonic()
 
     def names(self) -> frozenset[str] | None:
@@ -136,7 +136,7 @@ class FleetHosts:
             words = ":".join(filter(None, (pattern, group and f"&{group}")))
             return Selection(frozenset(host.name for host in found.select(words)))
         except CcmError as error:
-            return Selection(frozenset(), one_line(_words(error), _LONGEST))
+            return Selection(frozenset(), one_line(_words(error), _MAX_LENGTH))
 
     def _names(self, word: str) -> bool:
         found = self.inventory

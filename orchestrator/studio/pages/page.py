@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-LONGEST = 300  # characters of a parameter
-MOST_PAGE = 100_000
+MAX_LENGTH = 300  # characters of a parameter
+MAX_PAGE = 100_000
 ROWS = 100  # hosts on a page of the matrix
 
 
@@ -29,7 +29,7 @@ class Parameters:
     """The parameters of an address: texts of a stranger, each bounded."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = {name: text[:LONGEST].strip() for name, text in values.items()}
+        self._values = {name: text[:MAX_LENGTH].strip() for name, text in values.items()}
 
     def text(self, name: str) -> str:
         """A text; "" without one."""
@@ -45,7 +45,7 @@ class Parameters:
         """The number of the page, from 1."""
         text = self.text("page")
         number = int(text) if text.isdecimal() and len(text) < 7 else 1
-        return min(max(1, number), MOST_PAGE)
+        return min(max(1, number), MAX_PAGE)
 
     def changed(self, **members: str | int) -> str:
         """The query with other values; empty ones are left out."""

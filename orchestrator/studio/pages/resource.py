@@ -13,9 +13,9 @@ from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.studio import Studio, hosts_text, names_of, runs_by_number
 
-MOST_FORMER = 1_000  # hosts
-MOST_RUNS = 50
-MOST_CONTENTS = 50
+MAX_FORMER_HOSTS = 1_000  # hosts
+MAX_RUNS = 50
+MAX_CONTENTS = 50
 _LAST = """
 SELECT host, max(run) AS run, status, text FROM changes
 WHERE resource = ? AND NOT noop GROUP BY host
@@ -54,10 +54,10 @@ def resource_page(studio: Studio, parameters: Parameters) -> Page:
             "name": name,
             "hosts": len(having),
             "contents": _contents(studio, number, having),
-            "most_contents": MOST_CONTENTS,
+            "most_contents": MAX_CONTENTS,
             "states": _states(studio, having, last),
-            "former": hosts_text(names_of(studio, former[:MOST_FORMER])),
-            "runs": studio.reader.rows(_RUNS, (number, MOST_RUNS)),
+            "former": hosts_text(names_of(studio, former[:MAX_FORMER_HOSTS])),
+            "runs": studio.reader.rows(_RUNS, (number, MAX_RUNS)),
             "marks": MARKS,
         },
     )

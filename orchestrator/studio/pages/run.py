@@ -11,7 +11,7 @@ from orchestrator.report.html.sections import sections_of
 from orchestrator.report.html.timeline import WIDTH, Timeline
 from orchestrator.studio.index.host_slice import HostPlace, HostSlice
 from orchestrator.studio.index.reader import Row
-from orchestrator.studio.index.run_reader import MOST_TROUBLED, at_work
+from orchestrator.studio.index.run_reader import MAX_TROUBLED_HOSTS, at_work
 from orchestrator.studio.pages.fleet import host_filter
 from orchestrator.studio.pages.graph import DependencyGraph, Edge
 from orchestrator.studio.pages.outcome_labels import MARKS
@@ -19,8 +19,8 @@ from orchestrator.studio.pages.page import MissingPageError, Page, Parameters, p
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, place_of, resource_names
 
 ROWS = 40  # hosts whose resources are read for one page
-MOST_TEXT = 4 << 20  # bytes of texts on a page
-MOST_CELLS = 20_000
+MAX_TEXT = 4 << 20  # bytes of texts on a page
+MAX_CELLS = 20_000
 FATES = (
     "any", "failed", "unreachable", "refused", "defect", "interrupted", "waiting", "changed", "ok",
     "running",
@@ -46,7 +46,7 @@ def run_page(studio: Studio, run_id: str, parameters: Parameters) -> Page:
             "sections": sections,
             "letters": LETTERS,
             "marks": MARKS,
-            "matrix": Matrix(grid, MOST_CELLS),
+            "matrix": Matrix(grid, MAX_CELLS),
             "timeline": Timeline(grid),
             "width": WIDTH,
             "in_trouble": {n: o for n, o in results.items() if o not in ("ok", "changed")},
@@ -72,15 +72,15 @@ def _own_sections(studio: Studio, run: Row) -> dict[str, Any]:
     saved = studio.saved(run["id"])
     source = HostSlice(saved, [place_of(row, row["name"]) for row in rows])
     source.about.pop("again", None)  # its words are about all hosts
-    grid = Grid(source, MOST_TEXT, whole=False)
-    found = sections_of(grid, most_troubled=MOST_TROUBLED, with_hosts=False)
+    grid = Grid(source, MAX_TEXT, whole=False)
+    found = sections_of(grid, most_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
     return {**found, "at_work": at_work(saved, grid) if saved.running else [], "rollout_now": ""}
 
 
 def grid_of(studio: Studio, run: Row, hosts: list[Row]) -> Grid:
     """Every resource of these hosts in a run; rows of ``host_runs`` with the name."""
     places: list[HostPlace] = [place_of(row, row["name"]) for row in hosts]
-    return Grid(HostSlice(studio.saved(run["id"]), places), MOST_TEXT)
+    return Grid(HostSlice(studio.saved(run["id"]), places), MAX_TEXT)
 
 
 def _hosts(studio: Studio, run: Row, parameters: Parameters) -> tuple[list[Row], Any, str]:

@@ -18,9 +18,9 @@ from orchestrator.studio.index.updater import IndexKeeper
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.page import MissingPageError
 
-MOST_WHERE = 300  # characters of hosts
+MAX_HOSTS_LENGTH = 300  # characters of hosts
 NEWEST = 50  # runs, a change of which is news
-MOST_FOLDED = 2_000  # names that are written in short
+MAX_FOLDED_NAMES = 2_000  # names that are written in short
 RUN_COLUMNS = (
     "run, id, state, problem, start, end, command, noop, is_push, subject, manifest, who, version,"
     " revision, hosts, outcomes, statuses, drifted, compared, as_predicted, verified"
@@ -79,10 +79,10 @@ def moment(seconds: float | None) -> str:
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
-def hosts_text(names: Sequence[str], most: int = MOST_WHERE) -> str:
+def hosts_text(names: Sequence[str], most: int = MAX_HOSTS_LENGTH) -> str:
     """Names of hosts in about so many characters, of any number of hosts."""
-    text = listed(list(names[:MOST_FOLDED]), most)
-    left = len(names) - MOST_FOLDED
+    text = listed(list(names[:MAX_FOLDED_NAMES]), most)
+    left = len(names) - MAX_FOLDED_NAMES
     return f"{text}, … {left:,} more" if left > 0 else text
 
 

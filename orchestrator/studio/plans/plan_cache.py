@@ -29,7 +29,7 @@ from remote_runtime.errors import CcmError, InputError, Problem
 
 MAX_RESULTS = 200_000  # of resources on hosts, in a plan that is shown
 SKEW = 300  # seconds that the clock of the plan's author may be ahead
-_LONGEST = 500  # characters of a problem
+_MAX_LENGTH = 500  # characters of a problem
 _OPEN = 4  # plans in memory
 _SUMMARIES = 1_000
 
@@ -269,10 +269,10 @@ def _opened(stored: StoredPlan) -> OpenPlan:
 def problem_of(error: Exception) -> str:
     """An error in one line."""
     if isinstance(error, InputError):
-        return one_line("; ".join(map(str, error.problems)), _LONGEST)
+        return one_line("; ".join(map(str, error.problems)), _MAX_LENGTH)
     if isinstance(error, OSError):
         return f"it cannot be read: {os.strerror(error.errno or 0)}"
-    return one_line(str(error), _LONGEST)
+    return one_line(str(error), _MAX_LENGTH)
 
 
 def _stamp(path: str) -> Sequence[int]:

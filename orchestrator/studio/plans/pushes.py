@@ -23,9 +23,9 @@ from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, 
 from remote_runtime.errors import UsageError
 
 MAX_AT_ONCE = 4
-LONGEST = 1_000  # characters of a problem
-_LONGEST_LINE = 64 << 10  # of what the process says
-_LONGEST_START = 20.0  # seconds that a browser waits for the run to begin
+MAX_LENGTH = 1_000  # characters of a problem
+_MAX_LINE_LENGTH = 64 << 10  # of what the process says
+_MAX_START_WAIT = 20.0  # seconds that a browser waits for the run to begin
 _PASSWORDS = {
     name + suffix for name in (SSH_PASSWORD, BECOME_PASSWORD) for suffix in ("", COMMAND_SUFFIX)
 }
@@ -141,7 +141,7 @@ class Pushes:
         threading.Thread(
             target=self._run, args=(push, order, tell), name="studio-push", daemon=True
         ).start()
-        push.began.wait(_LONGEST_START)
+        push.began.wait(_MAX_START_WAIT)
         if push.run:
             self._wait_for(push.run)
         return push
@@ -173,7 +173,7 @@ class Pushes:
             process.stdin.write(order.line())
             process.stdin.close()
             for said in _said(process.stdout):
-                push.problem = one_line(str(said.get("problem", "")), LONGEST) or push.problem
+                push.problem = one_line(str(said.get("problem", "")), MAX_LENGTH) or push.problem
                 if run := str(said.get("run", "")):
                     push.run = run
                     push.began.set()
@@ -189,7 +189,7 @@ def environment_of(user: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 def _said(source: IO[bytes]) -> Iterator[dict[str, Any]]:
     """What the process says, an object on each line."""
-    while line := source.readline(_LONGEST_LINE):
+    while line := source.readline(_MAX_LINE_LENGTH):
         with contextlib.suppress(ValueError):
             told = json.loads(line)
             if isinstance(told, dict):

@@ -15,12 +15,12 @@ from orchestrator.studio.index.reader import IndexReader, Row
 from orchestrator.studio.pages.page import Parameters
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 
-MOST = 100  # runs of a feed
+MAX_COUNT = 100  # runs of a feed
 LOOKED_AT = 1_000  # runs, for a token of some hosts
 _MEMBERS = ("id", "state", "command", "subject", "who", "start", "end", "hosts", "drifted")
 _WIDTH = 6.5  # of a character, in pixels
 _SPACE = 10  # beside a text, in pixels
-_LONGEST = 40  # characters of a label
+_MAX_LENGTH = 40  # characters of a label
 
 
 class Badge(NamedTuple):
@@ -39,10 +39,10 @@ def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> 
     rows = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE run > coalesce("
         "(SELECT run FROM runs WHERE id = ?), -1) ORDER BY run DESC LIMIT ?",
-        (asked.text("after"), MOST if allowed is None else LOOKED_AT),
+        (asked.text("after"), MAX_COUNT if allowed is None else LOOKED_AT),
     )
     shown = [row for row in rows if allowed is None or _is_allowed(studio, row, allowed)]
-    return {"runs": [run_item(row) for row in shown[:MOST]]}
+    return {"runs": [run_item(row) for row in shown[:MAX_COUNT]]}
 
 
 def readable_runs(reader: IndexReader, hosts: Collection[str] | None) -> dict[str, bool]:
@@ -89,7 +89,7 @@ def badge(studio: Studio, asked: Parameters, allowed: Collection[str] | None) ->
     if group:
         of_group = studio.hosts.of_groups((group,))
         names = of_group if allowed is None else of_group & frozenset(allowed)
-    label = group[:_LONGEST] or "ccm"
+    label = group[:_MAX_LENGTH] or "ccm"
     counts = _counts(studio, names)
     bad = counts.get(TROUBLE, 0) + counts.get(NEVER_REACHED, 0)
     total = sum(number for rank, number in counts.items() if rank != NO_RUN)

@@ -31,9 +31,9 @@ from orchestrator.support.line_file import FULL
 from orchestrator.support.state_directory import make_private
 
 KEEP = 1_000  # received runs
-MOST_FILE = 512 << 20  # bytes of a file
-MOST_STORED = 20 << 30  # bytes of all runs of one token
-MOST_AT_ONCE = 50  # runs of one token in progress
+MAX_FILE_BYTES = 512 << 20  # bytes of a file
+MAX_STORED_BYTES = 20 << 30  # bytes of all runs of one token
+MAX_CONCURRENT = 50  # runs of one token in progress
 SILENCE = 180.0  # seconds without a post after which a run is not in progress
 OLDEST = 400 * 86_400.0  # seconds
 LEAST_FREE = 256 << 20  # bytes that stay free on the disk
@@ -60,7 +60,7 @@ class RunInbox:
         hosts_of: Callable[[tuple[str, ...]], frozenset[str]],
         *,
         keep: int = KEEP,
-        most_stored: int = MOST_STORED,
+        most_stored: int = MAX_STORED_BYTES,
         indexed: Indexed = lambda hosts: {},
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -114,7 +114,7 @@ class RunInbox:
         ended = about["end"] is not None
         if size != at or (ended and name not in _AFTERWARDS):
             return False, size
-        if size + len(data) > MOST_FILE:
+        if size + len(data) > MAX_FILE_BYTES:
             raise RefusalError(413, f"{name} is too large")
         texts = ImpliedTexts(self._runs / run_id / "resources.jsonl")
         checks = LineChecks(run_id, frozenset(about["hosts"]), texts.text)
@@ -186,7 +186,7 @@ class RunInbox:
             raise missing
         try:
             with self._opened(run_id) as directory:
-                about = json.loads(_read(directory, RUN_FILE, 0, MOST_FILE))
+                about = json.loads(_read(directory, RUN_FILE, 0, MAX_FILE_BYTES))
                 owner = self._owner(directory) if write else ""
         except (OSError, ValueError, RecursionError) as error:
             raise missing from error
@@ -208,7 +208,7 @@ class RunInbox:
 
     def _create(self, token: Token, run_id: str, text: bytes) -> None:
         active = sum(one.token == token.name for one in self._active.values())
-        if active >= MOST_AT_ONCE:
+        if active >= MAX_CONCURRENT:
             raise RefusalError(429, "too many runs of this token are in progress")
         received = self._received()
         if len(received) >= self._keep and run_id < received[-1]:

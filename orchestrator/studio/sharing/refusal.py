@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.support.plain_text import one_line
 
-_LONGEST = 200  # characters
+_MAX_LENGTH = 200  # characters
 
 
 class RefusalError(Exception):
@@ -13,4 +13,4 @@ class RefusalError(Exception):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
-        self.text = one_line(text, _LONGEST)
+        self.text = one_line(text, _MAX_LENGTH)

@@ -24,7 +24,7 @@ from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import UsageError
 
 FILE = "tokens.json"
-_MOST_FILE = 1 << 20  # bytes
+_MAX_FILE_BYTES = 1 << 20  # bytes
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
 _TOKEN = re.compile(r"ccm_([0-9a-f]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 _MEMBERS = frozenset(("id", "name", "hash", "groups", "reads_only", "created", "expires"))
@@ -66,12 +66,12 @@ class TokenFile:
             stamp = found.st_mtime_ns, found.st_ino
             if stamp != self._stamp:
                 self._check(found)
-                self._tokens = self._read(source.read(_MOST_FILE))
+                self._tokens = self._read(source.read(_MAX_FILE_BYTES))
                 self._stamp = stamp
         return self._tokens
 
     def _check(self, found: os.stat_result) -> None:
-        if not stat.S_ISREG(found.st_mode) or found.st_size >= _MOST_FILE:
+        if not stat.S_ISREG(found.st_mode) or found.st_size >= _MAX_FILE_BYTES:
             raise self._refuse("is not a file of tokens")
         if found.st_uid != os.geteuid() or found.st_mode & 0o077:
             raise self._refuse("is accessible to other users")

@@ -26,9 +26,9 @@ from remote_runtime.errors import UsageError
 
 PAUSES = (5.0, 30.0)  # seconds before the second and the third attempt
 PATIENCE = 10.0  # seconds for an answer
-MOST_WAITING = 1_000  # runs
+MAX_WAITING_RUNS = 1_000  # runs
 LEAST_SECRET = 32  # characters
-_LONGEST = 200  # characters of a problem
+_MAX_LENGTH = 200  # characters of a problem
 
 Report = Callable[[str, str], None]
 """Gets the ID of a run, and why its delivery failed; "" for one that arrived."""
@@ -76,7 +76,7 @@ class Webhook:
         self._item = item
         self._report = report
         self._pauses = pauses
-        self._due: queue.Queue[str] = queue.Queue(MOST_WAITING)
+        self._due: queue.Queue[str] = queue.Queue(MAX_WAITING_RUNS)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._work, name="studio-webhook", daemon=True)
 
@@ -128,7 +128,7 @@ class Webhook:
         try:
             status = _posted(self._target.url, headers, body)
         except (OSError, http.client.HTTPException) as error:
-            return one_line(str(getattr(error, "strerror", "") or error), _LONGEST), True
+            return one_line(str(getattr(error, "strerror", "") or error), _MAX_LENGTH), True
         if 200 <= status < 300:
             return "", False
         return f"the receiver answers {status}", status >= 500 or status in (408, 429)

@@ -26,7 +26,7 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from orchestrator.studio.web.users import User, UserFile
 
-LONGEST_NAME = 64  # characters
+MAX_NAME_LENGTH = 64  # characters
 BY_ITSELF = "x-studio-news"
 """The header of requests that a page makes by itself."""
 
@@ -162,9 +162,9 @@ class Access:
         try:
             user = self._users.users().get(name)
         except UsageError as error:
-            return self._unusable(error, name[:LONGEST_NAME], address)
+            return self._unusable(error, name[:MAX_NAME_LENGTH], address)
         if user is None:
-            self._audit.write("login failed", user=name[:LONGEST_NAME], address=address)
+            self._audit.write("login failed", user=name[:MAX_NAME_LENGTH], address=address)
             text = "The proxy has logged you in, but the users file does not have your name."
             return self.login_page(problem=text)
         return self._welcome(_person(user), address)
@@ -182,7 +182,7 @@ class Access:
     async def log_in(self, request: Request) -> Response | Page:
         """Log in with the fields of the form: a redirection with a cookie, or the page again."""
         fields, address = await form_of(request), address_of(request)
-        name = fields.get("name", "")[:LONGEST_NAME]
+        name = fields.get("name", "")[:MAX_NAME_LENGTH]
         wait = self._failures.wait(address)
         if wait:
             self._audit.write("login refused", user=name, address=address)

@@ -1,6 +1,6 @@
 """The audit log: who logged in, and who saw which page (controller).
 
-``STATE/studio/audit.jsonl``, mode 0600, one JSON object per line. At ``MOST_BYTES``, it is renamed
+``STATE/studio/audit.jsonl``, mode 0600, one JSON object per line. At ``MAX_BYTES``, it is renamed
 to ``audit.jsonl.1``, which replaces an earlier one.
 """
 
@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 FILE = "audit.jsonl"
-MOST_BYTES = 16 << 20
-_LONGEST = 500  # characters of a value
+MAX_BYTES = 16 << 20
+_MAX_LENGTH = 500  # characters of a value
 
 
 class AuditLog:
@@ -30,9 +30,9 @@ class AuditLog:
         told = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "action": action,
-            "user": user[:_LONGEST],
+            "user": user[:_MAX_LENGTH],
             "address": address,
-            **{k: v[:_LONGEST] if isinstance(v, str) else v for k, v in members.items()},
+            **{k: v[:_MAX_LENGTH] if isinstance(v, str) else v for k, v in members.items()},
         }
         line = json.dumps(told).encode("ascii") + b"\n"
         with self._lock, contextlib.suppress(OSError):
@@ -43,7 +43,7 @@ class AuditLog:
         handle = os.open(self._path, flags, 0o600)
         try:
             os.write(handle, line)
-            if os.fstat(handle).st_size > MOST_BYTES:
+            if os.fstat(handle).st_size > MAX_BYTES:
                 os.replace(self._path, f"{self._path}.1")
         finally:
             os.close(handle)

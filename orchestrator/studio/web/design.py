@@ -35,7 +35,7 @@ from orchestrator.studio.web.sessions import Session, is_same
 from remote_runtime.errors import CcmError, InputError
 
 PREFIX = "/design"
-MOST_FIELDS = 1_000
+MAX_FIELDS = 1_000
 LARGE_FORM = BodyLimit(4 << 20, 30.0)
 ROLE = "design"
 ROLE_OF_PREVIEWS = "push"
@@ -176,7 +176,7 @@ async def _fields(request: Request) -> dict[str, list[str]]:
             parse_qs,
             body.decode("utf-8"),
             keep_blank_values=True,
-            max_num_fields=MOST_FIELDS,
+            max_num_fields=MAX_FIELDS,
             errors="strict",
         )
     except ValueError:

@@ -15,9 +15,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BODY = 64 << 10  # bytes
+MAX_BODY_BYTES = 64 << 10  # bytes
 BODY_TIME = 10.0  # seconds
-MOST_TARGET = 4_096  # characters of a path with its query
+MAX_TARGET_LENGTH = 4_096  # characters of a path with its query
 
 
 class BodyLimit(NamedTuple):
@@ -27,7 +27,7 @@ class BodyLimit(NamedTuple):
     seconds: float
 
 
-FORM = BodyLimit(MOST_BODY, BODY_TIME)
+FORM = BodyLimit(MAX_BODY_BYTES, BODY_TIME)
 METHODS = ("GET", "HEAD", "POST")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -103,7 +103,7 @@ class Guard:
             return PlainTextResponse("This server has another name.\n", 421)
         if scope["method"] not in METHODS:
             return PlainTextResponse("This method is not supported.\n", 405)
-        if target > MOST_TARGET:
+        if target > MAX_TARGET_LENGTH:
             return PlainTextResponse("The address is too long.\n", 414)
         if scope["method"] == "POST" and not self._is_own_form(headers):
             return PlainTextResponse("A page of another site sent this form.\n", 403)

@@ -14,8 +14,10 @@ from starlette.responses import StreamingResponse
 
 PAUSE = 1.0  # seconds between two looks at the version
 KEEP_ALIVE = 15.0  # seconds without an event
-LONGEST = 600.0  # seconds of a stream; a browser connects again, and its session is checked again
-MOST = 60  # streams
+MAX_SECONDS = (
+    600.0  # seconds of a stream; a browser connects again, and its session is checked again
+)
+MAX_COUNT = 60  # streams
 
 Look = Callable[[], tuple[int, bool]]
 """A version, and whether there is more to come."""
@@ -31,7 +33,7 @@ class LiveStreams:
     @property
     def is_full(self) -> bool:
         """Whether no further stream may begin."""
-        return self._open >= MOST
+        return self._open >= MAX_COUNT
 
     def response(self, look: Look) -> StreamingResponse:
         """A stream of what ``look`` finds."""
@@ -50,7 +52,7 @@ async def _changes(look: Look, pause: float) -> AsyncIterator[str]:
     version, goes_on = look()
     yield "retry: 3000\n\n"
     loop: Any = asyncio.get_running_loop()
-    end = loop.time() + LONGEST
+    end = loop.time() + MAX_SECONDS
     said = loop.time()
     while goes_on and loop.time() < end:
         await asyncio.sleep(pause)

@@ -16,8 +16,8 @@ from remote_runtime.errors import UsageError
 
 HEADER_TIME = 10.0  # seconds for the head of a request
 KEEP_ALIVE = 5  # seconds without a request
-MOST_HEAD = 16 << 10  # bytes
-MOST_CONNECTIONS = 200
+MAX_HEAD_BYTES = 16 << 10  # bytes
+MAX_CONNECTIONS = 200
 
 
 class BoundedProtocol(H11Protocol):
@@ -106,10 +106,10 @@ def serve(
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=MOST_HEAD,
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ssl_certfile=tls[0] if tls else None,
         ssl_keyfile=tls[1] if tls else None,
     )

@@ -17,9 +17,9 @@ from typing import NamedTuple
 LIFETIME = 12 * 3600.0  # seconds of a session, however it is used
 IDLE = 3600.0  # seconds of a session that is not used
 LINK_LIFETIME = 12 * 3600.0  # seconds of a login link
-MOST_SESSIONS = 1_000
-MOST_FAILURES = 5  # of one address in PERIOD
-MOST_FAILURES_OF_ALL = 100
+MAX_SESSIONS = 1_000
+MAX_FAILURES = 5  # of one address in PERIOD
+MAX_TOTAL_FAILURES = 100
 PERIOD = 300.0  # seconds
 ROLES = ("look", "design", "push")
 """Each includes those before it."""
@@ -67,7 +67,7 @@ class Sessions:
                 groups=groups,
                 entry=entry,
             )
-            while len(self._sessions) > MOST_SESSIONS:
+            while len(self._sessions) > MAX_SESSIONS:
                 del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].used)]
         return cookie
 
@@ -135,7 +135,7 @@ class FailedLogins:
             self._failures = [one for one in self._failures if now - one[0] < PERIOD]
             every = [at for at, _ in self._failures]
             own = [at for at, whose in self._failures if whose == address]
-        counted = ((own, MOST_FAILURES), (every, MOST_FAILURES_OF_ALL))
+        counted = ((own, MAX_FAILURES), (every, MAX_TOTAL_FAILURES))
         waits = [times[-most] + PERIOD - now for times, most in counted if len(times) >= most]
         return max(waits, default=0.0)
 

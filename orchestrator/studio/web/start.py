@@ -23,7 +23,7 @@ from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 from orchestrator.studio.plans.plan_cache import PlanPolicy, PlanShelf
 from orchestrator.studio.plans.pushes import Pushes
 from orchestrator.studio.sharing.feed import readable_runs, run_item
-from orchestrator.studio.sharing.inbox import KEEP, MOST_STORED, RunInbox
+from orchestrator.studio.sharing.inbox import KEEP, MAX_STORED_BYTES, RunInbox
 from orchestrator.studio.sharing.tokens import TokenFile
 from orchestrator.studio.sharing.webhook import Webhook, WebhookTarget
 from orchestrator.studio.web.access import Access, Origin, TrustedProxy
@@ -65,7 +65,7 @@ class StudioOptions(NamedTuple):
     public_badges: bool = False
     policy: PlanPolicy = PlanPolicy()
     push_command: tuple[str, ...] = ()
-    token_space: int = MOST_STORED
+    token_space: int = MAX_STORED_BYTES
     proxy: TrustedProxy | None = None
 
 

@@ -21,8 +21,8 @@ from orchestrator.support.atomic_file import replacing
 from remote_runtime.errors import UsageError
 
 LEAST_PASSWORD = 12  # characters
-MOST_PASSWORD = 1_000
-_MOST_FILE = 1 << 20  # bytes
+MAX_PASSWORD_LENGTH = 1_000
+_MAX_FILE_BYTES = 1 << 20  # bytes
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
@@ -70,7 +70,7 @@ class UserFile:
             raise self._refuse(f"cannot be read: {error.strerror}", hint) from error
         with open(handle, "rb") as source:
             self._check(os.fstat(handle))
-            text = source.read(_MOST_FILE + 1).decode("utf-8", "replace")
+            text = source.read(_MAX_FILE_BYTES + 1).decode("utf-8", "replace")
         found = {}
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip():
@@ -97,7 +97,7 @@ class UserFile:
         return read[1].get(name)
 
     def _check(self, found: os.stat_result) -> None:
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_FILE:
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_FILE_BYTES:
             raise self._refuse("is not a users file", "name a file of ccm studio user")
         if found.st_uid != os.geteuid():
             raise self._refuse("belongs to another user", "copy it, and use the copy")
@@ -106,7 +106,7 @@ class UserFile:
 
     def find(self, name: str, password: str) -> User | None:
         """The user with that name and password; None for any other."""
-        if len(password) > MOST_PASSWORD:
+        if len(password) > MAX_PASSWORD_LENGTH:
             return None
         user = self.users().get(name)
         try:
@@ -126,9 +126,9 @@ class UserFile:
                 f"{name[:80]!r} is not a name of a user",
                 hint="use up to 64 letters, digits and any of . _ @ -",
             )
-        if password is not None and not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        if password is not None and not LEAST_PASSWORD <= len(password) <= MAX_PASSWORD_LENGTH:
             raise UsageError(
-                f"expected a password of {LEAST_PASSWORD} to {MOST_PASSWORD} characters",
+                f"expected a password of {LEAST_PASSWORD} to {MAX_PASSWORD_LENGTH} characters",
                 hint="a sentence is easy to remember",
             )
         for group in groups:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LOGGED = 500  # lines of one command that are reported; a flood would drown the events
 KEPT_TRIES = 5  # failed ones of which the event has the output
-_LONGEST = 2 << 10  # characters of it
+_MAX_LENGTH = 2 << 10  # characters of it
 
 
 class _FailedTries(object):
@@ -30,7 +30,7 @@ class _FailedTries(object):
         # Masked, then shortened: half a secret would not be found.
         text = self._context.mask.text(result.tail())
         self._heads.append(self._head(number, how))
-        self._outputs.append(text[-_LONGEST:] + "\n" if text else "")
+        self._outputs.append(text[-_MAX_LENGTH:] + "\n" if text else "")
         self._outputs[:-KEPT_TRIES] = [""] * len(self._outputs[:-KEPT_TRIES])
 
     def _head(self, number: int, how: str) -> str:

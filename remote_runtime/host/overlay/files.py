@@ -16,7 +16,7 @@ from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
 from remote_runtime.system.files import Files as Door
 
-_LONGEST = 4095  # bytes of a symlink's text
+_MAX_LENGTH = 4095  # bytes of a symlink's text
 _LIMIT = 16 << 20  # bytes of a file that is copied
 _IN_INODE = 60  # bytes of a symlink's text that need no block of their own
 _AS_ANOTHER = 0o6000
@@ -183,7 +183,7 @@ class Files(file_ports.Files):
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
         size = len(os.fsencode(target))
-        if size > _LONGEST:
+        if size > _MAX_LENGTH:
             raise refusal("write", path, errno.ENAMETOOLONG)
         self._door.obstacles(path).writing(size if size >= _IN_INODE else 0)
         uid, gid = self.own(path)

@@ -27,7 +27,7 @@ _TEXTS = ("/etc/", SYSUSERS, TMPFILES, *UNIT_DIRECTORIES, *_PRESETS)
 _DATA = ("/var/", "/srv/", "/opt/")
 _MAX_DATA = 64 << 10  # bytes of the texts below these
 _KINDS = ("file", "directory", "symlink", "something")
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 _BLOCK = 1 << 16
 
 
@@ -136,14 +136,14 @@ def _member(entry: Any) -> Member:
         raise ValueError("a file of a package has impossible numbers")
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of no known kind")
-    limits = ((member.sha256, _LONGEST), (member.target, _LONGEST), (member.text, MAX_SCRIPT))
+    limits = ((member.sha256, _MAX_LENGTH), (member.target, _MAX_LENGTH), (member.text, MAX_SCRIPT))
     if not all(_is_text(text, most) and "\0" not in text for text, most in limits):
         raise ValueError("a file of a package has impossible texts")
     return member
 
 
 def _check_path(path: Any) -> None:
-    if not _is_text(path, _LONGEST) or not path.startswith("/") or "\0" in path:
+    if not _is_text(path, _MAX_LENGTH) or not path.startswith("/") or "\0" in path:
         raise ValueError("a path of a package is none")
     if os.path.normpath(path) != path or path.startswith("//"):
         raise ValueError("a path of a package is not plain")

@@ -6,7 +6,7 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.system.paths import MAX_LINKS
 
 BLOCK = 256 << 10
-_LONGEST = 4095  # bytes of a path on Linux
+_MAX_LENGTH = 4095  # bytes of a path on Linux
 
 FILE, DIRECTORY, SYMLINK, HARDLINK = "file", "directory", "symlink", "hardlink"
 
@@ -86,7 +86,7 @@ class MemberFilter(object):
         return refusal(self._archive, message, hint)
 
     def _path(self, member: Member) -> str:
-        if len(member.name) > _LONGEST:
+        if len(member.name) > _MAX_LENGTH:
             raise self._refused("the path of member %r... is too long" % member.name[:100])
         if member.name.startswith("/"):
             raise self._refused("member %r has an absolute path" % member.name)
@@ -123,13 +123,13 @@ class MemberFilter(object):
             if link is None:
                 continue
             followed += 1
-            if followed > MAX_LINKS or len(done) + len(above) + len(link.steps) > _LONGEST:
+            if followed > MAX_LINKS or len(done) + len(above) + len(link.steps) > _MAX_LENGTH:
                 raise self._refused("member %r is below too many symlinks" % member.name)
             done.pop()
             del done[len(done) - link.up :]
             above = link.steps + above
         resolved = "/".join([*done, name])
-        if len(resolved) > _LONGEST:
+        if len(resolved) > _MAX_LENGTH:
             raise self._refused("the path of member %r... is too long" % member.name[:100])
         return resolved
 
@@ -148,7 +148,7 @@ class MemberFilter(object):
     def _symlink(self, parts: List[str], member: Member) -> None:
         """Only leading .. and no more than lead to the root: by induction no chain leads out."""
         target = member.link
-        if not target or len(target) > _LONGEST or "\0" in target:
+        if not target or len(target) > _MAX_LENGTH or "\0" in target:
             raise self._refused("member %r is a broken symlink" % member.name)
         steps = [step for step in target.split("/") if step not in ("", ".")]
         up = 0

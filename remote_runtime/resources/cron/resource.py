@@ -15,7 +15,7 @@ DIRECTORY = "/etc/cron.d"
 _MODE = 0o644
 DAEMONS = ("cron", "crond", "crontab")
 INSTALLERS = ("crontab",)
-_LONGEST = 998  # characters of a command that every cron takes
+_MAX_LENGTH = 998  # characters of a command that every cron takes
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\r\n\0]*\Z")
 
 
@@ -39,8 +39,8 @@ class Resource(StateType):
             wrong.append(("command", "a job is one line; put more into a script"))
         elif "command" in properties and not command.strip():
             wrong.append(("command", "the command is empty"))
-        elif len(jobs.escaped(command)) > _LONGEST:
-            wrong.append(("command", "cron takes at most %d characters" % _LONGEST))
+        elif len(jobs.escaped(command)) > _MAX_LENGTH:
+            wrong.append(("command", "cron takes at most %d characters" % _MAX_LENGTH))
         for line in properties.get("environment") or ():
             if not _SETTING.match(str(line)):
                 wrong.append(("environment", "each entry must be NAME=value, on one line"))

@@ -11,7 +11,7 @@ from remote_runtime.text.pattern import Pattern, Template
 
 MARK = "{mark}"
 MARKER = "# {mark} managed by ccm"
-_LONGEST = 64 << 10  # characters of a line in which something is replaced
+_MAX_LENGTH = 64 << 10  # characters of a line in which something is replaced
 
 
 class LineEdit(object):
@@ -125,10 +125,10 @@ class Replacement(object):
         """Replace every match. ``ValueError`` where the next run would replace something again."""
         for at in document.matching(self._pattern):
             text = document.texts[at]
-            if len(text) > _LONGEST:
+            if len(text) > _MAX_LENGTH:
                 raise ValueError(
                     "line %d has %d characters, and replace changes lines of at most %d"
-                    % (at + 1, len(text), _LONGEST)
+                    % (at + 1, len(text), _MAX_LENGTH)
                 )
             new = self._pattern.replaced(text, self._template)
             if new != text and self._pattern.replaced(new, self._template) != new:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Node
     from remote_runtime.host.ports import HostReader
 
-MOST = 100000  # paths below one directory
+MAX_COUNT = 100000  # paths below one directory
 
 
 class Scope(NamedTuple):
@@ -69,9 +69,10 @@ class Walk(object):
                 path = "%s/%s" % (at, name) if at else name
                 entry = self._entry(path, node, managed, purged)
                 self.entries.append(entry)
-                if len(self.entries) > MOST:
+                if len(self.entries) > MAX_COUNT:
                     raise ResourceError(
-                        "more than %d paths are below %s; nothing was changed" % (MOST, self._top),
+                        "more than %d paths are below %s; nothing was changed"
+                        % (MAX_COUNT, self._top),
                         kind="resource.file.tree",
                         hint="manage directories further down, or use an exec",
                     )

@@ -13,7 +13,7 @@ _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?\Z")
 _TEMPLATE = re.compile(r"[^@]*@(\.[a-z]+)?\Z")
 _ROOTS = ("-.mount", "-.slice")
 _SWITCHES = ("enable", "masked")
-_LONGEST = 255  # as in systemd, with the suffix
+_MAX_LENGTH = 255  # as in systemd, with the suffix
 
 
 def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -31,8 +31,8 @@ def problems(name: str, properties: Properties) -> List[Tuple[str, str]]:
 def _unit_problems(name: str) -> List[Tuple[str, str]]:
     if not _NAME.match(name):
         return [("name", "%r is not a service: letters, digits and . _ + : ~ @ - \\ only" % name)]
-    if len(full_name(name)) > _LONGEST:
-        return [("name", "a unit name has at most %d characters" % _LONGEST)]
+    if len(full_name(name)) > _MAX_LENGTH:
+        return [("name", "a unit name has at most %d characters" % _MAX_LENGTH)]
     if name.startswith(("-", "@")) and name not in _ROOTS:
         return [("name", "%r starts with %r, which service names do not" % (name, name[0]))]
     if _TEMPLATE.match(name):

@@ -16,7 +16,7 @@ STAMPS = "/var/lib/systemd/timers"
 """Where systemd remembers when a persistent timer ran last."""
 
 _MODE = 0o644
-_LONGEST = 247  # characters, without the suffix
+_MAX_LENGTH = 247  # characters, without the suffix
 _SUFFIX = re.compile(
     r"\.(service|socket|target|timer|path|mount|automount|swap|slice|scope|device)\Z"
 )
@@ -35,8 +35,8 @@ class Resource(StateType):
         suffix = _SUFFIX.search(name)
         if suffix:
             wrong.append(("name", "write it without %s" % suffix.group()))
-        if len(name) > _LONGEST:
-            wrong.append(("name", "a timer has at most %d characters" % _LONGEST))
+        if len(name) > _MAX_LENGTH:
+            wrong.append(("name", "a timer has at most %d characters" % _MAX_LENGTH))
         if properties.get("ensure") == "absent":
             return wrong
         command = str(properties.get("command") or "")

@@ -14,7 +14,7 @@ PROC = "/proc/sys"
 ETC = "/etc"
 BESIDE = ("/run", "/usr/local/lib", "/usr/lib")  # where other files for sysctl are
 _LIMIT = 1 << 20  # bytes of a file of settings
-_LONGEST = 1 << 16  # bytes of a value
+_MAX_LENGTH = 1 << 16  # bytes of a value
 
 
 class Kernel(object):
@@ -37,7 +37,7 @@ class Kernel(object):
         except OSError as error:
             raise failure("read", path, error) from error
         try:
-            data = os.read(descriptor, _LONGEST)
+            data = os.read(descriptor, _MAX_LENGTH)
         except IsADirectoryError as error:
             raise ResourceError(
                 "%s is a directory of kernel parameters" % path,

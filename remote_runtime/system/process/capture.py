@@ -3,7 +3,7 @@
 from typing import Callable, List, Optional
 
 LineSink = Callable[[str], None]
-LONGEST_LINE = 16 << 10
+MAX_LINE_LENGTH = 16 << 10
 
 
 class Capture(object):
@@ -65,8 +65,8 @@ class Capture(object):
             self._emit(bytes(self._line) + piece)
             self._line = bytearray()
         self._line += pieces[-1]
-        del self._line[LONGEST_LINE:]
+        del self._line[MAX_LINE_LENGTH:]
 
     def _emit(self, line: bytes) -> None:
         if self._on_line is not None:
-            self._on_line(line[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r"))
+            self._on_line(line[:MAX_LINE_LENGTH].decode("utf-8", "replace").rstrip("\r"))

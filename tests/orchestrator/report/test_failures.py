@@ -7,10 +7,10 @@ import pytest
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.failures import (
-    LONGEST_REASON,
     MAX_FAILURES,
     MAX_MANIFESTS,
     MAX_PER_HOST,
+    MAX_REASON_LENGTH,
     Failures,
     SharedFailure,
 )
@@ -244,4 +244,4 @@ def test_hostile_texts_cost_little(text: str) -> None:
     for number in range(200):
         run.failed(f"h{number}", text, text)
     (one,) = run.told()
-    assert sum(map(len, one.errors)) < 3 * LONGEST_REASON
+    assert sum(map(len, one.errors)) < 3 * MAX_REASON_LENGTH

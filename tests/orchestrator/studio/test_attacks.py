@@ -135,14 +135,14 @@ def test_a_login_link_logs_in_once(site: Site) -> None:
 def test_failed_logins_are_limited(site: Site, state: Path) -> None:
     """The sixth is refused, even with the right link; the audit log has them."""
     browser = site.other_browser()
-    for _ in range(sessions.MOST_FAILURES):
+    for _ in range(sessions.MAX_FAILURES):
         assert browser.post("/login", data={"token": "guess"}).status_code == 403
     response = browser.post("/login", data={"token": site.token})
     assert response.status_code == 429
     assert "Try again in" in response.text
     log = state / "studio" / "audit.jsonl"
     actions = [json.loads(line)["action"] for line in log.read_text().splitlines()]
-    assert actions == ["login failed"] * sessions.MOST_FAILURES + ["login refused"]
+    assert actions == ["login failed"] * sessions.MAX_FAILURES + ["login refused"]
 
 
 def test_sessions_end(site: Site) -> None:
@@ -189,7 +189,7 @@ def test_odd_requests_are_refused(site: Site) -> None:
     for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"):
         assert browser.request(method, "/").status_code == 405
     assert browser.post("/runs").status_code == 405
-    assert browser.get("/search?q=" + "x" * guard.MOST_TARGET).status_code == 414
+    assert browser.get("/search?q=" + "x" * guard.MAX_TARGET_LENGTH).status_code == 414
     for query in ("page=-1", "page=x", "page=99999999999", "before=%00", "hosts=[", "state=%27"):
         assert browser.get(f"/?{query}").status_code == 200
 

@@ -32,7 +32,7 @@ def test_a_server_of_another_protocol_is_told_from_one_that_hangs_up() -> None:
 
 
 def test_a_greeting_that_does_not_end_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh_packets, "LONGEST_GREETING", 100)
+    monkeypatch.setattr(ssh_packets, "MAX_GREETING_LENGTH", 100)
     assert type(failure(b"a" * 200)) is EndlessGreetingError
 
 

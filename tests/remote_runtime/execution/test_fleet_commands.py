@@ -4,7 +4,7 @@ import signal
 import time
 from typing import Any, Dict
 
-from remote_runtime.execution.fleet_commands import KEPT, LONGEST_OUTPUT
+from remote_runtime.execution.fleet_commands import KEPT, MAX_OUTPUT_LENGTH
 from remote_runtime.system.locks import Lock
 from tests.remote_runtime.controller import RuntimeTest, alive
 from tests.remote_runtime.fakes import blob
@@ -81,7 +81,7 @@ class AdhocTest(RuntimeTest):
         event = self.run_command(
             "sh", "-c", "head -c 500000 /dev/zero; head -c 500000 /dev/zero >&2"
         )
-        self.assertLessEqual(len(event["output"]), LONGEST_OUTPUT + 100)
+        self.assertLessEqual(len(event["output"]), MAX_OUTPUT_LENGTH + 100)
 
     def script(self, content: bytes, *argv: str, **options: Any) -> Dict[str, Any]:
         target = self.target(content, **options)
