@@ -153,7 +153,7 @@ class Systemd(object):
         found = self._foreseen().shown(full) if self.context.world else self._shown(full)
         if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
             return full
-        return self._foreseen().aliased(full) or full
+        return self._foreseen().files.aliased(full) or full
 
     def _reload_after_changes(self) -> None:
         if len(self.context.changed_paths) == self._looked_at:
@@ -265,7 +265,7 @@ class Systemd(object):
             self._rehearse_reload(full, units)
         elif verb == STOP:
             self._rehearse_stop(full, units)
-        elif verb == DISABLE and units.elsewhere(units.definition(full)):
+        elif verb == DISABLE and units.files.elsewhere(units.definition(full)):
             raise UnsettledError("the unit %s disappears once it is disabled" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
             own = units.shown(full)["Id"]

@@ -170,7 +170,7 @@ class UserSystemd(Systemd):
                 )
             if self.context.noop:
                 units = self._foreseen()
-                if units.links(units.definition(full_name(name))):
+                if units.files.links(units.definition(full_name(name))):
                     what = "the systemd manager of %s starts %s when it starts"
                     raise Unknowable(what % (self.user, name))
                 self.context.suppose("the systemd manager of %s is to start first" % self.user)

@@ -48,7 +48,7 @@ class LinkChecks(object):
     def rehearse_removal(self, name: str) -> None:
         """To disable a unit."""
         unit = self._units.definition(name)
-        for link in self._units.links(unit):
+        for link in self._units.files.links(unit):
             self._files.obstacles(link).removing()
 
     def rehearse_mask(self, name: str) -> None:
@@ -65,7 +65,7 @@ class LinkChecks(object):
     def rehearse_unmask(self, name: str) -> None:
         """To take masks away. One that came with the system stays."""
         unit = self._units.definition(name)
-        masks = self._units.masks(name)
+        masks = self._units.files.masks(name)
         for link in masks:
             self._files.obstacles(link).removing()
         if unit.masked and unit.path not in masks:

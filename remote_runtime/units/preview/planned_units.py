@@ -58,7 +58,8 @@ class PlannedUnits(object):
         self._read: Optional[UnitFiles] = None
 
     @property
-    def _files(self) -> UnitFiles:
+    def files(self) -> UnitFiles:
+        """The files of units as they will be."""
         if self._read is None:
             world = self._context.world
             planned = world.layer.nodes if world is not None else ()
@@ -72,23 +73,7 @@ class PlannedUnits(object):
 
     def definition(self, name: str) -> Definition:
         """The unit's files as they will be."""
-        return self._files.find(name)
-
-    def aliased(self, name: str) -> str:
-        """The unit that gets a name when it is enabled; "" where there is none."""
-        return self._files.aliased(name)
-
-    def links(self, unit: Definition) -> List[str]:
-        """The links that have it started at boot."""
-        return self._files.links(unit)
-
-    def masks(self, name: str) -> List[str]:
-        """The masks of a unit that can be taken away."""
-        return self._files.masks(name)
-
-    def elsewhere(self, unit: Definition) -> bool:
-        """Whether its file stands where systemd does not look, and is linked to."""
-        return self._files.elsewhere(unit)
+        return self.files.find(name)
 
     def status(self, name: str) -> Status:
         """Its state as it will be."""
@@ -99,14 +84,14 @@ class PlannedUnits(object):
         shown = self._show(name)
         self._require_written(name, shown)
         if shown.get("NeedDaemonReload") == "yes" or self._touched(name, shown):
-            unit = self._files.find(name)
+            unit = self.files.find(name)
             self._require_bound(unit)
             alias = shown.get("Id", name) != name
             if unit.name != name and (alias or shown.get("ActiveState") == "inactive"):
                 return self.shown(unit.name)
             if alias:  # no more; what runs by its own name is another unit
                 shown = {"ActiveState": "inactive"}
-            shown = dict(shown, **self._files.shown(unit))
+            shown = dict(shown, **self.files.shown(unit))
         effect = self._effect(name, shown)
         shown = shown if effect is None else dict(shown, **_affected(effect, shown))
         self._require_unwatched(name, shown)

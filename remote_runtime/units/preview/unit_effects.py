@@ -63,7 +63,7 @@ class UnitEffects(object):
             mask = PathEffect(place, "symlink", target=MASKED_BY)
             return [UnitEffect(name, masked=True), mask]
         if verb == UNMASK:
-            masks = [PathEffect(path, "absent") for path in self._units.masks(name)]
+            masks = [PathEffect(path, "absent") for path in self._units.files.masks(name)]
             return [UnitEffect(name, masked=False), *masks]
         running: Dict[str, bool] = {}
         gone: List[Effect] = []
@@ -198,8 +198,8 @@ class UnitEffects(object):
         effects: List[Effect] = []
         for unit in self._switched(name):
             effects.append(UnitEffect(unit.name, enabled=False))
-            links = self._units.links(unit)
-            links += [unit.path] if self._units.elsewhere(unit) else []
+            links = self._units.files.links(unit)
+            links += [unit.path] if self._units.files.elsewhere(unit) else []
             effects += [PathEffect(link, "absent") for link in links]
         return effects
 

@@ -1,6 +1,6 @@
 """Units that only a test knows."""
 
-from typing import Dict, List
+from typing import Any, Dict, List
 
 from remote_runtime.units.files import SYSTEM, Definition, Places
 from remote_runtime.units.preview.planned_units import PlannedUnits
@@ -37,6 +37,11 @@ class FakeUnits(PlannedUnits):
     def by(self, key: str, name: str) -> List[str]:
         named = [o for o in self.texts if name in self.definition(o).text.words("Unit", key)]
         return sorted(named)
+
+    @property
+    def files(self) -> Any:
+        """The questions to files are answered here, too."""
+        return self
 
     def elsewhere(self, unit: Definition) -> bool:
         return unit.name in self.from_elsewhere
