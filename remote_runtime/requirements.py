@@ -3,14 +3,12 @@
 import errno
 import os
 import stat
-from typing import TYPE_CHECKING, List, Optional
+from typing import TYPE_CHECKING, List
 
-from remote_runtime.changes import Missing
 from remote_runtime.effects import PathEffect
 from remote_runtime.system.errno_messages import refusal
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
     from remote_runtime.system.files import Files
 
 
@@ -33,19 +31,3 @@ def parents(files: "Files", path: str, mode: int) -> List[PathEffect]:
         mode &= default_list_mode(above)
         mode |= found.mode & stat.S_ISGID if found is not None else 0  # which they inherit
     return [PathEffect(each, "directory", mode, firm=False) for each in missing]
-
-
-def program(
-    context: "Context",
-    name: str,
-    *,
-    what: str,
-    path: Optional[str] = None,
-    cwd: Optional[str] = None,
-) -> List[Missing]:
-    """What keeps a program of the user from being started: one thing or none.
-
-    ``what`` it is for begins the message.
-    """
-    why, hint = context.user_commands.lacking(name, path, cwd)
-    return [Missing("%s: %s" % (what, why), hint=hint)] if why else []

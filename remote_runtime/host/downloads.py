@@ -1,11 +1,16 @@
 """The ports to servers that files are downloaded from, and to archives (target): see ``ports``."""
 
-from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
+from remote_runtime.changes import Unknowable
+from remote_runtime.errors import ResourceError
 from remote_runtime.retries import ONCE, RetryPolicy
 
 if TYPE_CHECKING:
+    from remote_runtime.context import Context
     from remote_runtime.downloads.request import Request
+
+_SECONDS = 60.0  # for a small file
 
 
 class Extraction(NamedTuple):
@@ -62,9 +67,20 @@ class DownloadReader(object):
     unknown.
     """
 
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+
     def read(self, url: str, limit: int) -> bytes:
-        """The content at a URL of http or https, of at most ``limit`` bytes; in a preview, too."""
-        raise NotImplementedError
+        """The content at a URL of http or https, of at most ``limit`` bytes; in a preview, too.
+        ``Unknowable`` where a planned change may let that succeed."""
+        from remote_runtime.downloads import url_probe
+
+        try:
+            return _read(self._context, url, limit)
+        except ResourceError as error:
+            if self._context.noop and url_probe.may_change(self._context, error, url):
+                raise Unknowable("%s (asked before the push)" % error.message) from error
+            raise
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """The checksum that the file of checksums at the URL of a request has for the path of
@@ -77,10 +93,11 @@ class DownloadReader(object):
 
 
 class Downloads(DownloadReader):
-    """Downloads files. ``require_place`` is that of the port of files: ``require_file_place``."""
+    """Downloads files."""
 
-    def __init__(self, require_place: Callable[[str], object]) -> None:
-        self._require_place = require_place
+    def _require_place(self, path: str) -> None:
+        """``ResourceError`` where no file can be put."""
+        raise NotImplementedError
 
     def fetch(self, wanted: NewDownload) -> str:
         """Put what a server sends at a path, in one rename once all of it is there.
@@ -98,3 +115,11 @@ class Downloads(DownloadReader):
     def _fetch(self, wanted: NewDownload) -> str:
         """See ``fetch``; the path may be used."""
         raise NotImplementedError
+
+
+def _read(context: "Context", url: str, limit: int) -> bytes:
+    from remote_runtime.downloads import http_get, response_body
+    from remote_runtime.downloads.request import Request
+
+    asked = Request(url, _SECONDS, "the speed")
+    return response_body.text_of(context, http_get.display_url(url), asked, limit)

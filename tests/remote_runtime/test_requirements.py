@@ -8,6 +8,7 @@ from remote_runtime import requirements
 from remote_runtime.changes import Missing
 from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty
 from remote_runtime.errors import ResourceError
+from remote_runtime.host.machine.contents import Contents
 from remote_runtime.host.machine.machine import reader
 from tests.remote_runtime.fakes import FakeAccounts, context, failure_of
 
@@ -55,11 +56,10 @@ class TestNeeds(unittest.TestCase):
 
     def test_a_program_is_named_with_its_purpose(self) -> None:
         """The message begins with what it is for."""
-        (missing,) = requirements.program(
-            context(), "ccm-no-such-program", what="it cannot be validated"
-        )
+        contents, what = Contents(context()), "it cannot be validated"
+        missing = failure_of(lambda: contents.require("ccm-no-such-program", what))
         self.assertIn("it cannot be validated: program ccm-no-such-program not found", str(missing))
-        self.assertEqual(requirements.program(context(), "true", what="it cannot be validated"), [])
+        contents.require("true", what)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Commands run on copies in a preview as in a push, so that both have the same por
 import os
 from typing import TYPE_CHECKING, Any, Sequence, Tuple
 
-from remote_runtime import requirements
 from remote_runtime.changes import Missing
 from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.errors import ResourceError
@@ -105,8 +104,9 @@ class Contents(object):
     def require(self, command: str, what: str) -> None:
         """``Missing`` where a command cannot be started; ``what`` it is for begins the message."""
         program = shell_words.split(command)[0]
-        for missing in requirements.program(self._context, program, what=what):
-            raise missing
+        why, hint = self._context.user_commands.lacking(program)
+        if why:
+            raise Missing("%s: %s" % (what, why), hint=hint)
 
     def processed(
         self,

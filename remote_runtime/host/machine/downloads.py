@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable
 
-from remote_runtime.changes import Unknowable
 from remote_runtime.downloads.checksums import checksum_in, hasher
-from remote_runtime.errors import ResourceError
 from remote_runtime.host import downloads
 from remote_runtime.retries import ONCE, RetryPolicy, is_transient, retry
 
@@ -14,20 +12,12 @@ if TYPE_CHECKING:
     from remote_runtime.host.machine.archives import Archives
     from remote_runtime.host.machine.files import Files
 
-_SECONDS = 60.0  # for a small file
 _LISTED = 4 << 20  # bytes of a file of checksums
 _LARGE = 1 << 30  # a guess where the server does not say
 
 
 class DownloadReader(downloads.DownloadReader):
     """Asks servers from the machine; a file of checksums is asked for once in a run."""
-
-    def __init__(self, context: "Context") -> None:
-        self._context = context
-
-    def read(self, url: str, limit: int) -> bytes:
-        """See the base class."""
-        return read(self._context, url, limit)
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
         """See the base class."""
@@ -53,26 +43,6 @@ class DownloadReader(downloads.DownloadReader):
         return retry(self._context, tries, ask, is_transient)
 
 
-def read(context: "Context", url: str, limit: int) -> bytes:
-    """A small file at a URL. ``Unknowable`` where a planned change may let a preview succeed."""
-    from remote_runtime.downloads import url_probe
-
-    try:
-        return _read(context, url, limit)
-    except ResourceError as error:
-        if context.noop and url_probe.may_change(context, error, url):
-            raise Unknowable("%s (asked before the push)" % error.message) from error
-        raise
-
-
-def _read(context: "Context", url: str, limit: int) -> bytes:
-    from remote_runtime.downloads import http_get, response_body
-    from remote_runtime.downloads.request import Request
-
-    asked = Request(url, _SECONDS, "the speed")
-    return response_body.text_of(context, http_get.display_url(url), asked, limit)
-
-
 class Downloads(DownloadReader, downloads.Downloads):
     """Streams each to a temporary file beside its place; ``count`` gets the number of the try, and
     ``archives`` extracts."""
@@ -84,9 +54,11 @@ class Downloads(DownloadReader, downloads.Downloads):
         count: Callable[[int], None],
         archives: "Callable[[], Archives]",
     ) -> None:
-        DownloadReader.__init__(self, context)
-        downloads.Downloads.__init__(self, files.require_file_place)
-        self._count, self._archives = count, archives
+        super().__init__(context)
+        self._paths, self._count, self._archives = files, count, archives
+
+    def _require_place(self, path: str) -> None:
+        self._paths.require_file_place(path)
 
     def _fetch(self, wanted: downloads.NewDownload) -> str:
         from remote_runtime.downloads import response_body

@@ -19,13 +19,8 @@ class DownloadReader(downloads.DownloadReader):
     """Asks no server for checksums: what one would say is unknown."""
 
     def __init__(self, context: "Context", world: "HostOverlay") -> None:
-        self._context, self._world = context, world
-
-    def read(self, url: str, limit: int) -> bytes:
-        """See the base class."""
-        from remote_runtime.host.machine.downloads import read
-
-        return read(self._context, url, limit)
+        super().__init__(context)
+        self._world = world
 
     def _unknown(self, what: str, request: "Request") -> str:
         from remote_runtime.downloads.http_get import display_url
@@ -49,11 +44,10 @@ class Downloads(DownloadReader, downloads.Downloads):
     def __init__(
         self, context: "Context", record: Record, files: Files, archives: "Callable[[], Archives]"
     ) -> None:
-        DownloadReader.__init__(self, context, record.world)
-        downloads.Downloads.__init__(self, self._require_place_of)
+        super().__init__(context, record.world)
         self._record, self._paths, self._archives = record, files, archives
 
-    def _require_place_of(self, path: str) -> None:
+    def _require_place(self, path: str) -> None:
         if self._record.checks:
             self._paths.require_file_place(path)
 

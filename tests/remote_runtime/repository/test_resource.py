@@ -291,7 +291,7 @@ class DownloadTest(RepositoryCase):
                 raise ResourceError("no answer", kind="resource.download.connect")
             return self.served
 
-        patch = mock.patch("remote_runtime.host.machine.downloads._read", read)
+        patch = mock.patch("remote_runtime.host.downloads._read", read)
         patch.start()
         self.addCleanup(patch.stop)
         self.wanted = self.repository(key="https://x/k", fingerprint=FINGERPRINT, **GOOD)
