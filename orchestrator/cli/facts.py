@@ -1,10 +1,9 @@
 """``ccm facts``: what hosts say about themselves (controller). Changes nothing on them."""
 
 import argparse
-import sys
 from typing import Any
 
-from orchestrator.cli.messages import note_this_machine, warn
+from orchestrator.cli.messages import note, note_this_machine, warn
 from orchestrator.cli.options import (
     add_connection,
     add_facts,
@@ -39,7 +38,6 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.cli.fact_requests import gather
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import keep_facts
-    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, PlanError
 
     check_path("facts", args.path)
@@ -60,13 +58,13 @@ def run(args: argparse.Namespace) -> int:
                 keep_facts(host, answer, failed)
             facts, warnings = overlay(host, answer)
             for text in warnings:
-                print(f"ccm: {host.name}: warning: {plain(text)}", file=sys.stderr)
+                note(f"{host.name}: warning: {text}")
             there, value = at_path("facts", facts, args.path)
             if not there:
                 raise PlanError(f"there is no fact at {args.path}", "template.undefined")
             found[host.name] = value
         except CcmError as error:
-            print(f"ccm: {host.name}: {plain(str(error))}", file=sys.stderr)
+            note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
     for text in failed:
         warn(text)

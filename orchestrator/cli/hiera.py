@@ -2,11 +2,10 @@
 
 import argparse
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.documents import add_form, read_form
-from orchestrator.cli.messages import warn
+from orchestrator.cli.messages import note, warn
 from orchestrator.cli.options import (
     add_connection,
     add_data,
@@ -136,11 +135,11 @@ def _explain(args: argparse.Namespace) -> int:
         try:
             told, warnings = hierarchy.explain(host, _answer(host, answers), keys)
         except CcmError as error:
-            print(plain(f"ccm: {host.name}: {error}"), file=sys.stderr)
+            note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
             continue
         for text in warnings:
-            print(plain(f"ccm: {host.name}: warning: {text}"), file=sys.stderr)
+            note(f"{host.name}: warning: {text}")
         code = max(code, int(not told.found))
         if not args.json:
             print(plain("\n".join(lines(host.name, told))))
@@ -154,7 +153,6 @@ def _parse(args: argparse.Namespace) -> int:
     """Resolve for each host and write one document: the data, or host → data."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.documents import check_path, variables, write
-    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import CcmError, UsageError
 
     check_path("data", args.query)
@@ -169,7 +167,7 @@ def _parse(args: argparse.Namespace) -> int:
         try:
             found[host.name] = _resolved(hierarchy, host, answers, args.query)
         except CcmError as error:
-            print(plain(f"ccm: {host.name}: {error}"), file=sys.stderr)
+            note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
     if args.inventory is not None:
         write(found, read_form(args))
@@ -205,11 +203,10 @@ def _others(files: "Sequence[str] | None", parsed: str) -> list[str]:
 
 def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierarchy":
     from orchestrator.planning.hierarchy import Hierarchy
-    from orchestrator.support.plain_text import plain
 
     hierarchy = Hierarchy(file, options, with_environ)
     for problem in hierarchy.warnings:
-        print(plain(f"ccm: warning: {problem}"), file=sys.stderr)
+        warn(str(problem))
     return hierarchy
 
 
@@ -231,12 +228,11 @@ def _resolved(
     query: str | None,
 ) -> Any:
     from orchestrator.cli.documents import at_path
-    from orchestrator.support.plain_text import plain
     from remote_runtime.errors import PlanError
 
     data, warnings = hierarchy.resolve(host, _answer(host, answers))
     for text in warnings:
-        print(plain(f"ccm: {host.name}: warning: {text}"), file=sys.stderr)
+        note(f"{host.name}: warning: {text}")
     there, value = at_path("data", data, query)
     if not there:
         raise PlanError(f"there is no data at {query}", "template.undefined")

@@ -56,7 +56,6 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.planning.resolved_manifest import resolved_manifest
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import max_age, show_hosts
-    from orchestrator.support.plain_text import plain
 
     chosen = wiring.select_targets(read_inventory(args), warn, args.manifest)
     _check_one(chosen)
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         gathered = _gather(chosen, read, read_connection(args), planner)
     plan = planner.plan(chosen.hosts[0], gathered)
     for text in (*site.warnings, *plan.warnings, *planner.unmatched()):
-        print(plain(f"ccm: warning: {text}"), file=sys.stderr)
+        warn(str(text))
     if args.explain:
         _explain(chosen.hosts[0].name, planner.explanations(chosen.hosts[0], gathered))
     _write(resolved_manifest(site, plan))

@@ -1,10 +1,9 @@
 """``ccm validate``: check a manifest (controller). Contacts no host."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-from orchestrator.cli.messages import warn
+from orchestrator.cli.messages import note, warn
 from orchestrator.cli.options import add_data, add_inventory, read_inventory
 from orchestrator.cli.selection_flags import add_selection, read_selection
 
@@ -118,10 +117,8 @@ def _warn(sites: "Sequence[Site]") -> None:
 
 
 def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
-    from orchestrator.support.plain_text import plain
-
     for problem in problems:
-        print(plain(f"ccm: {what}: {problem}"), file=sys.stderr)
+        note(f"{what}: {problem}")
 
 
 def _found(
