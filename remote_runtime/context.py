@@ -341,7 +341,13 @@ class Context(object):
     def _new_world(self) -> "HostOverlay":
         from remote_runtime.overlay.overlay import HostOverlay
 
-        return HostOverlay(self._reading(), *self._doors[1:], note=self._note)
+        return HostOverlay(
+            self._reading(),
+            self._doors[1],
+            commands=self._doors[2],
+            crontabs=lambda: self.one(Context._crontabs),
+            note=self._note,
+        )
 
     def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
         self._turn.doubts.append(UncertainRead(doubts, why))

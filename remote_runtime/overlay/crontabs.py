@@ -1,7 +1,7 @@
 """The predicted crontabs of users when a resource runs (target)."""
 
 import os
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Callable, Optional
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.uncertainty import UnknownRegions
@@ -10,22 +10,22 @@ from remote_runtime.system.process.crontabs import Crontabs, spool
 if TYPE_CHECKING:
     from remote_runtime.overlay.accounts import OverlayAccounts
     from remote_runtime.overlay.file_overlay import FileOverlay
-    from remote_runtime.system.process.commands import Commands
 
 _LARGEST = 1 << 20
 
 
 class OverlayCrontabs(Crontabs):
-    """The crontabs of the host with those that are planned, which are files of the layer."""
+    """The crontabs of the host, whose door reads each one once, with those that are planned, which
+    are files of the layer."""
 
     def __init__(
         self,
-        commands: "Commands",
+        host: "Callable[[], Crontabs]",
         layer: "FileOverlay",
         clouds: UnknownRegions,
         accounts: "OverlayAccounts",
     ) -> None:
-        super().__init__(commands, lambda: 0)
+        self._host = host
         self._layer, self._clouds, self._accounts = layer, clouds, accounts
 
     def text(self, user: str) -> Optional[str]:
@@ -38,7 +38,7 @@ class OverlayCrontabs(Crontabs):
             since = node.since + (node.content is not None and node.content.doubt is not None)
         self._clouds.heed("path", path, there, since)
         if node is None and not self._accounts.is_new("user", user):
-            return super().text(user)
+            return self._host().text(user)
         if node is None and there:
             raise Unknowable("%s is of an earlier user of the name %s" % (path, user))
         if node is None:
@@ -49,10 +49,6 @@ class OverlayCrontabs(Crontabs):
         if data is None:
             raise Unknowable("what %s will have made of %s is not known" % (node.by, path))
         return data.decode("utf-8", "surrogateescape")
-
-    def share(self, other: "OverlayCrontabs") -> None:
-        """Use what was read of the host already."""
-        self._texts, self._read_at = other._texts, other._read_at
 
     def set_text(self, user: str, text: str) -> None:
         """A preview does not call it: it records an effect instead."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
     from remote_runtime.system.process.commands import Commands
+    from remote_runtime.system.process.crontabs import Crontabs
 
 
 _LIMIT = 4 << 20  # bytes of a file of accounts
@@ -62,10 +63,13 @@ class HostOverlay(object):
         self,
         files: "Files",
         accounts: "Accounts",
+        *,
         commands: "Commands",
+        crontabs: "Callable[[], Crontabs]",
         note: Note,
     ) -> None:
         self._doors = files, accounts, commands
+        self._host_crontabs = crontabs
         self.sequence = 0
         self.packages: Dict[str, PackageEffect] = {}
         self.units: Dict[str, UnitEffect] = {}
@@ -81,7 +85,7 @@ class HostOverlay(object):
         self.accounts = OverlayAccounts(accounts, clouds)
         self.kernel = OverlayKernel(self.files, clouds)
         self.mounts = PlannedMounts(self.files, layer, clouds)
-        self.crontabs = OverlayCrontabs(commands, layer, clouds, self.accounts)
+        self.crontabs = OverlayCrontabs(self._host_crontabs, layer, clouds, self.accounts)
         self.commands = OverlayCommands(
             commands,
             layer,
@@ -111,12 +115,11 @@ class HostOverlay(object):
     def fork(self) -> "HostOverlay":
         """A world that begins as this one and goes its own way."""
         other = HostOverlay.__new__(HostOverlay)
-        other._doors = self._doors
+        other._doors, other._host_crontabs = self._doors, self._host_crontabs
         other.sequence = self.sequence
         other.packages, other.units = dict(self.packages), dict(self.units)
         other._hearsay = dict(self._hearsay)
         other._open(self.layer.copy(), self.clouds.copy())
-        other.crontabs.share(self.crontabs)
         other.accounts.planned = dict(self.accounts.planned)
         other.accounts.tables = dict(self.accounts.tables)
         other.kernel.planned = dict(self.kernel.planned)

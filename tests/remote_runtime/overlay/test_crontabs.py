@@ -12,8 +12,9 @@ from remote_runtime.overlay.uncertainty import UnknownRegions
 from remote_runtime.system.account_files import User
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
+from remote_runtime.system.process.commands import Commands, Result
 from remote_runtime.system.process.crontabs import Crontabs
-from tests.remote_runtime.fakes import DirectoryTest
+from tests.remote_runtime.fakes import DirectoryTest, context
 
 
 class NewUsersTest(DirectoryTest):
@@ -34,7 +35,8 @@ class NewUsersTest(DirectoryTest):
             user = User(name, 4321, 4321)
             accounts.planned["user", name] = (AccountEffect("user", name, 4321, entry=user), 1)
         commands: Any = None
-        self.crontabs = OverlayCrontabs(commands, layer, clouds, accounts)
+        host = Crontabs(commands, lambda: 0)
+        self.crontabs = OverlayCrontabs(lambda: host, layer, clouds, accounts)
 
     def test_one_that_is_planned(self) -> None:
         """It has none, and the program, which does not know the user, is not asked."""
@@ -50,3 +52,25 @@ class NewUsersTest(DirectoryTest):
         with self.assertRaises(Unknowable):
             self.crontabs.text("ccm-new")
         self.assertEqual(self.asked, [])
+
+
+class OneReadTest(DirectoryTest):
+    """A preview of several jobs of one crontab."""
+
+    def test_read_once(self) -> None:
+        """It is read once for all of them, while nothing is planned yet."""
+        ran: List[Any] = []
+
+        class Listing(Commands):
+            def find(self, program: str, *more: Any, **options: Any) -> str:
+                return "/usr/bin/" + program
+
+            def run(self, argv: Any, *more: Any, **options: Any) -> Any:
+                ran.append(argv)
+                return Result(0, "61 0a", "")
+
+        ctx = context(commands=Listing, noop=True)
+        with mock.patch.object(crontabs, "spool", return_value=self.root):
+            found = [ctx.planned().crontabs.text("anna") for _ in range(3)]
+        self.assertEqual(found, ["a\n"] * 3)
+        self.assertEqual(len(ran), 1)
