@@ -36,6 +36,12 @@ _WHOLE = (
     "capitalize", "dictsort", "groupby", "join", "list", "lower", "max", "min", "replace", "sort",
     "string", "sum", "title", "tojson", "trim", "unique", "upper", "urlencode", "wordcount",
 )  # fmt: skip
+_SPLITTING = ("title", "wordcount")
+# These look up each part of the path of an attribute in each element.
+_BY_ATTRIBUTE = (
+    "groupby", "map", "max", "min", "rejectattr", "selectattr", "sort", "sum", "unique",
+)  # fmt: skip
+_MAX_PARTS = 32
 _MAPPING_TYPES = (dict, Mapping)
 _OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
 """The methods of a mapping that only read it, which those of ccm's own heed."""
@@ -81,6 +87,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters["replace"] = _bounded(self.filters["replace"], bounds.check_replace)
         self.filters["join"] = _bounded(self.filters["join"], _check_join)
         self.filters["sum"] = _bounded(self.filters["sum"], _check_sum)
+        for name in _SPLITTING:
+            self.filters[name] = _bounded(self.filters[name], _check_words)
+        for name in _BY_ATTRIBUTE:
+            self.filters[name] = _attribute_limited(name, self.filters[name])
         for name in _WHOLE:  # outermost: what comes one by one is a list to the checks above
             self.filters[name] = _size_limited(self.filters[name])
         for name in ("round", "tojson", "truncate"):
@@ -262,6 +272,28 @@ def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
     """Lists are copied for each that is added to them."""
     if any(isinstance(start, list | tuple) for start in arguments):
         bounds.check_size(sum(map(len, parts)), bounds.MAX_ITEMS, "the sum")
+
+
+def _check_words(text: Any, _: tuple[Any, ...]) -> None:
+    """Each word of a text becomes a text of its own, which takes many times as much memory."""
+    bounds.check_size(bounds.text_length(text), bounds.MAX_SUM, "the input")
+
+
+def _attribute_limited(name: str, function: Any) -> Any:
+    """A filter that refuses the path of an attribute that has too many parts. ValueError."""
+    first = 1 + int(hasattr(function, "jinja_pass_arg"))
+    last = {"map": first, "selectattr": first + 1, "rejectattr": first + 1}.get(name)
+
+    @wraps(function)
+    def limited(*args: Any, **kwargs: Any) -> Any:
+        """The function, called after its attribute is checked."""
+        for path in (*args[first:last], kwargs.get("attribute")):
+            if isinstance(path, str):
+                parts = path.count(".") + path.count(",") + 1
+                bounds.check_size(parts, _MAX_PARTS, "the attribute", "parts")
+        return function(*args, **kwargs)
+
+    return limited
 
 
 def _size_limited(function: Any) -> Any:

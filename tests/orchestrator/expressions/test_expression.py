@@ -154,6 +154,10 @@ def test_the_sandbox_has_no_way_out(source: str) -> None:
         "dict.fromkeys(range(10000), 'x' * 10 ** 6)",
         "[[0] * 10000] * 10000",
         "[{'a': 'b' * 10000000}] * 10000",
+        "('a ' * 8000000)|title|length",
+        "('a ' * 8000000)|wordcount",
+        *(f"[1, 2]|{name}({'0.' * 3000!r})" for name in ("groupby", "sum", "selectattr")),
+        *(f"[1, 2]|{name}(attribute={'0,' * 3000!r})" for name in ("sort", "map", "unique", "max")),
     ],
 )
 @pytest.mark.timeout(10)
@@ -162,6 +166,7 @@ def test_no_expression_eats_the_controller(source: str) -> None:
     with pytest.raises(EvaluationError) as caught:
         evaluate(source)
     assert "MemoryError" not in str(caught.value)
+    assert "has no element" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +178,9 @@ def test_no_expression_eats_the_controller(source: str) -> None:
         ("[{'n': [1]}, {'n': [2, 3]}]|map(attribute='n')|sum(start=[])", [1, 2, 3]),
         ("[{'n': 1}, {'n': 2}]|sum('n', 3)", 6),
         ("['b', 'a', 'b']|map('upper')|unique|sort(reverse=true)|list", ["B", "A"]),
+        ("['a.b']|map('replace', '.' * 99, 'x' * 99)|list", ["a.b"]),
+        ("[{'n': 'a'}]|selectattr('n', 'ne', ',' * 99)|list", [{"n": "a"}]),
+        ("'a word'|title", "A Word"),
         ("'{:>4}|{a}'.format(7, a='x')", "   7|x"),
         ("'%s-%04d' % ('a', 7)", "a-0007"),
         ("'a\\tb'.expandtabs(4)", "a   b"),
