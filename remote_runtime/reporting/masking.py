@@ -22,6 +22,15 @@ _QUERY = (
     r"[\w.~-]{0,40}|auth|key|pass|pwd|sig)=)([^&;#\s'\"<>]+)"
 )
 _HASH = r"\b[0-9a-f]{16,}\b"
+_UNQUOTED = "%+,-./:=@_"  # what the quoting of a shell leaves as it is, beside letters and digits
+_MARKS: List[Dict[int, str]] = [
+    {},
+    {34: "&quot;", 39: "&#x27;"},
+    {34: "&quot;", 39: "&#39;"},
+    {34: "&#34;", 39: "&#39;"},
+    {34: "&quot;", 39: "&apos;"},
+]
+"""How HTML and XML write double and single quotation marks."""
 _BESIDE = "[A-Za-z0-9+/_-]{0,3}"  # base64 letters that hold some bits of a secret, and of others
 
 
@@ -198,11 +207,17 @@ def _spellings(secret: str) -> Dict[str, bool]:
         jsontext.dumps(secret)[1:-1],
         secret.replace("'", "'\\''"),
         secret.replace("'", "'\"'\"'"),
-        secret.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
+        "".join([c if c.isalnum() or c in _UNQUOTED else "\\" + c for c in secret]),
         data.hex(),
         data.hex().upper(),
     ]
-    plain.append(plain[-3].replace('"', "&quot;").replace("'", "&#x27;"))
+    escaped = secret.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    plain.append(escaped.replace("\t", "\\t"))
+    plain += [text.replace("/", "\\/") for text in (plain[3], plain[-1])]
+    for text in (plain[3], plain[-3]):  # JSON that may stand in HTML
+        plain.append(text.translate({38: "\\u0026", 60: "\\u003c", 62: "\\u003e"}))
+    for marks in _MARKS:
+        plain.append(secret.translate({38: "&amp;", 60: "&lt;", 62: "&gt;", **marks}))
     for kept in ("", "/", "/:@"):
         quoted = _quoted(data, kept)
         plain += [quoted, quoted.lower(), quoted.replace("%20", "+")]

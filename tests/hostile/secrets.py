@@ -134,6 +134,7 @@ def spellings(secret: str) -> Iterator[bytes]:
             *(json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]),
             *(quote(text), quote(text, safe=""), quote_plus(text), html.escape(text)),
             shlex.quote(text),
+            *(json.dumps(text)[1:-1].replace("/", "\\/"), html.escape(text).replace("#x27", "#39")),
         ):
             yield form.encode()
 

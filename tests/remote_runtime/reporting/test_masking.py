@@ -43,6 +43,29 @@ class MaskTest(unittest.TestCase):
         self.assertEqual(mask.text("a hunter22 b hunter2"), "a [masked] b [masked]")
         self.assertEqual(mask.text(repr('qu"ote\n')), "'[masked]\\n'")
 
+    def test_quotings_of_other_programs(self) -> None:
+        """JSON of Go and PHP, JSON beyond ASCII, XML, HTML of templates, and ``printf %q``."""
+        secret = "pé\"w/x<y>'&z \\t"
+        bare = json.dumps(secret, ensure_ascii=False)[1:-1]
+        ascii_only = json.dumps(secret)[1:-1]
+        for text in (
+            bare,
+            bare.replace("/", "\\/"),
+            ascii_only.replace("/", "\\/"),
+            *(
+                text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+                for text in (bare, ascii_only)
+            ),
+            *(
+                escape(secret, quote=False).replace('"', double).replace("'", single)
+                for double in ("&quot;", "&#34;")
+                for single in ("&#39;", "&apos;", "&#x27;")
+                if (double, single) not in (("&#34;", "&apos;"), ("&#34;", "&#x27;"))
+            ),
+            "pé\\\"w/x\\<y\\>\\'\\&z\\ \\\\t",
+        ):
+            self.assertEqual(Mask([secret]).text("a %s b" % text), "a [masked] b")
+
     def test_short_values_stay(self) -> None:
         """Values of fewer than 4 characters are not searched for."""
         self.assertEqual(Mask(["abc"]).text("abcd"), "abcd")
