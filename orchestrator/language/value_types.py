@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from schemas.fast_validation import is_number
@@ -27,6 +27,17 @@ def texts(name: str, *values: Any) -> None:
     for value in values:
         if not isinstance(value, str):
             raise ValueError(f"{name} takes text, not {kind(value)}")
+
+
+def of_texts(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
+    """The function for text arguments only; it raises ValueError for others."""
+
+    def call(*given: Any) -> Any:
+        """Refuse what is no text, and convert the rest."""
+        texts(name, *given)
+        return convert(*given)
+
+    return call
 
 
 def whole(name: str, value: Any) -> int:

@@ -12,33 +12,22 @@ from orchestrator.language import bounds, value_types
 from orchestrator.language.exprlang import values
 from orchestrator.language.exprlang.now import Moment
 from orchestrator.language.exprlang.values import Table
+from orchestrator.language.value_types import of_texts
 
 _BLANKS = " \t\n\v\f\r\x85\xa0"
+
+
+_trim_prefix = of_texts("trimPrefix", lambda text, start=" ": text.removeprefix(start))
+_trim_suffix = of_texts("trimSuffix", lambda text, end=" ": text.removesuffix(end))
+_upper = of_texts("upper", str.upper)
+_lower = of_texts("lower", str.lower)
+_index_of = of_texts("indexOf", str.find)
+_last_index_of = of_texts("lastIndexOf", str.rfind)
 
 
 def _trim(text: Any, characters: Any = None) -> str:
     value_types.texts("trim", text, "" if characters is None else characters)
     return str(text.strip(_BLANKS if characters is None else characters))
-
-
-def _trim_prefix(text: Any, prefix: Any = " ") -> str:
-    value_types.texts("trimPrefix", text, prefix)
-    return str(text.removeprefix(prefix))
-
-
-def _trim_suffix(text: Any, suffix: Any = " ") -> str:
-    value_types.texts("trimSuffix", text, suffix)
-    return str(text.removesuffix(suffix))
-
-
-def _upper(text: Any) -> str:
-    value_types.texts("upper", text)
-    return str(text.upper())
-
-
-def _lower(text: Any) -> str:
-    value_types.texts("lower", text)
-    return str(text.lower())
 
 
 def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
@@ -56,16 +45,6 @@ def _split(text: Any, separator: Any, count: Any = -1) -> list[str]:
 def _split_after(text: Any, separator: Any, count: Any = -1) -> list[str]:
     parts = _split(text, separator, count)
     return [part + separator for part in parts[:-1]] + parts[-1:]
-
-
-def _index_of(text: Any, part: Any) -> int:
-    value_types.texts("indexOf", text, part)
-    return int(text.find(part))
-
-
-def _last_index_of(text: Any, part: Any) -> int:
-    value_types.texts("lastIndexOf", text, part)
-    return int(text.rfind(part))
 
 
 def starts_with(text: Any, prefix: Any) -> bool:

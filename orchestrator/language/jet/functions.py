@@ -25,12 +25,7 @@ class Function(NamedTuple):
 
 
 def _of_texts(name: str, convert: Callable[..., Any], count: int = 1) -> Function:
-    def call(*texts: Any) -> Any:
-        """The function for text arguments only. ValueError."""
-        value_types.texts(name, *texts)
-        return convert(*texts)
-
-    return Function(call, count, count)
+    return Function(value_types.of_texts(name, convert), count, count)
 
 
 def _split(text: Any, separator: Any) -> list[str]:
