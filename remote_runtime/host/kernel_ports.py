@@ -65,6 +65,13 @@ class Kernel(KernelReader):
         """Give a parameter a value now; files are not changed."""
         raise NotImplementedError
 
+    def require_loadable(self, module: str) -> None:
+        """``ResourceError`` for a module that cannot be loaded here."""
+        from remote_runtime.system.kernel import modules
+
+        modules.require_loading(module)
+        modules.require_there(module)
+
     def load(self, module: str) -> None:
         """Load a module with those that it needs, with the options of the host's files."""
         raise NotImplementedError

@@ -24,7 +24,7 @@ class Kernel(kernel_ports.Kernel):
 
     def load(self, module: str) -> None:
         """See the base class."""
-        require_loadable(module)
+        self.require_loadable(module)
         self._run("modprobe", module)
 
     def unload(self, module: str) -> None:
@@ -39,14 +39,6 @@ class Kernel(kernel_ports.Kernel):
             lines = error.output.strip().splitlines()
             message = "%s: %s" % (error.message, lines[0]) if lines else error.message
             raise ResourceError(message, error.kind, error.hint, error.output) from error
-
-
-def require_loadable(module: str) -> None:
-    """``ResourceError`` for a module that cannot be loaded here."""
-    from remote_runtime.system.kernel import modules
-
-    modules.require_loading(module)
-    modules.require_there(module)
 
 
 def require_unloadable(module: str) -> None:

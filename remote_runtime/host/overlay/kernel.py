@@ -6,10 +6,7 @@ from typing import Optional
 from remote_runtime.effects import ASSUMED, UNKNOWN, KernelEffect, Uncertainty, UnknownEffect
 from remote_runtime.host import kernel_ports
 from remote_runtime.host.command import CommandReader
-from remote_runtime.host.machine.kernel import (
-    require_loadable,
-    require_unloadable,
-)
+from remote_runtime.host.machine.kernel import require_unloadable
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.overlay.kernel import MODULES
 from remote_runtime.system.kernel import parameters, rules, settings
@@ -42,7 +39,7 @@ class Kernel(kernel_ports.Kernel):
 
     def load(self, module: str) -> None:
         """See the base class."""
-        require_loadable(module)
+        self.require_loadable(module)
         self._require_program()
         self._change(module, True)
 

@@ -47,6 +47,8 @@ class Resource(StateType):
 
     def apply(self, host: Host, diff: Diff) -> None:
         """See the base class."""
+        if "loaded" in diff:
+            host.kernel.require_loadable(self.name)  # before any file is changed
         options = diff.desired["options"]
         if "options" in diff or "blacklist" in diff:  # before it is loaded with them
             self._put(host, self._options_file, options and "options %s %s" % (self.name, options))

@@ -73,7 +73,8 @@ class ModuleTest(DirectoryTest):
 
     def test_what_is_refused(self) -> None:
         """In a preview too: an unknown one, one in use, one that is built in, a container."""
-        self.assertIn("has no module nowhere", self.both("nowhere")["error"][0])
+        self.assertIn("has no module nowhere", self.both("nowhere", options="a=1")["error"][0])
+        self.assertFalse(os.path.exists(self.path("etc/modprobe.d/ccm-nowhere.conf")))
         self.assertIn("in use by other", self.both("used", ensure="absent")["error"][0])
         self.assertIn("built into", self.both("ext4", ensure="absent")["error"][0])
         self.assertFalse(self.both("ext4")["failed"])
