@@ -164,6 +164,13 @@ def _goes_on(text: str, grammar: Grammar) -> bool:
     return bool(indented) and "=" not in text and not grammar.is_comment(text)
 
 
+def spaced(entry: Entry) -> str:
+    """The separator of an entry. What is blank behind it, where there is no value, is not known, so
+    it is as in front of it."""
+    before = entry.separator[: len(entry.separator) - len(entry.separator.lstrip())]
+    return entry.separator if entry.value else entry.separator.rstrip() + before
+
+
 class SettingsEdit(object):
     """Values of keys: one for the first line of a key, a list for all of them, none for none.
 
@@ -238,7 +245,7 @@ class SettingsEdit(object):
         for entry, value in zip(entries, wanted):
             if entry.value != value:
                 self._require_one_line(entry)
-                text = entry.prefix + entry.key + (entry.separator or self._grammar.separator)
+                text = entry.prefix + entry.key + (spaced(entry) or self._grammar.separator)
                 document.replace(entry.at, entry.at + 1, [(text + value).rstrip() + entry.suffix])
         for entry in reversed(entries[len(wanted) :]):
             self._require_one_line(entry)
@@ -277,7 +284,7 @@ class SettingsEdit(object):
         """The separator that entries have, as it is copied for a new one."""
         if self._grammar.by_blank:
             return " "
-        separators = [entry.separator for entry in entries if entry.separator.strip()]
+        separators = [spaced(entry) for entry in entries if entry.separator.strip()]
         return separators[0].replace("\t", " ") if separators and len(separators[0]) < 4 else None
 
     def _place(self, document: Document, section: Section, key: str) -> int:

@@ -40,6 +40,9 @@ class SettingsTest(unittest.TestCase):
             ({"a": {}}, "", "[a]\n"),
             ({"a": {"x": ""}}, "[a]\nx = 1\n", "[a]\nx =\n"),
             ({"a": {"flag": "on"}}, "[a]\nflag\n", "[a]\nflag = on\n"),
+            ({"a": {"x": "", "y": "1"}}, "", "[a]\nx =\ny = 1\n"),
+            ({"a": {"x": "1"}}, "[a]\nx =\n", "[a]\nx = 1\n"),
+            ({"a": {"x": "1"}}, "[a]\nx=\n", "[a]\nx=1\n"),
         )
 
     def test_first_match(self) -> None:
