@@ -56,15 +56,17 @@ def text_expression(text: str) -> str:
 def printed(node: nodes.Expr, scope: Scope) -> str:
     """An expression within a text, written as Ansible writes its value there. NotConvertible."""
     result = unparse(translate(node, scope))
-    kinds = sample_of(node, scope).all_kinds()
+    sample = sample_of(node, scope)
+    kinds = sample.all_kinds()
     plain = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem))
     if plain and len(kinds) == 1 and kinds & {"list", "map"}:
         raise NotConvertible(
             "a list or map in a text: ccm writes JSON there, Ansible the form of Python"
         )
-    if kinds == {"bool"}:
+    if kinds == {"bool"} and not (plain and not any(sample.values) and not sample.kinds):
         return f"'True' if {grouped(result, node)} else 'False'"
     if "bool" in kinds:
+        # Also what is false only for now, and a text where it is used.
         inner = grouped(result, node)
         return f"{inner} | string | capitalize if {inner} is boolean else {inner}"
     return result

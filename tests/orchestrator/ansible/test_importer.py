@@ -78,7 +78,7 @@ def test_a_project_is_a_site(tmp_path: Path) -> None:
         "# {{ Data.ansible_managed }}\n"
         "listen {{ Data.web_port }}; # {{ Data.domain }}\n"
         "{% if Data.web_tls %}\n"
-        "# {{ 'True' if Data.web_tls else 'False' }}\n"
+        "# {{ Data.web_tls | string | capitalize if Data.web_tls is boolean else Data.web_tls }}\n"
         "{% endif %}\n"
     )
 
