@@ -13,6 +13,7 @@ from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template, only_expression, path_of
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.jinja.result_members import one_result
 from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.modules.arguments import Arguments
@@ -197,12 +198,18 @@ def _page(task: Task, given: Arguments) -> dict[str, Any]:
         words += ["--header", _word(f"{key}: {text_rewriter.text(str(one), given.scope)}")]
     user, password = given.text("url_username", "user"), given.text("url_password", "password")
     if user is not None or password is not None:
-        words += ["--user", _word(f"{user or ''}:{password or ''}")]
+        login = ["--user", _word(f"{user or ''}:{password or ''}")]
+        words += login if user is None or "default('')" not in user else [_if_set(user, login)]
     words.append(_word(given.required("url")))
     found: dict[str, Any] = {"command": " ".join(words)}
     if password is not None or headers or task.keywords.get("no_log"):
         found["sensitive"] = True
     return found
+
+
+def _if_set(user: str, login: list[str]) -> str:
+    """Words of a command, or none where the user is empty, as the original then sends none."""
+    return f"{{{{ {text_expression(' '.join(login))} if {text_expression(user)} else '' }}}}"
 
 
 def _word(text: str) -> str:

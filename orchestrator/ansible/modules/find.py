@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.parsing import is_template, only_expression
+from orchestrator.ansible.jinja.unparse import unparse
 from orchestrator.ansible.modules.arguments import Arguments, shell_word
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.modules.program_modules import shell, words
@@ -12,6 +16,7 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Task
 
 _KINDS = {"file": "-type f", "directory": "-type d", "link": "-type l", "any": ""}
+_COMMA = nodes.Const(",")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
@@ -31,9 +36,13 @@ def found_files(given: Arguments) -> str:
         depth = "1"
     sign = "-regex" if given.flag("use_regex", default=False) else "-name"
     start = ".*/" if sign == "-regex" else ""
+    regex = given.raw("use_regex") is not None
+    for one in ("patterns", "pattern", "excludes", "exclude"):
+        _join_in_command(given, one, "! -name" if one.startswith("ex") else "-o -name", regex)
     patterns = [one for one in given.listed("patterns", "pattern") if one != "*"]
     names = [f"{sign} {shell_word(start + one.lstrip('^'))}" for one in patterns]
-    either = f"\\( {' -o '.join(names)} \\)" if len(names) > 1 else "".join(names)
+    many = len(names) > 1 or "-o -name" in "".join(names)
+    either = f"\\( {' -o '.join(names)} \\)" if many else "".join(names)
     excluded = [f"! {sign} {shell_word(one)}" for one in given.listed("excludes", "exclude")]
     hidden = "" if given.flag("hidden", default=False) else '! -name ".*"'
     line = words(
@@ -42,6 +51,24 @@ def found_files(given: Arguments) -> str:
         _age(given), _size(given),
     )  # fmt: skip
     return shell(f"{line} 2>/dev/null || true")
+
+
+def _join_in_command(given: Arguments, name: str, between: str, regex: bool) -> None:
+    """Write patterns that a variable joins with commas as words of the command. NotConvertible."""
+    value = given.raw(name)
+    node = only_expression(value) if is_template(value) else None
+    if (
+        isinstance(node, nodes.Filter)
+        and node.name == "join"
+        and not regex
+        and node.args == [_COMMA]
+    ):
+        words: list[nodes.Expr] = [nodes.Const(f'" {between} "')]
+        joined = nodes.Filter(node.node, "join", words, [], None, None)
+        given.replace(name, "{{ " + unparse(joined) + " }}")
+        return
+    if node is not None and given.sample(name).all_kinds() != {"text"}:
+        raise NotConvertible(f"{name} of find from a list")
 
 
 def _age(given: Arguments) -> str:

@@ -387,3 +387,67 @@ def test_sources_with_a_computed_state(tmp_path: Path) -> None:
     assert 'signed_by: ["/etc/apt/keyrings/{{ Data.file }}.asc"]' in text
     assert 'url: "{{ Data.key }}"' in text
     check_valid(tmp_path / "site")
+
+
+def test_a_mode_of_bits_of_a_directory(tmp_path: Path) -> None:
+    """A directory has the mode that the bits make of 0755, the same on each push."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - file: {path: /srv/a, state: directory, owner: a, group: a, mode: "u+rwX,g+rwX,o=rX"}
+        - file: {path: /srv/b, state: directory, owner: a, group: a, mode: "o-rx"}
+        """,
+    )
+    assert 'mode: "0775"' in text
+    assert 'mode: "0750"' in text
+    assert "chmod" not in text
+
+
+def test_a_text_that_is_false_by_default(tmp_path: Path) -> None:
+    """A variable that is false only by default is printed as it is, where it is a text."""
+    convert_tasks(
+        tmp_path,
+        "- template: {src: a.j2, dest: /a, owner: a, group: a, mode: '0644'}\n",
+        templates__a_DOT_j2="host {{ relay }} {{ tls }}\n",
+        defaults__main="relay: false\ntls: true\n",
+    )
+    assert next((tmp_path / "site").rglob("a.j2")).read_text() == (
+        "host {{ Data.relay | string | capitalize if Data.relay is boolean else Data.relay }} "
+        "{{ 'True' if Data.tls else 'False' }}\n"
+    )
+
+
+def test_patterns_of_find_that_a_variable_joins(tmp_path: Path) -> None:
+    """Each pattern is a word of the command, and a list that is not joined is kept."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - find: {paths: /home, file_type: directory, excludes: "{{ ignored | join(',') }}"}
+          register: homes
+        - file: {path: "{{ item.path }}", state: directory, mode: "0700"}
+          loop: "{{ homes.files }}"
+        - find: {paths: /srv, patterns: "{{ ignored }}"}
+          register: others
+        """,
+        defaults__main="ignored: [a, b]\n",
+    )
+    assert """! -name "{{ Data.ignored | join('" ! -name "') }}\"""" in text.replace("''", "'")
+    assert result.records[2].reasons == ["patterns of find from a list"]
+
+
+def test_a_login_that_may_be_empty(tmp_path: Path) -> None:
+    """No login is sent where the environment has none."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - uri:
+            url: https://e.example/latest
+            return_content: true
+            user: "{{ lookup('env', 'GH_USER') | default(omit) }}"
+            password: "{{ lookup('env', 'GH_TOKEN') | default(omit) }}"
+          register: latest
+        - copy: {content: "{{ latest.content }}", dest: /a, owner: a, group: a, mode: '0644'}
+        """,
+    )
+    assert "if Environ.GH_USER | default(" in text
+    assert text.count("--user") == 1
