@@ -16,6 +16,7 @@ import shutil
 import stat
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.store.event_lines import ImpliedTexts
 from orchestrator.history.line_checks import SKEW, LineChecks, checked_run_file, is_same_run
-from orchestrator.history.run_names import LINES, OWNER, RUN_FILE, start_time_of
+from orchestrator.history.run_names import LINES, OWNER, RUN_FILE, owner_of, start_time_of
 from orchestrator.studio.sharing.refusal import RefusalError
 from orchestrator.studio.sharing.token_usage import TokenUsage
 from orchestrator.studio.sharing.tokens import Token
@@ -210,8 +211,7 @@ class RunInbox:
         active = sum(one.token == token.name for one in self._active.values())
         if active >= MAX_CONCURRENT:
             raise RefusalError(429, "too many runs of this token are in progress")
-        received = self._received()
-        if len(received) >= self._keep and run_id < received[-1]:
+        if self._superfluous({run_id: token.name}) == run_id:
             raise RefusalError(410, "the studio keeps newer runs only")
         self._usage.require(token.name, len(text))
         with _storing():
@@ -223,10 +223,24 @@ class RunInbox:
                 _write(directory, OWNER, json.dumps(owner).encode("ascii") + b"\n")
                 _write(directory, RUN_FILE, text)
         self._usage.add(token.name, len(text))
-        for old in self._received()[self._keep :]:
-            if old not in self._active:
-                shutil.rmtree(self._runs / old, ignore_errors=True)
-                self._usage.forget()
+        while old := self._superfluous({}):
+            shutil.rmtree(self._runs / old, ignore_errors=True)
+            self._usage.forget()
+            if (self._runs / old).exists():
+                break  # nothing can be removed
+
+    def _superfluous(self, new: dict[str, str]) -> str:
+        """The run that goes where these are ``new``, with their tokens: the oldest of the token
+        that has the most, so that a token removes no runs of those that have fewer. "" for none.
+        """
+        received = self._received()
+        if len(received) + len(new) <= self._keep:
+            return ""
+        owners = {name: owner_of(self._runs / name) for name in received} | new
+        numbers = Counter(owners.values())
+        most = max(numbers.values())
+        oldest = sorted(name for name in owners if numbers[owners[name]] == most)
+        return next((name for name in oldest if name not in self._active), "")
 
     def _continue(self, token: Token, run_id: str, about: dict[str, Any], text: bytes) -> None:
         begun = self._about_of_owner(token, run_id)

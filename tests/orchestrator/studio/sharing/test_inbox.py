@@ -125,6 +125,18 @@ def test_the_studio_prunes(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> N
     assert len(stored(studio)) == 3
 
 
+def test_a_token_removes_no_runs_of_others(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who posts many runs loses the own oldest ones; a new token still finds room."""
+    alice, bob, carol = map(studio.token, ("alice", "bob", "carol"))
+    post(studio, kept("web1", run_id="20260921T133640Z-aaaaaa"), alice, monkeypatch)
+    for second in range(1, 6):
+        post(studio, kept("web1", run_id=f"20260921T13364{second}Z-bbbbbb"), bob, monkeypatch)
+    of_alice = "20260921T133640Z-aaaaaa"
+    assert stored(studio) == [of_alice, *(f"20260921T13364{n}Z-bbbbbb" for n in (4, 5))]
+    post(studio, kept("web1", run_id="20260921T133639Z-cccccc"), carol, monkeypatch)
+    assert stored(studio) == ["20260921T133639Z-cccccc", of_alice, "20260921T133645Z-bbbbbb"]
+
+
 @pytest.mark.parametrize("token", ["", "x", "ccm_000000000000_" + "A" * 43])
 def test_without_a_valid_token(studio: Studio, token: str) -> None:
     """Nothing is read, nothing is stored, and no large body is accepted."""
