@@ -10,18 +10,18 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import Block, Task, flat, read_tasks
 from orchestrator.ansible.source.yaml_reader import read
 
-MOST_INCLUDED = 10_000
+MAX_INCLUDED = 10_000
 """Tasks of included files in a project: files that include others twice would have no end."""
 
 
 def included_tasks(builder: Conversion, path: Path) -> list[Task | Block]:
-    """The tasks of a file that is included. NotConvertible beyond ``MOST_INCLUDED``."""
-    if builder.project.included <= MOST_INCLUDED:
+    """The tasks of a file that is included. NotConvertible beyond ``MAX_INCLUDED``."""
+    if builder.project.included <= MAX_INCLUDED:
         tasks = read_tasks(read(path), str(path))
         builder.project.included += 1 + len(flat(tasks))
-        if builder.project.included <= MOST_INCLUDED:
+        if builder.project.included <= MAX_INCLUDED:
             return tasks
-    raise NotConvertible(f"the project includes more than {MOST_INCLUDED:,} tasks")
+    raise NotConvertible(f"the project includes more than {MAX_INCLUDED:,} tasks")
 
 
 def include_file(builder: Conversion, name: str, outer: dict[str, Any]) -> None:

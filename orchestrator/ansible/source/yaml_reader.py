@@ -15,7 +15,7 @@ from orchestrator.ansible.source.boundary import is_readable
 MAX_BYTES = 4 * 1024 * 1024
 MAX_VALUES = 500_000
 """Values of a file, each alias counted as what it stands for."""
-MOST_DIGITS = 1_000
+MAX_DIGITS = 1_000
 _INT = "tag:yaml.org,2002:int"
 
 
@@ -106,7 +106,7 @@ def _marked_unsafe(value: Any) -> Any:
 
 def _number(loader: _Loader, node: yaml.ScalarNode) -> int | float:
     """A number, which YAML 1.1 may write with base 60: a long one would take for ever."""
-    if len(node.value) <= MOST_DIGITS:
+    if len(node.value) <= MAX_DIGITS:
         try:
             return loader.construct_yaml_int(node) if node.tag == _INT else _float(loader, node)
         except OverflowError:

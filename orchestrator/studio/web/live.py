@@ -14,9 +14,7 @@ from starlette.responses import StreamingResponse
 
 PAUSE = 1.0  # seconds between two looks at the version
 KEEP_ALIVE = 15.0  # seconds without an event
-MAX_SECONDS = (
-    600.0  # seconds of a stream; a browser connects again, and its session is checked again
-)
+MAX_SECONDS = 600.0  # of a stream; a browser then connects again, and its session is checked
 MAX_COUNT = 60  # streams
 
 Look = Callable[[], tuple[int, bool]]
