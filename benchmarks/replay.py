@@ -111,7 +111,7 @@ class _Listening:
         self._link = link
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.login_keys = link.login_keys
-        self.heard = [bytearray(), bytearray()]
+        self.received = [bytearray(), bytearray()]
         self.sent = b""
 
     def send(self, data: bytes) -> None:
@@ -120,7 +120,7 @@ class _Listening:
 
     def receive(self, timeout: float) -> bytes:
         data = self._link.receive(timeout)
-        self.heard[bool(self.sent)] += data
+        self.received[bool(self.sent)] += data
         return data
 
     def stderr_tail(self) -> str:
@@ -186,5 +186,5 @@ def record(site: Path, options: RunOptions = PUSH) -> Recording:
     last = recorder.links[-1]
     if not options.noop and result.tally.stable != result.planned:
         raise RuntimeError("the machine did not stay as desired")
-    greeting, answer = map(bytes, last.heard)
+    greeting, answer = map(bytes, last.received)
     return Recording(last.nonce, last.runtime, greeting, answer, last.sent)

@@ -190,13 +190,13 @@ class _AnsibleReader:
             elif name == "ansible_become":
                 taken.append(name)
             else:
-                self._doubt(name, mapping)
+                self._uncertainty(name, mapping)
         if taken:
             values = {name: value for name, value in values.items() if name not in taken}
         layer.add_vars(values, mapping)
         self._become(mapping, layer, what)
 
-    def _doubt(self, name: str, mapping: Mapping) -> None:
+    def _uncertainty(self, name: str, mapping: Mapping) -> None:
         """Warn, once for each, of what decides in Ansible how a host is reached."""
         if name in _BECOME or not re.match(_CONNECTION, name) or name in self._doubted:
             return

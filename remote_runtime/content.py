@@ -13,7 +13,7 @@ class Content(object):
 
     sha256 = ""
     size = 0
-    doubt: Any = None
+    uncertainty: Any = None
     """In a preview the ``Uncertainty`` over what the bytes were taken from, if there is one."""
 
     @property

@@ -48,7 +48,7 @@ class Ahead(object):
 class UncertainRead(NamedTuple):
     """The doubts over one thing that was read, and why a failure because of it may not come."""
 
-    doubts: Sequence[Uncertainty]
+    uncertainties: Sequence[Uncertainty]
     why: str
 
 
@@ -56,7 +56,7 @@ class _Turn(NamedTuple):
     position: int
     noop: bool
     mask: "Mask"
-    doubts: List[UncertainRead]
+    uncertainties: List[UncertainRead]
     own: bool = False
     rendered: bool = False
 
@@ -302,16 +302,16 @@ class Context(object):
         self._note([Uncertainty(ASSUMED, reason)], reason)
 
     @property
-    def doubt(self) -> Uncertainty:
+    def uncertainty(self) -> Uncertainty:
         """The greatest uncertainty of this resource."""
-        return self.doubt_over(0)
+        return self.uncertainty_since(0)
 
-    def doubt_over(self, since: int) -> Uncertainty:
+    def uncertainty_since(self, since: int) -> Uncertainty:
         """The same, of what was read when there had been so many doubts."""
         worst = Uncertainty()
-        for found in self._turn.doubts[since:]:
-            for doubt in found.doubts:
-                worst = worst.worse(doubt)
+        for found in self._turn.uncertainties[since:]:
+            for uncertainty in found.uncertainties:
+                worst = worst.worse(uncertainty)
         return worst
 
     @property
@@ -319,20 +319,20 @@ class Context(object):
         """The reason why a failure may not happen: the last uncertain value that was read; "" for
         none.
         """
-        return self._turn.doubts[-1].why if self._turn.doubts else ""
+        return self._turn.uncertainties[-1].why if self._turn.uncertainties else ""
 
     @property
-    def doubts(self) -> int:
+    def uncertainties(self) -> int:
         """The number of uncertain values that the resource read."""
-        return len(self._turn.doubts)
+        return len(self._turn.uncertainties)
 
-    def expect(self, effects: Sequence[Effect], doubt: Uncertainty, by: str) -> None:
+    def expect(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
         """In a preview: what an action of the resource ``by`` would leave counts from now on."""
         if not effects:
             return
         if self._world is None:
             self._world = self._new_world()
-        for clash in self._world.lay(tuple(effects), doubt, by):
+        for clash in self._world.lay(tuple(effects), uncertainty, by):
             self.notice(
                 "warning",
                 "%s and %s undo each other on every run: %s" % (clash.other, by, clash.path),
@@ -349,8 +349,8 @@ class Context(object):
             note=self._note,
         )
 
-    def _note(self, doubts: Sequence[Uncertainty], why: str) -> None:
-        self._turn.doubts.append(UncertainRead(doubts, why))
+    def _note(self, uncertainties: Sequence[Uncertainty], why: str) -> None:
+        self._turn.uncertainties.append(UncertainRead(uncertainties, why))
 
     def apart(self) -> "Exchange":
         """A block whose previews see what was planned before, and leave nothing planned."""
@@ -358,7 +358,7 @@ class Context(object):
 
     def trial(self, effects: Sequence[Effect]) -> "Exchange":
         """A block in which these values count, too, whatever happens in it."""
-        world, turn = self.world_with(effects), self._turn._replace(doubts=[])
+        world, turn = self.world_with(effects), self._turn._replace(uncertainties=[])
         return Exchange(self, _world=world, _turn=turn)
 
     def within(self, world: "HostOverlay") -> "Exchange":
@@ -367,7 +367,7 @@ class Context(object):
 
     def ignoring(self) -> "Exchange":
         """A block in which the doubt over what is read is not noted."""
-        return Exchange(self, _world=self._world, _turn=self._turn._replace(doubts=[]))
+        return Exchange(self, _world=self._world, _turn=self._turn._replace(uncertainties=[]))
 
     def shared(self) -> "PackageSharing":
         """What other hosts have learnt, for previews."""

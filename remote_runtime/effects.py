@@ -129,7 +129,7 @@ class UnknownEffect(NamedTuple):
     action, such as a command: a name in it probably identifies its subject.
     """
 
-    doubt: Uncertainty
+    uncertainty: Uncertainty
     covers: Callable[[str, str, bool], bool]
     text: str = ""
 

@@ -22,12 +22,12 @@ class TransientError(ResourceError):
 class RetryPolicy(NamedTuple):
     """How often something is tried at most, and the seconds between two tries."""
 
-    most: int = 1
+    maximum: int = 1
     pause: float = 0.0
 
     def label(self, what: str, number: int) -> str:
         """What is being done, with the number of the try where there may be several."""
-        return what if self.most == 1 else "%s (try %d of %d)" % (what, number, self.most)
+        return what if self.maximum == 1 else "%s (try %d of %d)" % (what, number, self.maximum)
 
 
 ONCE = RetryPolicy()
@@ -35,12 +35,12 @@ ONCE = RetryPolicy()
 
 def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
     """The tries that a resource asks for with ``tries`` and ``try_sleep``."""
-    most = properties.get("tries")
-    if not isinstance(most, int) or most <= 1:
+    maximum = properties.get("tries")
+    if not isinstance(maximum, int) or maximum <= 1:
         return ONCE
     from remote_runtime.text import duration
 
-    return RetryPolicy(most, duration.parse(str(properties.get("try_sleep") or _PAUSE)))
+    return RetryPolicy(maximum, duration.parse(str(properties.get("try_sleep") or _PAUSE)))
 
 
 def attempts_note(number: int) -> str:
@@ -64,7 +64,7 @@ def retry(
         try:
             return step(number)
         except ResourceError as error:
-            if number >= tries.most or not may_help(error):
+            if number >= tries.maximum or not may_help(error):
                 error.message += attempts_note(number)
                 raise
             wait(context, tries, number)
@@ -73,7 +73,7 @@ def retry(
 
 def wait(context: "Context", tries: RetryPolicy, number: int) -> None:
     """Pause behind the try of this number; ``Cancelled`` as soon as the run is to end."""
-    context.progress("waiting %g s after try %d of %d" % (tries.pause, number, tries.most))
+    context.progress("waiting %g s after try %d of %d" % (tries.pause, number, tries.maximum))
     context.sleep(tries.pause)
 
 

@@ -126,7 +126,7 @@ _OF_VALUES: dict[str, Callable[[Any], Fits]] = {
     "minItems": lambda size: _at_least(list, size),
     "minProperties": lambda size: _at_least(dict, size),
     "minimum": lambda least: lambda value: not is_number(value) or value >= least,
-    "maximum": lambda most: lambda value: not is_number(value) or value <= most,
+    "maximum": lambda maximum: lambda value: not is_number(value) or value <= maximum,
 }
 Reader = Callable[..., Fits]
 

@@ -53,7 +53,7 @@ def check_child(
     problems = list(dict.fromkeys(problem for wrong, _ in found for problem in wrong))
     if not certain:
         problems = [one for one in problems if all(one in wrong for wrong, _ in found)]
-    warnings = dict.fromkeys(one for _, doubtful in found for one in doubtful)
+    warnings = dict.fromkeys(one for _, uncertain in found for one in uncertain)
     names = dict.fromkeys(os.path.relpath(parent.path) for parent in certain or parents)
     return ChildCheck(tuple(names), tuple(problems), tuple(warnings))
 

@@ -147,13 +147,13 @@ def _found(
     _tell("note", notes)
     if noted is not None:
         noted.update(notes)
-    doubtful = planner.data_warnings(_every_host(chosen))
-    if any(problem.kind == UNKNOWN_READ for problem in doubtful):
+    uncertain = planner.data_warnings(_every_host(chosen))
+    if any(problem.kind == UNKNOWN_READ for problem in uncertain):
         part = check_child(manifest, data, chosen)
         if part is not None:
-            doubtful = [one for one in doubtful if one.kind != UNKNOWN_READ]
-            doubtful += [one for one in part.warnings if one.kind == UNKNOWN_READ]
-    _tell("warning", [*doubtful, *planner.unread()])
+            uncertain = [one for one in uncertain if one.kind != UNKNOWN_READ]
+            uncertain += [one for one in part.warnings if one.kind == UNKNOWN_READ]
+    _tell("warning", [*uncertain, *planner.unread()])
     found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
         found += f" in {survey.manifests} manifests"

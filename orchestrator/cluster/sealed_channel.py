@@ -28,7 +28,7 @@ class SealedChannel(Channel):
         super().__init__(end)
         self.hosts: dict[str, RemoteHost | StageHost] = {}
         self.box: Box | None = None
-        self.heard = time.monotonic()
+        self.received = time.monotonic()
         """When the relay was heard of last."""
         self._told = told
         self._sealing = threading.Lock()
@@ -69,7 +69,7 @@ class SealedChannel(Channel):
     def _listen(self) -> None:
         try:
             while (data := self.receive_data()) is not None:
-                self.heard = time.monotonic()
+                self.received = time.monotonic()
                 kind, rest = data[:1], data[1:]
                 if kind == frames.BUNDLE:
                     self._bundles.put(rest)

@@ -27,8 +27,9 @@ def _is_secret(name: str, patterns: Sequence[str]) -> bool:
 class Environ(dict[str, str]):
     """The variables that templates may read.
 
-    ``heard`` receives the values of variables with a secret name when they are read. A plan tells
-    its host which texts to mask, so secrets that no template of the host reads must not be in it.
+    ``received`` receives the values of variables with a secret name when they are read. A plan
+    tells its host which texts to mask, so secrets that no template of the host reads must not be
+    in it.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -36,17 +37,17 @@ class Environ(dict[str, str]):
         listed = [name.strip() for name in variables.get(LIST_SIZE, "").split(",")]
         patterns = [pattern.upper() for pattern in filter(None, listed)]
         self._secret = frozenset(name for name in self if _is_secret(name.upper(), patterns))
-        self.heard: dict[str, None] = {}
+        self.received: dict[str, None] = {}
 
     def public(self) -> dict[str, str]:
         """The variables whose names do not mark them as secret."""
         return {name: text for name, text in dict.items(self) if name not in self._secret}
 
-    def told_to(self, heard: dict[str, None]) -> Environ:
+    def reporting_to(self, received: dict[str, None]) -> Environ:
         """A copy that reports secrets to another receiver."""
         copy = Environ({})
         copy.update(dict.items(self))
-        copy._secret, copy.heard = self._secret, heard
+        copy._secret, copy.received = self._secret, received
         return copy
 
     def hear(self, text: str) -> None:
@@ -79,4 +80,4 @@ class Environ(dict[str, str]):
         if name in self._secret:
             value = super().__getitem__(name)
             if len(value) >= SHORTEST:
-                self.heard[value] = None
+                self.received[value] = None

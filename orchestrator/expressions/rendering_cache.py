@@ -60,11 +60,11 @@ class RenderingCache:
     """Renders templates and reuses results that are equal on several hosts. Thread-safe: at worst,
     something is rendered twice.
 
-    It drops all results when they take more than ``most`` bytes.
+    It drops all results when they take more than ``maximum`` bytes.
     """
 
-    def __init__(self, most: int = MAX_BYTES) -> None:
-        self._most = most
+    def __init__(self, maximum: int = MAX_BYTES) -> None:
+        self._maximum = maximum
         self._levels: dict[Hashable, int] = {}
         self._values: dict[Hashable, Any] = {}
         self._bytes = 0
@@ -97,9 +97,9 @@ class RenderingCache:
 
     def _keep(self, key: Hashable, value: Any) -> None:
         size = _EACH + (len(value) if isinstance(value, str) else 0)
-        if size > self._most:
+        if size > self._maximum:
             return
-        if self._bytes + size > self._most:
+        if self._bytes + size > self._maximum:
             self._values, self._bytes = {}, 0
         self._values[key] = value
         self._bytes += size

@@ -17,7 +17,7 @@ def raise_limit(forks: int) -> None:
         raise UsageError(f"--forks must be at least 1, not {forks}")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = forks * PER_HOST + RESERVED
-    wanted = (forks + _most_beside(forks)) * PER_HOST + RESERVED
+    wanted = (forks + _max_beside(forks)) * PER_HOST + RESERVED
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
@@ -41,9 +41,9 @@ def raise_limit(forks: int) -> None:
                 kind="usage.forks",
                 hint=f"use --forks {max(1, (soft - RESERVED) // PER_HOST)} or less",
             ) from error
-    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    maximum = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     with contextlib.suppress(OSError, ValueError):  # there is then less room for unresponsive hosts
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, hard))
 
 
 def spare_descriptors(forks: int) -> int:
@@ -52,10 +52,10 @@ def spare_descriptors(forks: int) -> int:
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        return _most_beside(forks)
-    return min(_most_beside(forks), max(0, (soft - RESERVED) // PER_HOST - forks))
+        return _max_beside(forks)
+    return min(_max_beside(forks), max(0, (soft - RESERVED) // PER_HOST - forks))
 
 
-def _most_beside(forks: int) -> int:
+def _max_beside(forks: int) -> int:
     """As many as there are forks; none for a single fork, where hosts run one after the other."""
     return forks if forks > 1 else 0

@@ -22,11 +22,11 @@ class Notices:
         if waits or level == "info":
             level = "info"
             self._lines += 1
-            count, most, words = self._lines, MAX_LINES, "lines of output"
+            count, maximum, words = self._lines, MAX_LINES, "lines of output"
         else:
             self._notices += 1
-            count, most, words = self._notices, MAX_NOTICES, "messages"
-        if count == most:
-            level, text = "warning", f"more than {most} {words}; the rest is omitted"
-        if count <= most:
+            count, maximum, words = self._notices, MAX_NOTICES, "messages"
+        if count == maximum:
+            level, text = "warning", f"more than {maximum} {words}; the rest is omitted"
+        if count <= maximum:
             self.bus.publish(happening.HostNotice(self.host, level, text, waits))

@@ -249,6 +249,6 @@ def _members(
         raise ValueError("a member is missing, or unknown")
 
 
-def _short(value: Any, most: int) -> None:
-    if len(records.text(value)) > most:
+def _short(value: Any, maximum: int) -> None:
+    if len(records.text(value)) > maximum:
         raise ValueError("a text is too long")

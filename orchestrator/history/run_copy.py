@@ -26,10 +26,10 @@ MAX_RUN_FILE = 16 << 20  # bytes
 class RunCopyTarget(Protocol):
     """The copy of a run in a history. CcmError and OSError for what cannot be stored.
 
-    ``most_data`` is the number of bytes that ``append`` takes at once, unless a line is longer.
+    ``max_data`` is the number of bytes that ``append`` takes at once, unless a line is longer.
     """
 
-    most_data: int
+    max_data: int
 
     def sizes(self) -> dict[str, int]:
         """The files of the copy with their sizes in bytes."""
@@ -122,7 +122,7 @@ class RunCopy:
 
     def _advance(self, copy: RunCopyTarget, name: str, size: int) -> bool:
         copied = False
-        for data in self._new(name, size, copy.most_data):
+        for data in self._new(name, size, copy.max_data):
             at = self._sizes.get(name, 0)
             self._sizes[name] = copy.append(name, at, data)
             if self._sizes[name] != at + len(data):
@@ -133,13 +133,13 @@ class RunCopy:
             copied = True
         return copied
 
-    def _new(self, name: str, size: int, most: int) -> Iterator[bytes]:
+    def _new(self, name: str, size: int, maximum: int) -> Iterator[bytes]:
         """The complete lines behind those that are copied, up to this size of the file."""
         if size <= self._sizes.get(name, 0):
             return
         with open(os.open(self._source / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
             file.seek(self._sizes.get(name, 0))
-            while data := file.read(min(most, size - file.tell())):
+            while data := file.read(min(maximum, size - file.tell())):
                 if b"\n" not in data:
                     data += file.readline(MAX_LINE)
                     if len(data) >= MAX_LINE:

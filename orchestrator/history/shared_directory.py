@@ -143,7 +143,7 @@ class SharedDirectory:
 class DirectoryCopy:
     """A run in a shared directory, while it is copied. OSError for what cannot be written."""
 
-    most_data = 1 << 20  # bytes at once
+    max_data = 1 << 20  # bytes at once
 
     def __init__(self, directory: int, mode: int, group: int) -> None:
         self._directory = directory

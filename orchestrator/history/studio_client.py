@@ -68,9 +68,9 @@ class StudioClient:
         """The address."""
         return self._choice.address
 
-    def get(self, path: str, most: int = MAX_ANSWER) -> Answer:
+    def get(self, path: str, maximum: int = MAX_ANSWER) -> Answer:
         """Get a document below the API."""
-        return self._request("GET", path, None, most)
+        return self._request("GET", path, None, maximum)
 
     def post(self, path: str, body: bytes) -> Answer:
         """Post a body below the API. 409 is an answer, too."""
@@ -82,23 +82,23 @@ class StudioClient:
             self._connection.close()
             self._connection = None
 
-    def _request(self, method: str, path: str, body: bytes | None, most: int) -> Answer:
+    def _request(self, method: str, path: str, body: bytes | None, maximum: int) -> Answer:
         with self._lock:
             self._token = self._token or token_of(self._choice)
             is_new = self._connection is None
             try:
-                return self._answer(method, path, body, most)
+                return self._answer(method, path, body, maximum)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 if is_new:
                     raise self._away(error) from error
             try:  # the studio closes a connection that was not used for a while
-                return self._answer(method, path, body, most)
+                return self._answer(method, path, body, maximum)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 raise self._away(error) from error
 
-    def _answer(self, method: str, path: str, body: bytes | None, most: int) -> Answer:
+    def _answer(self, method: str, path: str, body: bytes | None, maximum: int) -> Answer:
         if self._connection is None:
             self._connection = self._connected()
         headers = {"Authorization": f"Bearer {self._token}", "User-Agent": f"ccm/{VERSION}"}
@@ -106,8 +106,8 @@ class StudioClient:
             headers["Content-Type"] = "application/octet-stream"
         self._connection.request(method, f"{self._address.path}{API}{path}", body, headers)
         response = self._connection.getresponse()
-        found = response.read(most + 1)
-        if len(found) > most:
+        found = response.read(maximum + 1)
+        if len(found) > maximum:
             self.close()
             raise HistoryError("the studio answers with too much", hint="read the run there")
         if response.status in (200, 409):

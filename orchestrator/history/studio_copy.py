@@ -13,7 +13,7 @@ BEAT = 60.0  # seconds without news after which a run says that it goes on
 class StudioCopy:
     """A run at a studio, while it is copied. CcmError for what cannot be stored."""
 
-    most_data = 256 << 10  # bytes at once
+    max_data = 256 << 10  # bytes at once
 
     def __init__(self, client: StudioClient, run_id: str, about: bytes) -> None:
         self._client = client

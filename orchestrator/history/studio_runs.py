@@ -98,15 +98,15 @@ class StudioRuns:
                 file.write(data)
                 have += len(data)
 
-    def _content(self, run_id: str, name: str, at: int, most: int) -> bytes:
+    def _content(self, run_id: str, name: str, at: int, maximum: int) -> bytes:
         """Some of a file; all of run.json."""
         found = bytearray()
-        while len(found) < most:
+        while len(found) < maximum:
             answer = self._client.get(f"/runs/{run_id}/{name}?at={at + len(found)}", _CHUNK)
             found += answer.body
             if name != RUN_FILE or not answer.body:
                 break
-        return bytes(found[:most])
+        return bytes(found[:maximum])
 
     def _hold(self, copy: Path) -> None:
         """Show that a run is in progress, as long as this process reads it."""

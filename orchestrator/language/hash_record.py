@@ -23,7 +23,7 @@ def note(text: str, found: str) -> None:
 
 def secret_texts() -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
-    return getattr(_environ.get(), "heard", None)
+    return getattr(_environ.get(), "received", None)
 
 
 @contextmanager

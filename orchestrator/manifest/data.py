@@ -207,7 +207,7 @@ class DataSource:
         data = merge_base(self.merging, bind(self._base, "", self.data))
         taken: set[str] = set()
         is_first = True
-        doubt: FactsUnavailableError | None = None
+        uncertainty: FactsUnavailableError | None = None
         for entry in self.order:
             try:
                 name = _render_entry(entry, scope)
@@ -218,13 +218,13 @@ class DataSource:
                 for possible in self.possible(entry, files):
                     for layer in self.layers(possible, files):
                         data.update((key, _unknown(key, error)) for key, _ in layer.pairs())
-                        doubt = error
+                        uncertainty = error
                 continue
             found: list[str] = []
             layers = self.layers(name, files)
             for layer, key, value in ((one, *pair) for one in layers for pair in one.pairs()):
-                if doubt and self.merging.strategy(key) == "first":
-                    data[key] = _unknown(key, doubt)  # the earlier entry may win
+                if uncertainty and self.merging.strategy(key) == "first":
+                    data[key] = _unknown(key, uncertainty)  # the earlier entry may win
                 elif self.merging.wants(key, is_first, taken):
                     merge_key(self.merging, key, data, bind(layer, key, value))
                     found.append(key)

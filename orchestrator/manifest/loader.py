@@ -221,7 +221,7 @@ def _read_ccm(site: Site, root: Mapping, problems: list[Problem]) -> None:
         reader.read(resources)
         site.resources = reader.resources
         sound = [declared for declared in site.resources if not declared.faulty]
-        site.warnings += [doubt for declared in sound for doubt in warnings(declared)]
+        site.warnings += [uncertainty for declared in sound for uncertainty in warnings(declared)]
         site.warnings += [
             warning
             for declared in sound

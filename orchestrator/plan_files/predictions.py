@@ -52,6 +52,6 @@ def _words(told: EventRecord) -> str:
     )
     status = "unchanged" if told["status"] == "stable" else told["status"]
     refreshed = " (refresh)" if told["refreshed"] else ""
-    doubt = told.get("prediction", "certain")
-    sure = "" if doubt == "certain" else f" ({doubt})"
+    uncertainty = told.get("prediction", "certain")
+    sure = "" if uncertainty == "certain" else f" ({uncertainty})"
     return f"{status}{refreshed}{sure}{f': {changes}' if changes else ''}"

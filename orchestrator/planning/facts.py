@@ -150,7 +150,7 @@ def parse_custom(path: str, text: str) -> dict[str, Any]:
 
 
 def _parse_yaml(path: str, text: str) -> Any:
-    if _most_brackets(text) > MAX_BRACKETS:
+    if _max_brackets(text) > MAX_BRACKETS:
         raise ValueError("nested too deeply")
     try:
         refuse_tag_directives(Source(path, text))
@@ -164,10 +164,10 @@ def _parse_yaml(path: str, text: str) -> Any:
         raise ValueError(error.problems[0].message) from error
 
 
-def _most_brackets(text: str) -> int:
+def _max_brackets(text: str) -> int:
     """The maximum depth of brackets; the time of libyaml is quadratic in it."""
-    depth = most = 0
+    depth = maximum = 0
     for sign in re.findall(r"[\[\]{}]", text):
         depth = depth + 1 if sign in "[{" else max(0, depth - 1)
-        most = max(most, depth)
-    return most
+        maximum = max(maximum, depth)
+    return maximum

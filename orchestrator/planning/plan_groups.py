@@ -83,11 +83,11 @@ class SharedResources:
     """The compiled resources of a manifest, by all values on which they depend; the ``outlook`` of
     each. Thread-safe.
 
-    It drops its content when that takes more than ``most`` bytes.
+    It drops its content when that takes more than ``maximum`` bytes.
     """
 
-    def __init__(self, most: int = MAX_BYTES) -> None:
-        self._kept: BoundedCache[CompiledResource | ResourceTemplate] = BoundedCache(most)
+    def __init__(self, maximum: int = MAX_BYTES) -> None:
+        self._kept: BoundedCache[CompiledResource | ResourceTemplate] = BoundedCache(maximum)
         self._latest: dict[
             tuple[DeclaredResource, int], tuple[tuple[Any, ...], CompiledResource]
         ] = {}

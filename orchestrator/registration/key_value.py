@@ -52,13 +52,13 @@ def open_buckets(server: str, registration: str | None = None) -> Buckets:
     return NatsBuckets(place)
 
 
-def value_of(buckets: Buckets, key: Key, most: int = MAX_VALUE) -> str | None:
+def value_of(buckets: Buckets, key: Key, maximum: int = MAX_VALUE) -> str | None:
     """The text of a key, None where there is none; RegistrationError."""
     data = buckets.get(key)
     if data is None:
         return None
-    if len(data) > most:
-        message = f"{key} is larger than {most >> 20} MiB"
+    if len(data) > maximum:
+        message = f"{key} is larger than {maximum >> 20} MiB"
         raise RegistrationError(message, hint="divide it")
     try:
         return data.decode("utf-8")

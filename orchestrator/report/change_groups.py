@@ -78,7 +78,7 @@ class ChangeList:
     ) -> None:
         self._all = rows_of(collected, hosts)
         rows = by_manifest(self._all)
-        self._rows = [row for row in rows if not (told and _is_told(next(iter(row))))]
+        self._rows = [row for row in rows if not (told and _is_reported(next(iter(row))))]
         self._hosts = hosts
         self._style = style
         self._choice = choice
@@ -89,12 +89,12 @@ class ChangeList:
         if not self._rows:
             return
         pieces = self._pieces(self._choice)
-        most = len(self._rows) if self._choice.everything else MAX_ROWS
+        maximum = len(self._rows) if self._choice.everything else MAX_ROWS
         if room is not None and self._length(pieces) > room and self._choice.diffs:
             pieces = self._pieces(self._choice._replace(diffs=False))
         kept = set(range(len(pieces)))
-        if len(pieces) > most or (room is not None and self._length(pieces) > room):
-            kept = self._rarest(pieces, most, room)
+        if len(pieces) > maximum or (room is not None and self._length(pieces) > room):
+            kept = self._rarest(pieces, maximum, room)
         manifest = ""
         for at, lines in enumerate(pieces):
             if at not in kept:
@@ -117,7 +117,7 @@ class ChangeList:
         headings = sum(one != other for one, other in zip(manifests, ["", *manifests]))
         return sum(map(len, pieces)) + headings
 
-    def _rarest(self, pieces: Sequence[list[str]], most: int, room: int | None) -> set[int]:
+    def _rarest(self, pieces: Sequence[list[str]], maximum: int, room: int | None) -> set[int]:
         """Which are shown: what was skipped or is peculiar to few hosts before what most have in
         common, so that the cut hides nothing of a single host."""
         rank = {
@@ -130,7 +130,7 @@ class ChangeList:
         for at in sorted(rank, key=rank.__getitem__):
             manifest = next(iter(self._rows[at])).manifest
             needed = len(pieces[at]) + (2 if manifest and manifest not in manifests else 0)
-            if len(kept) >= most or (left is not None and needed > left):
+            if len(kept) >= maximum or (left is not None and needed > left):
                 break
             left = None if left is None else left - needed
             kept.add(at)
@@ -153,6 +153,6 @@ class ChangeList:
         return self._style("faint", f"    … {number}, {where}: -v shows all")
 
 
-def _is_told(entry: Entry) -> bool:
+def _is_reported(entry: Entry) -> bool:
     """Whether a paragraph above contains everything about it."""
     return entry.status == "failed" and not (entry.planned or entry.drift)

@@ -50,11 +50,11 @@ class OutputGroup(NamedTuple):
 class CommandOutput(Subscriber):
     """Subscriber that stores the answer of each host, equal answers once.
 
-    Once the texts have ``most`` bytes, no more are stored.
+    Once the texts have ``maximum`` bytes, no more are stored.
     """
 
-    def __init__(self, most: int = MAX_BYTES) -> None:
-        self._most = most
+    def __init__(self, maximum: int = MAX_BYTES) -> None:
+        self._maximum = maximum
         self._order: tuple[str, ...] = ()
         self._began = self._took = 0.0
         self._results: dict[str, HostResult] = {}
@@ -85,7 +85,7 @@ class CommandOutput(Subscriber):
         """The stored answer: the same object for equal ones, within the limit."""
         if answer not in self._known:
             self._held += len(answer.output)
-            if self._held > self._most:
+            if self._held > self._maximum:
                 return answer._replace(output=LEFT_OUT)
         return self._known.setdefault(answer, answer)
 

@@ -53,26 +53,26 @@ _NOUNS = {
 
 
 class Group(NamedTuple):
-    """The same danger on several hosts; ``doubt`` says how sure it is not, "" for a certain one.
+    """The same danger on several hosts; ``uncertainty`` is "" for a certain one.
 
     Where the texts of these hosts differ in their names, ``danger`` has ``{host}`` there.
     """
 
     danger: Danger
-    doubt: str
+    uncertainty: str
     hosts: list[str]
 
     @property
     def words(self) -> str:
         """What it is, without its hosts: as people may read it, in one line."""
         one = self.danger
-        parts = (one.what, f"by {one.by}" if one.by else "", one.how, self.doubt)
+        parts = (one.what, f"by {one.by}" if one.by else "", one.how, self.uncertainty)
         return ", ".join(visible(one_line(part, MAX_WHAT)) for part in parts if part)
 
     def record(self) -> dict[str, Any]:
         """The form that stands in a document."""
         predictions = {word: prediction for prediction, word in DOUBTS.items()}
-        prediction = predictions.get(self.doubt, "certain")
+        prediction = predictions.get(self.uncertainty, "certain")
         return {**self.danger._asdict(), "prediction": prediction, "hosts": self.hosts}
 
 
@@ -84,7 +84,7 @@ class Dangers(Subscriber):
         self._found: dict[tuple[str, ...], Group] = {}
         self._ungrouped = 0
         self._hosts = 0
-        self._doubtful: set[str] = set()
+        self._uncertain: set[str] = set()
 
     def handle(self, event: happening.Event) -> None:
         """Take what a preview says of a resource."""
@@ -99,18 +99,18 @@ class Dangers(Subscriber):
         before = self.counters.values["unknown"]
         found = self.counters.add(host, event)
         if self.counters.values["unknown"] > before:
-            self._doubtful.add(host)
-        doubt = DOUBTS.get(event.get("prediction", ""), "")
+            self._uncertain.add(host)
+        uncertainty = DOUBTS.get(event.get("prediction", ""), "")
         for one in found:
             alike = Danger(*(without_host_name(host, text) for text in one))
-            key = (*alike, doubt)
+            key = (*alike, uncertainty)
             group = self._found.get(key)
             if group is not None:
                 group.hosts.append(host)
                 if group.danger not in (one, alike):
                     self._found[key] = group._replace(danger=alike)
             elif len(self._found) < MAX_GROUPS:
-                self._found[key] = Group(one, doubt, [host])
+                self._found[key] = Group(one, uncertainty, [host])
             else:
                 self._ungrouped += 1
 
@@ -134,7 +134,7 @@ class Dangers(Subscriber):
         )
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether there is something dangerous, or nobody can tell."""
         return bool(self.total or self.counters.values["unknown"])
 
@@ -144,7 +144,7 @@ class Dangers(Subscriber):
         values = self.counters.values
         parts = []
         if number := values["unknown"]:
-            hosts = len(self._doubtful)
+            hosts = len(self._uncertain)
             where = f" on {hosts:,} host{'s' if hosts > 1 else ''}"
             resources = f"{number:,} resource{'s' if number > 1 else ''}{where}"
             parts.append(f"{resources} cannot be predicted in full")
@@ -165,7 +165,7 @@ class Dangers(Subscriber):
 
         Without ``uncounted``, only what is dangerous: something else tells the rest.
         """
-        if not (self.is_told if uncounted else self.total):
+        if not (self.is_reported if uncounted else self.total):
             return
         yield style("title", f"Dangerous: {self.total or NOTHING_KNOWN}")
         groups = self.groups()

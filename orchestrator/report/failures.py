@@ -170,9 +170,9 @@ class Failures:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def largest(self, most: int) -> list[SharedFailure]:
+    def largest(self, maximum: int) -> list[SharedFailure]:
         """The failures with the most hosts, each resource separately, for repeated calls."""
-        found = heapq.nlargest(most, self._kept.items(), key=lambda one: len(one[1].hosts))
+        found = heapq.nlargest(maximum, self._kept.items(), key=lambda one: len(one[1].hosts))
         return [_failure(key, kept) for key, kept in found]
 
     def all(self) -> list[SharedFailure]:

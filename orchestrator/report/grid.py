@@ -54,11 +54,11 @@ class Grid:
     """A stored run by host and resource. InputError for a damaged directory.
 
     ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
-    the order of the first host that has them. ``most`` limits the bytes of all texts. Without
+    the order of the first host that has them. ``maximum`` limits the bytes of all texts. Without
     ``whole``, resources of which nothing is to be reported have no cell, which is much quicker.
     """
 
-    def __init__(self, kept: ReportSource, most: int, *, whole: bool = True) -> None:
+    def __init__(self, kept: ReportSource, maximum: int, *, whole: bool = True) -> None:
         self.kept = kept
         self._whole = whole
         self.noop: bool = kept.about["noop"]
@@ -71,7 +71,7 @@ class Grid:
         self.turns = UnfinishedResources()
         self.rollout = RolloutProgress()
         self.dangers = Dangers()
-        self._entries = Entries(most)
+        self._entries = Entries(maximum)
         self._known: set[str] = set()
         for event in kept.replay(whole=whole):
             self.turns.handle(event)

@@ -136,7 +136,7 @@ def _key(result: HostResult, entries: list[Entry]) -> tuple[object, ...]:
 def grouping_key(entry: Entry, host: str) -> tuple[str, ...]:
     """The key by which hosts are grouped: everything except the details of the changes."""
     named: tuple[str, ...] = (
-        entry.resource, entry.manifest, entry.status, entry.message, entry.doubt,
+        entry.resource, entry.manifest, entry.status, entry.message, entry.uncertainty,
     )  # fmt: skip
     texts = itertools.chain(entry.errors, [""], entry.unmet, [""], *entry.health, [entry.planned])
     if short_name(host) in "\n".join(named):

@@ -65,7 +65,7 @@ _TOLD_OF_STABLE = ("health_check", "planned", "noop_message")
 class Entry(NamedTuple):
     """The summary of one resource on one host.
 
-    ``message`` is what it would do, or why it was skipped, ``doubt`` the uncertainty with its
+    ``message`` is what it would do, or why it was skipped, ``uncertainty`` the uncertainty with its
     reason. ``noop``: nothing was done. ``fired``: caused by a subscription. ``due`` is the run
     since which its refresh is, or was, pending; "" for none. ``manifest`` names the child manifest
     of the resource. ``drift`` says who made it differ from the last applied state. ``output`` is
@@ -78,7 +78,7 @@ class Entry(NamedTuple):
     resource: str
     status: str
     message: str
-    doubt: str
+    uncertainty: str
     errors: tuple[str, ...]
     unmet: tuple[str, ...]
     health: tuple[CheckResult, ...]
@@ -106,12 +106,12 @@ class Entry(NamedTuple):
 
 
 class Entries:
-    """Entries without duplicates, within a limit: once the texts have ``most`` bytes, no more diffs
-    are stored and texts are shortened.
+    """Entries without duplicates, within a limit: once the texts have ``maximum`` bytes, no more
+    diffs are stored and texts are shortened.
     """
 
-    def __init__(self, most: int = MAX_BYTES) -> None:
-        self._most = most
+    def __init__(self, maximum: int = MAX_BYTES) -> None:
+        self._maximum = maximum
         self._known: dict[Entry, Entry] = {}
         self._bytes = 0
 
@@ -120,7 +120,7 @@ class Entries:
         kept = self._known.get(entry)
         if kept is None:
             self._bytes += _size(entry)
-            entry = entry if self._bytes <= self._most else _shortened(entry)
+            entry = entry if self._bytes <= self._maximum else _shortened(entry)
             kept = self._known.setdefault(entry, entry)
         return kept
 
@@ -196,7 +196,7 @@ class RunCollector(Subscriber):
 
 def _size(entry: Entry) -> int:
     texts = itertools.chain(
-        (entry.message, entry.doubt, entry.output, entry.manifest),
+        (entry.message, entry.uncertainty, entry.output, entry.manifest),
         entry.errors,
         entry.unmet,
         entry.operations,
@@ -213,7 +213,7 @@ def _shortened(entry: Entry) -> Entry:
 
     return entry._replace(
         message=entry.message[:MAX_SHORT],
-        doubt=entry.doubt[:MAX_SHORT],
+        uncertainty=entry.uncertainty[:MAX_SHORT],
         output=entry.output[-MAX_SHORT:],
         manifest=entry.manifest[:MAX_SHORT],
         planned=entry.planned[:MAX_SHORT],
@@ -251,7 +251,7 @@ def entry_of(
     """The summary of a transaction event; ``verbose``: also successful checks, ``outputs``: the
     output of commands, ``operations``: what a preview recorded.
     """
-    doubt = message = ""
+    uncertainty = message = ""
     changes = tuple(
         ChangeLine(c["what"], _shown(c["from"]), _shown(c["to"]), c.get("diff", ""))
         for c in told["changes"]
@@ -267,7 +267,7 @@ def entry_of(
         message = f"{DRIFTS[drift['by']]}; {message}"
     if told.get("prediction") in DOUBTS:
         reason = told.get("prediction_reason") or "no reason given"
-        doubt = f"{DOUBTS[told['prediction']]}: {reason}"
+        uncertainty = f"{DOUBTS[told['prediction']]}: {reason}"
     due = told.get("due_since", "")
     if due == told.get("run_id"):
         due = ""  # what this very run left undone: a warning of it says so
@@ -275,7 +275,7 @@ def entry_of(
         f"{told['type']}#{told['name']}",
         told["status"],
         message=message,
-        doubt=doubt,
+        uncertainty=uncertainty,
         errors=errors_of(told),
         unmet=tuple(told["unmet_requirements"]),
         health=tuple(

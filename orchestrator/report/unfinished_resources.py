@@ -50,7 +50,7 @@ class UnfinishedResources:
         self.unknown: dict[str, tuple[str, ...]] = {}
         self.applies: dict[str, int] = {}
         self._plans: dict[happening.HostPlanned, _Plan] = {}
-        self._heard: dict[str, _HostReports] = {}
+        self._received: dict[str, _HostReports] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def handle(self, event: happening.Event) -> None:
@@ -60,7 +60,7 @@ class UnfinishedResources:
             plan = self._plans.get(key)
             if plan is None:
                 plan = self._plans[key] = _Plan(event)
-            self._heard[event.host] = _HostReports(plan)
+            self._received[event.host] = _HostReports(plan)
         elif isinstance(event, happening.ResourceEvent):
             self._mark(event.host, event.event)
         elif isinstance(event, happening.ResourcesStable):
@@ -69,39 +69,39 @@ class UnfinishedResources:
             self._end(event.result)
 
     def _mark(self, host: str, event: Mapping[str, Any]) -> None:
-        heard = self._heard.get(host)
-        if heard is None:
+        received = self._received.get(host)
+        if received is None:
             return
         name = f"{event['type']}#{event['name']}"
         if event["changed"] and not event["noop"]:
-            heard.due.update(heard.plan.subscribers.get(name, ()))
-        for place in heard.plan.places.get(name, ()):
-            if not heard.told[place]:
-                heard.told[place] = 1
+            received.due.update(received.plan.subscribers.get(name, ()))
+        for place in received.plan.places.get(name, ()):
+            if not received.told[place]:
+                received.told[place] = 1
                 break
 
     def _mark_stable(self, event: happening.ResourcesStable) -> None:
-        heard = self._heard.get(event.host)
-        if heard is not None:
+        received = self._received.get(event.host)
+        if received is not None:
             for index in event.turns.indices:
-                if index < len(heard.told):
-                    heard.told[index] = 1
+                if index < len(received.told):
+                    received.told[index] = 1
 
     def _end(self, result: HostResult) -> None:
-        heard = self._heard.pop(result.host, None)
-        if heard is None or not result.is_incomplete:
+        received = self._received.pop(result.host, None)
+        if received is None or not result.is_incomplete:
             return
-        if result.outcome == REFUSED and not any(heard.told):
+        if result.outcome == REFUSED and not any(received.told):
             return  # nothing was attempted, which its fate says
-        names = zip(heard.plan.names, heard.told, strict=True)
+        names = zip(received.plan.names, received.told, strict=True)
         left = tuple(name for name, told in names if not told)
-        if heard.plan.applies:
-            self.applies[result.host] = heard.plan.applies
+        if received.plan.applies:
+            self.applies[result.host] = received.plan.applies
         if not result.is_end_known:
             if left:
                 self.unknown[result.host] = self._same.setdefault(left, left)
             return
-        due = tuple(name for name in left if name in heard.due)
+        due = tuple(name for name in left if name in received.due)
         if left:
             self.left[result.host] = self._same.setdefault(left, left)
         if due:

@@ -185,7 +185,7 @@ def _certain(entry: Entry, told: str) -> str:
     due = f"refresh pending since run {entry.due}" if entry.due else ""
     if entry.unmet:
         return ", ".join(filter(None, ("requires " + ", ".join(entry.unmet), due)))
-    return ", ".join(filter(None, (told, due, entry.doubt)))
+    return ", ".join(filter(None, (told, due, entry.uncertainty)))
 
 
 def planned_words(entry: Entry) -> Intent:
@@ -218,11 +218,11 @@ def span(numbers: list[int]) -> str:
     return f"{least:,}" if least == greatest else f"{least:,}-{greatest:,}"
 
 
-def listed(names: list[str], most: int) -> str:
+def listed(names: list[str], maximum: int) -> str:
     """The names in about so many characters; names that differ in a number are merged."""
     folded = [one_line(name, MAX_VALUE) for name in fold(names)]
     shown: list[str] = []
-    room = most
+    room = maximum
     for name in folded:
         room -= len(name) + 2
         if shown and room < 0:

@@ -23,12 +23,12 @@ class Canaries:
         return {host for name in failed for host in self._behind.get(name, ())}
 
 
-def check_clusters(clusters: Sequence[Sequence[str]], most: int) -> None:
+def check_clusters(clusters: Sequence[Sequence[str]], maximum: int) -> None:
     """UsageError where there are too many to begin with."""
-    if len(clusters) > most:
+    if len(clusters) > maximum:
         raise UsageError(
             f"--canary: {len(clusters):,} groups of hosts would change differently, more than"
-            f" {most:,}; nothing was changed",
+            f" {maximum:,}; nothing was changed",
             hint="raise --canary-max, select fewer hosts with -l, or use --waves",
         )
 

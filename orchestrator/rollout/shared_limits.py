@@ -17,13 +17,13 @@ FEW = 5
 
 
 class SharedLimit(NamedTuple):
-    """At most ``most`` hosts at once with the same value of ``variable``, dots nest."""
+    """At most ``maximum`` hosts at once with the same value of ``variable``, dots nest."""
 
     variable: str
-    most: int
+    maximum: int
 
     def __str__(self) -> str:
-        return f"{self.variable}={self.most}"
+        return f"{self.variable}={self.maximum}"
 
 
 def parse_per(text: str) -> SharedLimit:
@@ -46,7 +46,7 @@ class SharedLimits:
     def admits(self, vars_: Mapping[str, Any]) -> bool:
         """Whether a host with these variables may begin now."""
         return all(
-            self._running[limit.variable, value] < limit.most
+            self._running[limit.variable, value] < limit.maximum
             for limit, value in self._values(vars_)
         )
 

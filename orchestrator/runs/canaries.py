@@ -50,14 +50,14 @@ class CanaryPush:
         return flow.run(with_clusters(push, collected, flow))
 
     def _with_remark(self) -> PushJob:
-        push, most = self._push, self._flow.request.rollout.canary_max
+        push, maximum = self._push, self._flow.request.rollout.canary_max
         collected = RunCollector()
 
         def remarks() -> list[str]:
             """The remarks of the push, with one about too many clusters."""
             told = list(push.remarks())
             try:
-                check_clusters(clusters_of(collected), most)
+                check_clusters(clusters_of(collected), maximum)
             except UsageError as error:
                 told.append(f"a push would be refused: {error.message} ({error.hint})")
             return told

@@ -21,12 +21,12 @@ def cache_directory() -> Path:
     return state_directory() / "sources"
 
 
-def cached(digest: str, most: int) -> bytes | None:
-    """The bytes with this SHA-256; None if they are not cached, or larger than ``most``."""
+def cached(digest: str, maximum: int) -> bytes | None:
+    """The bytes with this SHA-256; None if they are not cached, or larger than ``maximum``."""
     path = cache_directory() / digest
     try:
         with open(path, "rb") as file:
-            data = file.read(most + 1)
+            data = file.read(maximum + 1)
         os.utime(path)
     except OSError:
         return None

@@ -38,9 +38,9 @@ def check_trust(address: Address, hosts: Collection[str]) -> None:
 
 
 def download(
-    address: Address, hosts: Collection[str] = (), *, most: int, seconds: float = SECONDS
+    address: Address, hosts: Collection[str] = (), *, maximum: int, seconds: float = SECONDS
 ) -> bytes:
-    """The bytes at an address, at most ``most`` of them, within ``seconds``; SourceError.
+    """The bytes at an address, at most ``maximum`` of them, within ``seconds``; SourceError.
 
     Each redirect must lead to an address that could have been named itself. The digest is not
     compared here.
@@ -53,7 +53,7 @@ def download(
     def work() -> None:
         """Download, and hand over the content or the error."""
         try:
-            answers.append(_Download(address, hosts, most, until).read())
+            answers.append(_Download(address, hosts, maximum, until).read())
         except BaseException as error:  # the waiting thread reports it
             answers.append(error)
         is_there.set()
@@ -76,10 +76,12 @@ def download(
 class _Download:
     """One download with its redirects."""
 
-    def __init__(self, address: Address, hosts: Collection[str], most: int, until: float) -> None:
+    def __init__(
+        self, address: Address, hosts: Collection[str], maximum: int, until: float
+    ) -> None:
         self._address = address
         self._hosts = hosts
-        self._most = most
+        self._maximum = maximum
         self._until = until
 
     def read(self) -> bytes:
@@ -98,17 +100,17 @@ class _Download:
 
     def _body(self, response: Any) -> bytes:
         parts: list[bytes] = []
-        left = self._most
+        left = self._maximum
         while block := response.read1(_BLOCK):
             left -= len(block)
             if left < 0:
-                text = f"{self._address.shown} is larger than {self._most >> 20} MiB"
+                text = f"{self._address.shown} is larger than {self._maximum >> 20} MiB"
                 raise SourceError(text, hint="divide it")
             if time.monotonic() > self._until:
                 raise TimeoutError
             parts.append(block)
         expected = response.headers.get("Content-Length")
-        if expected is not None and expected.strip() != str(self._most - left):
+        if expected is not None and expected.strip() != str(self._maximum - left):
             raise SourceError(f"{self._address.shown} was cut short", hint="try again")
         return b"".join(parts)
 

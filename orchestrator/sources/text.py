@@ -61,7 +61,7 @@ def _value(address: Address, access: Access) -> str | None:
     return found
 
 
-def read_bytes(address: Address, access: Access, most: int) -> bytes | None:
+def read_bytes(address: Address, access: Access, maximum: int) -> bytes | None:
     """The bytes at an address, of the cache where it has a digest; None as in ``read_text``.
 
     SourceError, also where they have another digest.
@@ -71,12 +71,12 @@ def read_bytes(address: Address, access: Access, most: int) -> bytes | None:
 
     check_trust(address, access.hosts)
     if address.digest:
-        known = cache.cached(address.digest, most)
+        known = cache.cached(address.digest, maximum)
         if known is not None:
             return known
     if not access.contact:
         return None
-    data = download(address, access.hosts, most=most)
+    data = download(address, access.hosts, maximum=maximum)
     if not address.digest:
         return data
     found = hashlib.sha256(data).hexdigest()

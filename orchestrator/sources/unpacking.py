@@ -30,9 +30,9 @@ class File(NamedTuple):
 class _Bounded(io.RawIOBase):
     """What a stream unpacks to, up to a number of bytes."""
 
-    def __init__(self, data: bytes, most: int) -> None:
+    def __init__(self, data: bytes, maximum: int) -> None:
         self._stream = gzip.GzipFile(fileobj=io.BytesIO(data))
-        self._left = most
+        self._left = maximum
 
     def readable(self) -> bool:
         return True

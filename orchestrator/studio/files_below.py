@@ -28,7 +28,7 @@ def names_below(root: Path) -> Iterator[str]:
     """The files below a directory, by their path, without those of other repositories and of
     virtual environments. Ends after some thousand files.
     """
-    looked_at = 0
+    inspected = 0
     for at, directories, files in os.walk(root):
         directories[:] = sorted(
             one
@@ -38,9 +38,9 @@ def names_below(root: Path) -> Iterator[str]:
             and not os.path.lexists(os.path.join(at, one, "pyvenv.cfg"))
         )
         for name in sorted(files):
-            looked_at += 1
+            inspected += 1
             yield os.path.relpath(os.path.join(at, name), root)
-        if looked_at > _MAX_INSPECTED:
+        if inspected > _MAX_INSPECTED:
             return
 
 
@@ -68,9 +68,9 @@ def folder_below(root: Path, name: str, create: bool = False) -> Iterator[int | 
         os.close(handle)
 
 
-def content_of(folder: int, name: str, most: int, hint: str) -> bytes | None:
+def content_of(folder: int, name: str, maximum: int, hint: str) -> bytes | None:
     """The bytes of a regular file in an open directory, whose path is ``name``; None where there is
-    none. InputError; one of more than ``most`` bytes with the ``hint``.
+    none. InputError; one of more than ``maximum`` bytes with the ``hint``.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
@@ -83,7 +83,7 @@ def content_of(folder: int, name: str, most: int, hint: str) -> bytes | None:
     with open(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise refusal(f"{name} is not a regular file", "name another one")
-        found = file.read(most + 1)
-    if len(found) > most:
-        raise refusal(f"{name} is larger than {most >> 20} MiB", hint)
+        found = file.read(maximum + 1)
+    if len(found) > maximum:
+        raise refusal(f"{name} is larger than {maximum >> 20} MiB", hint)
     return found

@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class BoundedCache(Generic[T]):
-    """Values by key. It forgets all that it knows when that takes more than ``most`` bytes.
+    """Values by key. It forgets all that it knows when that takes more than ``maximum`` bytes.
     Thread-safe."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
         self._lock = Lock()
         self._known: dict[Hashable, T] = {}
         self._bytes = 0
@@ -25,10 +25,10 @@ class BoundedCache(Generic[T]):
 
     def put(self, key: Hashable, value: T, size: int) -> None:
         """Store a value of so many bytes; one that is too large is not stored."""
-        if size > self._most:
+        if size > self._maximum:
             return
         with self._lock:
-            if self._bytes + size > self._most:
+            if self._bytes + size > self._maximum:
                 self._known = {}
                 self._bytes = 0
             self._bytes += size

@@ -9,7 +9,7 @@ import stat
 from remote_runtime.errors import UsageError
 
 
-def read_private(path: str, most: int) -> str:
+def read_private(path: str, maximum: int) -> str:
     """So many bytes of the text of a file of this user. UsageError for one that others can read."""
     hint = "copy it into a file of this user with mode 0600"
     try:
@@ -23,6 +23,6 @@ def read_private(path: str, most: int) -> str:
         if found.st_mode & 0o077:
             hint = f"run: chmod 600 {shlex.quote(path)}"
             raise UsageError(f"{path} is accessible to other users", hint=hint)
-        return os.read(handle, most).decode("utf-8", "replace")
+        return os.read(handle, maximum).decode("utf-8", "replace")
     finally:
         os.close(handle)

@@ -123,8 +123,8 @@ def _every(resources: Sequence[PlannedResource]) -> list[Item]:
 
 def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
     """A check for which the user's own commands are run."""
-    looked_at = any(one.commands for one in made)
-    return Check(item, [*made, *healthy(item)], commands=to_run(item, looked_at))
+    inspected = any(one.commands for one in made)
+    return Check(item, [*made, *healthy(item)], commands=to_run(item, inspected))
 
 
 def _walked(resources: Sequence[PlannedResource]) -> Iterator[tuple[Item, str]]:

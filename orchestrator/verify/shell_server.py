@@ -71,7 +71,7 @@ class RunningCommand:
         self.streams = (self.process.stdout, self.process.stderr)
         self.pipes: dict[int, list[bytes]] = {pipe.fileno(): [] for pipe in self.streams}
 
-    def collect(self, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
+    def collect(self, timeout: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
         """Wait for the end; return code, fate, stdout and stderr."""
         fate, end = ENDED, time.monotonic() + timeout
         ended: float | None = None
@@ -86,7 +86,7 @@ class RunningCommand:
                 if not data:
                     poll.unregister(pipe)
                     left.discard(pipe)
-                elif sum(map(len, self.pipes[pipe])) > most:
+                elif sum(map(len, self.pipes[pipe])) > maximum:
                     fate = TOO_LARGE
             now = time.monotonic()
             if ended is None and self.process.poll() is not None:
@@ -95,9 +95,9 @@ class RunningCommand:
                 break
             if ended is None and now > end:
                 fate = TIMED_OUT
-        return self.finish(fate, end, most)
+        return self.finish(fate, end, maximum)
 
-    def finish(self, fate: int, end: float, most: int) -> "tuple[int, int, bytes, bytes]":
+    def finish(self, fate: int, end: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
         """End what is left of it, and put its answer together."""
         if fate == ENDED:
             try:
@@ -107,7 +107,7 @@ class RunningCommand:
         if fate != ENDED:
             self.kill()
         code = self.process.wait()
-        out, err = (b"".join(pieces)[:most] for pieces in self.pipes.values())
+        out, err = (b"".join(pieces)[:maximum] for pieces in self.pipes.values())
         for pipe in self.streams:
             pipe.close()
         return code, fate, out, err
@@ -139,22 +139,22 @@ class Server:
         threading.Thread(target=self.read, daemon=True).start()
         while True:
             try:
-                commands, timeout, most = self.waiting.get(timeout=IDLE)
+                commands, timeout, maximum = self.waiting.get(timeout=IDLE)
             except queue.Empty:
                 return
-            answers = self.together(commands, timeout, most) if len(commands) > 1 else None
+            answers = self.together(commands, timeout, maximum) if len(commands) > 1 else None
             for number, command in enumerate(commands):
                 if self.gone:
                     return
-                self.write(*answers[number] if answers else self.answer(command, timeout, most))
+                self.write(*answers[number] if answers else self.answer(command, timeout, maximum))
 
     def together(
-        self, commands: "list[bytes]", timeout: float, most: int
+        self, commands: "list[bytes]", timeout: float, maximum: int
     ) -> "list[tuple[int, int, bytes, bytes]] | None":
         """The answers of many commands that one shell runs, None where they cannot be told."""
         mark = binascii.hexlify(os.urandom(16))
         script = b"".join(EACH % (command, mark, mark) for command in commands)
-        code, fate, out, err = self.answer(script, timeout, most)
+        code, fate, out, err = self.answer(script, timeout, maximum)
         outs, errs = out.split(mark), err.split(mark + b"\n")
         if code or fate != ENDED or not len(outs) == len(errs) == len(commands) + 1:
             return None
@@ -166,7 +166,9 @@ class Server:
             found.append((int(line), ENDED, outs[number], errs[number]))
         return found
 
-    def answer(self, command: bytes, timeout: float, most: int) -> "tuple[int, int, bytes, bytes]":
+    def answer(
+        self, command: bytes, timeout: float, maximum: int
+    ) -> "tuple[int, int, bytes, bytes]":
         """Run one command."""
         try:
             self.running = RunningCommand(command, self.environment)
@@ -175,7 +177,7 @@ class Server:
         except (OSError, ValueError) as error:
             return 127, ENDED, b"", str(error).encode("utf-8", "replace")
         try:
-            return self.running.collect(timeout, most)
+            return self.running.collect(timeout, maximum)
         finally:
             self.running = None
 
@@ -194,9 +196,9 @@ class Server:
         """Take requests ahead; the end of the channel ends everything."""
         try:
             while True:
-                count, timeout, most = REQUEST.unpack(read_exactly(self.requests, REQUEST.size))
+                count, timeout, maximum = REQUEST.unpack(read_exactly(self.requests, REQUEST.size))
                 commands = [self.command() for _ in range(count)]
-                self.waiting.put((commands, timeout / 1000, most))
+                self.waiting.put((commands, timeout / 1000, maximum))
         except (EOFError, OSError):
             self.gone = True  # what waits is not run any more
             running = self.running

@@ -63,13 +63,13 @@ def _healthy(number: int, name: str) -> Expectation:
     )
 
 
-def to_run(item: Item, looked_at: bool) -> Item:
-    """The resource with nothing but what takes commands: ``looked_at``, or its checks alone."""
+def to_run(item: Item, inspected: bool) -> Item:
+    """The resource with nothing but what takes commands: ``inspected``, or its checks alone."""
     return item._replace(
         require=(),
         subscribe=(),
-        properties=item.properties if looked_at else {},
-        monitor_only=not looked_at,
+        properties=item.properties if inspected else {},
+        monitor_only=not inspected,
         deferred_render=False,
     )
 

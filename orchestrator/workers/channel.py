@@ -25,11 +25,11 @@ MAX_MESSAGE = 64 << 20  # bytes of what a worker sends at once
 class Channel:
     """One end; any thread may send, one thread receives.
 
-    A message of more than ``most`` bytes is not received: ValueError.
+    A message of more than ``maximum`` bytes is not received: ValueError.
     """
 
-    def __init__(self, end: socket.socket, most: int = (1 << 32) - 1) -> None:
-        self._most = most
+    def __init__(self, end: socket.socket, maximum: int = (1 << 32) - 1) -> None:
+        self._maximum = maximum
         self._end = end
         self._sending = threading.Lock()
         self._buffer = bytearray()
@@ -70,8 +70,8 @@ class Channel:
         if len(self._buffer) < _HEAD.size:
             return None
         (size,) = _HEAD.unpack_from(self._buffer)
-        if size > self._most:
-            raise ValueError(f"a message of {size:,} bytes is too large (limit {self._most:,})")
+        if size > self._maximum:
+            raise ValueError(f"a message of {size:,} bytes is too large (limit {self._maximum:,})")
         end = _HEAD.size + size
         if len(self._buffer) < end:
             return None

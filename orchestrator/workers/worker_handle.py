@@ -77,7 +77,7 @@ class WorkerHandle:
         self.running: dict[str, RemoteTask] = {}
         self.ended: str | None = None  # how, once it has
         self.left: list[Any] = []
-        self.heard = time.monotonic()
+        self.received = time.monotonic()
         """When it was heard of last."""
         self._given_up = ""
         self._loss = WorkerLostError("ended")
@@ -90,7 +90,7 @@ class WorkerHandle:
 
     def listen(
         self,
-        heard: EventReceiver,
+        received: EventReceiver,
         bus: Bus,
         publisher: Publisher,
         *,
@@ -100,7 +100,7 @@ class WorkerHandle:
         self._answers = answers or self._answers
         self._thread = threading.Thread(
             target=self._listen,
-            args=(heard, bus, publisher),
+            args=(received, bus, publisher),
             name=f"worker {self.name}",
             daemon=True,
         )
@@ -158,18 +158,18 @@ class WorkerHandle:
         with contextlib.suppress(OSError):  # its end is met by who listens
             self.channel.send(json.dumps(message))
 
-    def _listen(self, heard: EventReceiver, bus: Bus, publisher: Publisher) -> None:
+    def _listen(self, received: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         loss: WorkerLostError | None = None
         try:
             while True:
                 text = self._received()
-                self.heard = time.monotonic()
+                self.received = time.monotonic()
                 if text == BEAT:
                     continue
                 if text.startswith("l"):
                     self._take_last(text)
                     break
-                self._take(text, heard=heard, bus=bus, publisher=publisher)
+                self._take(text, received=received, bus=bus, publisher=publisher)
         except (EOFError, OSError):
             pass  # its exit status is checked below
         except WorkerProtocolError as error:
@@ -205,18 +205,18 @@ class WorkerHandle:
         reason = one_line(f"{type(error).__name__}: {error}", 200)
         return WorkerProtocolError(one_line(self.name), f"expected {expected} ({reason})")
 
-    def _take(self, text: str, *, heard: EventReceiver, bus: Bus, publisher: Publisher) -> None:
+    def _take(self, text: str, *, received: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         """Publish the events of a message, then finish the hosts that ended."""
         told: list[happening.Event] = []
         ended: list[tuple[RemoteTask, HostResult]] = []
         try:
             for line in _lines(text):
                 try:
-                    event = self._event(line, heard, publisher)
+                    event = self._event(line, received, publisher)
                     if isinstance(event, happening.HostFinished):
                         ended.append((self.running.pop(event.result.host), event.result))
                     elif event is not None:
-                        self.running[event.host].heard(event)
+                        self.running[event.host].received(event)
                         told.append(event)
                 except _WRONG as error:
                     expected = _LINES.get(line[:1], "a line of a known kind")
@@ -244,7 +244,9 @@ class WorkerHandle:
         with self._switch:
             self._open += 1
 
-    def _event(self, line: str, heard: EventReceiver, publisher: Publisher) -> DecodedEvent | None:
+    def _event(
+        self, line: str, received: EventReceiver, publisher: Publisher
+    ) -> DecodedEvent | None:
         """The event in a line, if any; other lines are handled."""
         if len(line) > MAX_LINE:
             raise ValueError(f"a line of {len(line):,} characters is too long (limit {MAX_LINE:,})")
@@ -257,7 +259,7 @@ class WorkerHandle:
         if line[0] == "q":
             self._ask(*line[1:].split("\t", 1))
             return None
-        return heard.event(line)
+        return received.event(line)
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ _WITH_HEADER = 31  # what zlib calls the format of gzip
 
 
 class Body(object):
-    """Passes the body of one answer to ``take``, of at most ``most`` bytes.
+    """Passes the body of one answer to ``take``, of at most ``maximum`` bytes.
 
     ``begin`` is called before with the number of bytes if the server says it, else with None.
     """
@@ -30,11 +30,11 @@ class Body(object):
         self,
         take: Callable[[bytes], object],
         begin: Callable[[Optional[int]], object] = lambda size: None,
-        most: Optional[int] = None,
+        maximum: Optional[int] = None,
     ) -> None:
         self._take = take
         self._begin = begin
-        self._most = most
+        self._maximum = maximum
 
     def pass_on(self, response: Any, request: Request, pulse: ProgressCheck, shown: str) -> None:
         """Read all of it. ``EOFError`` for one that is cut off; ``ResourceError`` where it is
@@ -65,9 +65,9 @@ class Body(object):
             self._take(block)
 
     def _require_size(self, size: int, shown: str) -> None:
-        if self._most is not None and size > self._most:
+        if self._maximum is not None and size > self._maximum:
             raise ResourceError(
-                "%s sends more than %d bytes" % (shown, self._most),
+                "%s sends more than %d bytes" % (shown, self._maximum),
                 kind="resource.download.size",
                 hint="check the url, or raise the limit of the resource, if it has one",
             )
@@ -149,7 +149,7 @@ def download(
     *,
     request: Request,
     checksum: str = "",
-    most: Optional[int] = None,
+    maximum: Optional[int] = None,
     require: Callable[[int], object] = lambda size: None,
 ) -> Download:
     """Download a file to beside ``path``. ``UnsettledError`` if it does not have the ``checksum``.
@@ -171,7 +171,7 @@ def download(
         file.write(block)
 
     try:
-        receive(context, path, request, Body(take, begin, most))
+        receive(context, path, request, Body(take, begin, maximum))
         found = "%s:%s" % (algorithm, digests[0].hexdigest())
         if checksum and found != checksum:
             raise mismatch(path, checksum, found)
@@ -191,8 +191,8 @@ def mismatch(path: str, checksum: str, found: str) -> UnsettledError:
     )
 
 
-def text_of(context: "Context", path: str, request: Request, most: int) -> bytes:
+def text_of(context: "Context", path: str, request: Request, maximum: int) -> bytes:
     """A small file that a server sends, such as that of checksums of the file ``path``."""
     data = bytearray()
-    receive(context, path, request, Body(data.extend, most=most))
+    receive(context, path, request, Body(data.extend, maximum=maximum))
     return bytes(data)

@@ -15,10 +15,10 @@ EXISTS, ABSENT, COMMAND = "exists", "absent", "command"
 
 
 class Answer(NamedTuple):
-    """Whether all conditions hold; ``doubt``, in noop, is how sure that is not."""
+    """Whether all conditions hold; ``uncertainty``, in noop, is how sure that is not."""
 
     holds: bool
-    doubt: Uncertainty = Uncertainty()
+    uncertainty: Uncertainty = Uncertainty()
 
 
 def ask(item: "Item", context: "Context", noop: bool) -> Answer:
@@ -33,15 +33,15 @@ def ask(item: "Item", context: "Context", noop: bool) -> Answer:
         except ResourceError as error:
             if isinstance(error, Unknowable):
                 return Answer(True, Uncertainty(UNKNOWN, error.message))
-            if noop and context.doubt.level:
+            if noop and context.uncertainty.level:
                 why = "%s, but %s" % (error.message, context.excuse)
                 return Answer(True, Uncertainty(UNKNOWN, why))
             raise
-        doubt = context.doubt if noop else Uncertainty()
-        if doubt.level:
-            doubt = Uncertainty(doubt.level, "control: %s" % doubt.reason)
+        uncertainty = context.uncertainty if noop else Uncertainty()
+        if uncertainty.level:
+            uncertainty = Uncertainty(uncertainty.level, "control: %s" % uncertainty.reason)
         # If the result is unknown, the preview describes the resource as managed.
-        return Answer(held or doubt.level == UNKNOWN, doubt)
+        return Answer(held or uncertainty.level == UNKNOWN, uncertainty)
 
 
 def _holds(condition: Dict[str, Any], context: "Context") -> bool:

@@ -19,7 +19,7 @@ _SURE = Uncertainty()
 class ResourceResult(object):
     """How the latest run of a resource ended, for resources that require or subscribe to it.
 
-    In noop, ``doubt`` is the uncertainty of this result, and ``passing`` that of the success of its
+    In noop, ``uncertainty`` is that of this result, and ``passing`` that of the success of its
     command and its health checks; ``apart`` is the noop child that it was part of.
     """
 
@@ -29,14 +29,14 @@ class ResourceResult(object):
         changed: bool = False,
         *,
         noop: bool = False,
-        doubt: Uncertainty = _SURE,
+        uncertainty: Uncertainty = _SURE,
         passing: Uncertainty = _SURE,
         apart: str = "",
     ) -> None:
         self.met = met
         self.changed = changed
         self.noop = noop
-        self.doubt = doubt
+        self.uncertainty = uncertainty
         self.passing = passing
         self.apart = apart
 
@@ -124,9 +124,9 @@ class Engine(object):
         told = {}
         for reference in wanted.intersection(self._turns):
             # A change counts, whatever the result of a later run of the same resource.
-            heard = [turn for turn in self._changed.get(reference, ()) if not turn.noop]
+            received = [turn for turn in self._changed.get(reference, ()) if not turn.noop]
             latest = self._turns[reference]
-            turn = heard[-1] if heard else latest
+            turn = received[-1] if received else latest
             told[reference] = {
                 "met": latest.met,
                 "changed": turn.changed,
@@ -198,12 +198,12 @@ class Engine(object):
         return unmet
 
     @staticmethod
-    def _doubt_skip(outcome: Outcome, doubt: Uncertainty) -> None:
+    def _doubt_skip(outcome: Outcome, uncertainty: Uncertainty) -> None:
         """Say how sure it is not that its control leaves a resource out."""
-        if doubt.level:
-            outcome.prediction, outcome.prediction_reason = doubt
-            reason = "it depends on %s: %s" % (outcome.item.id, doubt.reason)
-            outcome.gate = Uncertainty(doubt.level, reason)
+        if uncertainty.level:
+            outcome.prediction, outcome.prediction_reason = uncertainty
+            reason = "it depends on %s: %s" % (outcome.item.id, uncertainty.reason)
+            outcome.gate = Uncertainty(uncertainty.level, reason)
 
     def _met(self, reference: str) -> bool:
         turn = self._turns.get(reference)
@@ -241,12 +241,12 @@ class Engine(object):
         for reference in item.require:
             turn = self._turns.get(reference)
             if turn is not None:
-                worst = worst.worse(turn.doubt).worse(turn.passing)
+                worst = worst.worse(turn.uncertainty).worse(turn.passing)
         for reference in item.subscribe:
             turns = [turn for turn in self._all_of(reference) if self._is_seen(turn, item)]
-            if not any(turn.changed and turn.doubt.level == _SURE.level for turn in turns):
+            if not any(turn.changed and turn.uncertainty.level == _SURE.level for turn in turns):
                 for turn in turns:
-                    worst = worst.worse(turn.doubt)
+                    worst = worst.worse(turn.uncertainty)
         return worst
 
     def _all_of(self, reference: str) -> List[ResourceResult]:
@@ -299,7 +299,7 @@ class Engine(object):
             met,
             outcome.changed,
             noop=noop,
-            doubt=outcome.gate,
+            uncertainty=outcome.gate,
             passing=outcome.passing,
             apart=apart,
         )

@@ -91,7 +91,7 @@ class Lifecycle(object):
         self._try(lambda: answers.append(ask(outcome.item, self._context, noop)), outcome)
         if answers and not answers[0].holds:
             outcome.skip([])
-        return answers[0].doubt if answers else _SURE
+        return answers[0].uncertainty if answers else _SURE
 
     def stands(self, item: Item) -> str:
         """In a preview: the state of a resource that a selection excludes and a selected one needs.

@@ -60,21 +60,23 @@ class Previewer(object):
                 whole = error.kind == UnsettledError.default_kind
                 done = actions if whole else passed
                 self._describe(
-                    resource, done, refresh=refresh, doubt=Uncertainty(), outcome=outcome
+                    resource, done, refresh=refresh, uncertainty=Uncertainty(), outcome=outcome
                 )
                 outcome.refreshed = outcome.refreshed and whole
                 if len(passed) < len(actions):
                     outcome.failing = None if whole else len(passed)
                     failing = actions[len(passed)]
                     self._context.expect(failing.unfinished, Uncertainty(), outcome.item.id)
-            doubt = self._unknown(error)
+            uncertainty = self._unknown(error)
             resource = resource or self._supposed(outcome)
             actions = actions or getattr(error, "would", []) or resource.assumed_actions(refresh)
-            self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
+            self._describe(
+                resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome
+            )
             return
-        doubt = gate.worse(self._context.doubt)
-        self._describe(resource, actions, refresh=refresh, doubt=doubt, outcome=outcome)
-        if not actions and self._context.world is not None and doubt.level != UNKNOWN:
+        uncertainty = gate.worse(self._context.uncertainty)
+        self._describe(resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome)
+        if not actions and self._context.world is not None and uncertainty.level != UNKNOWN:
             self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
 
     def _created(self, outcome: Outcome) -> ResourceType:
@@ -94,13 +96,13 @@ class Previewer(object):
         return resource
 
     def _is_open(self, error: ResourceError) -> bool:
-        return isinstance(error, Unknowable) or bool(self._context.doubt.level)
+        return isinstance(error, Unknowable) or bool(self._context.uncertainty.level)
 
     def _unknown(self, error: ResourceError) -> Uncertainty:
         """Why a failure is not certain; raises it where it is."""
         if isinstance(error, Unknowable):
             return Uncertainty(UNKNOWN, error.message)
-        if not self._context.doubt.level:
+        if not self._context.uncertainty.level:
             raise error
         return Uncertainty(UNKNOWN, "%s, but %s" % (error.message, self._context.excuse))
 
@@ -110,16 +112,18 @@ class Previewer(object):
         actions: List[Action],
         *,
         refresh: bool,
-        doubt: Uncertainty,
+        uncertainty: Uncertainty,
         outcome: Outcome,
     ) -> None:
         name = outcome.item.id
-        outcome.gate = doubt
+        outcome.gate = uncertainty
         if actions and self._context.options.drift:
             self._look(resource, actions, outcome)
-        if doubt.level:
-            outcome.prediction, outcome.prediction_reason = doubt
-            outcome.gate = Uncertainty(doubt.level, "it depends on %s: %s" % (name, doubt.reason))
+        if uncertainty.level:
+            outcome.prediction, outcome.prediction_reason = uncertainty
+            outcome.gate = Uncertainty(
+                uncertainty.level, "it depends on %s: %s" % (name, uncertainty.reason)
+            )
         if not actions:
             return
         outcome.changed = not resource.read_only
@@ -133,7 +137,7 @@ class Previewer(object):
             outcome.changes.extend(action.changes)
             left = _effects(action, resource, name)
             effects.extend(left)
-            self._context.expect(left, doubt, name)
+            self._context.expect(left, uncertainty, name)
         outcome.effects = losses(effects)
         outcome.recorded = () if resource.read_only else effects
 

@@ -97,13 +97,13 @@ def _status(verdicts: List[Verdict]) -> str:
 def _summary(verdicts: List[Verdict], skipped: int) -> str:
     """``1 of 4 failed: service nginx: running: expected true, found false``."""
     failed = [v.reason for v in verdicts if v.passed is False]
-    untold = [v.reason for v in verdicts if v.passed is None]
+    unreported = [v.reason for v in verdicts if v.passed is None]
     parts = []
     if failed:
         parts.append("%d of %d failed: %s" % (len(failed), len(verdicts), _joined(failed)))
-    if untold:
-        count = (len(untold), len(verdicts))
-        parts.append("%d of %d could not be told: %s" % (*count, _joined(untold)))
+    if unreported:
+        count = (len(unreported), len(verdicts))
+        parts.append("%d of %d could not be told: %s" % (*count, _joined(unreported)))
     if not parts:
         parts.append("%d of %d passed" % (len(verdicts), len(verdicts)))
     if skipped:

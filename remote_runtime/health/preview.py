@@ -20,9 +20,9 @@ def predict(outcome: Outcome, context: Context) -> None:
     outcome.passing = outcome.passing.worse(passing)
     if outcome.prediction == UNKNOWN:
         return
-    failures, doubt = _unstartable(outcome, context)
-    if failures and doubt.level:  # a planned change may fix that
-        why = "%s, but %s" % (failures[0], doubt.reason)
+    failures, uncertainty = _unstartable(outcome, context)
+    if failures and uncertainty.level:  # a planned change may fix that
+        why = "%s, but %s" % (failures[0], uncertainty.reason)
         outcome.prediction, outcome.prediction_reason = UNKNOWN, why
         outcome.passing = Uncertainty(UNKNOWN, "it depends on %s: %s" % (name, why))
         return
@@ -43,7 +43,7 @@ def _unstartable(outcome: Outcome, context: Context) -> Tuple[List[str], Uncerta
                     "health check %s would be UNKNOWN: %s"
                     % (check.get("name") or fallback, "it cannot be started" if sensitive else why)
                 )
-        return found, context.doubt
+        return found, context.uncertainty
 
 
 def _lacking(command: str, context: Context) -> str:

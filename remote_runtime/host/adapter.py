@@ -255,8 +255,8 @@ class StateResource(ResourceType):
         except ResourceError:
             unfinished.extend(host.record.effects)
             raise
-        for doubt in host.record.assumed:
-            context.suppose(doubt.reason)
+        for uncertainty in host.record.assumed:
+            context.suppose(uncertainty.reason)
         self._done = [*self._done, *host.record.effects]
         if host.record.runs:
             self.may_fail = True
@@ -292,10 +292,10 @@ class StateResource(ResourceType):
             with self.context.ignoring():
                 effects = self._rehearsed(self._step(diff), [], achieves=False)
         except ResourceError:
-            doubt = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
+            uncertainty = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
             by_path = isinstance(self._type, PathStateType)
             covers = below(self.name, itself=True) if by_path else everything
-            effects = [UnknownEffect(doubt, covers)]
+            effects = [UnknownEffect(uncertainty, covers)]
         return [action._replace(effects=effects, changes=(), rehearse=None)]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
@@ -430,8 +430,8 @@ class ActionResource(StateResource):
             self._type.act(host)
         finally:
             effects.extend(host.record.effects)
-        for doubt in host.record.assumed:
-            self.context.suppose(doubt.reason)
+        for uncertainty in host.record.assumed:
+            self.context.suppose(uncertainty.reason)
 
     def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
         from remote_runtime.packages.affects import affected

@@ -32,7 +32,7 @@ class NewDownload(NamedTuple):
     """A file that is to be put at a path: what a server sends.
 
     ``checksum`` is what it must have, in the canonical form: nothing is replaced by anything else.
-    ``listed`` asks for a file of checksums, which says it. ``most`` bytes are accepted.
+    ``listed`` asks for a file of checksums, which says it. ``maximum`` bytes are accepted.
     """
 
     request: "Request"
@@ -42,7 +42,7 @@ class NewDownload(NamedTuple):
     gid: int = -1
     checksum: str = ""
     listed: "Optional[Request]" = None
-    most: Optional[int] = None
+    maximum: Optional[int] = None
     tries: RetryPolicy = ONCE
     extraction: Optional[Extraction] = None
 

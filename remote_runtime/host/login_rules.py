@@ -71,14 +71,14 @@ class LoginRules(object):
         """The number of a new account: behind the ``highest`` in use of its range, or the first
         one that is free; of a system's account the last one that is free. ``ResourceError``"""
         start = ("SYS_" if system else "") + kind
-        least, most = self._number(start + "_MIN"), self._number(start + "_MAX")
-        if not system and least <= highest < most:
+        least, maximum = self._number(start + "_MIN"), self._number(start + "_MAX")
+        if not system and least <= highest < maximum:
             return highest + 1
-        numbers = range(most, least - 1, -1) if system else range(least, most + 1)
+        numbers = range(maximum, least - 1, -1) if system else range(least, maximum + 1)
         for number in numbers:
             if number not in used:
                 return number
-        raise ResourceError("no number from %d to %d is free" % (least, most))
+        raise ResourceError("no number from %d to %d is free" % (least, maximum))
 
     def is_in_range(self, kind: str, number: int) -> bool:
         """Whether a number is one that users have that are no system's accounts."""

@@ -118,8 +118,8 @@ class SteppingResource(StateResource):
             with self.context.ignoring():
                 step(host)
         except ResourceError:
-            doubt = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
-            host.record.add(UnknownEffect(doubt, below(self.name, itself=True)))
+            uncertainty = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
+            host.record.add(UnknownEffect(uncertainty, below(self.name, itself=True)))
         return host
 
     def _begin(self) -> None:

@@ -45,13 +45,13 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
             found = answer(question, context, Registry(context))
         except Unknowable as unknown:
             return "%s, and %s" % (before, unknown.message)
-        doubt = context.doubt
+        uncertainty = context.uncertainty
         by = _changed_by(question, context)
     if found != known and by:
         return "%s, and %s changes it first" % (before, by)
     if found != known:
         return "%s, and would be answered otherwise by then" % before
-    return "%s, and %s" % (before, doubt.reason) if doubt.level else ""
+    return "%s, and %s" % (before, uncertainty.reason) if uncertainty.level else ""
 
 
 def _changed_by(question: Dict[str, Any], context: "Context") -> str:

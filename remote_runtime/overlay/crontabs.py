@@ -35,7 +35,7 @@ class OverlayCrontabs(Crontabs):
         there = node.kind != "absent" if node is not None else os.path.lexists(path)
         since = 0
         if node is not None:  # only a header, which is not part of the text, is in doubt
-            since = node.since + (node.content is not None and node.content.doubt is not None)
+            since = node.since + (node.content is not None and node.content.uncertainty is not None)
         self._clouds.heed("path", path, there, since)
         if node is None and not self._accounts.is_new("user", user):
             return self._host().text(user)

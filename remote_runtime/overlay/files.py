@@ -47,7 +47,7 @@ class OverlayFiles(ReadOnly, Files):
                 if found.node is None or link not in found.node.via:
                     self._clouds.heed("path", link, True, since)
         if found.within is not None:
-            raise self._untold(path, found.within)
+            raise self._unreported(path, found.within)
         if os.geteuid() != 0:
             self._require_seen(found)
         return found
@@ -121,7 +121,7 @@ class OverlayFiles(ReadOnly, Files):
         return names
 
     @staticmethod
-    def _untold(path: str, node: Node) -> Unknowable:
+    def _unreported(path: str, node: Node) -> Unknowable:
         return Unknowable("what %s will have made at %s is not known" % (node.by, path))
 
     @staticmethod
@@ -156,7 +156,7 @@ class OverlayFiles(ReadOnly, Files):
         if node.kind == "absent":
             return None
         if node.kind == "something":
-            raise self._untold(path, node)
+            raise self._unreported(path, node)
         size = node.content.size if node.content is not None else 0
         identity = (node.device, -node.since, size, 0, 0)
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
@@ -177,7 +177,7 @@ class OverlayFiles(ReadOnly, Files):
         """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
-            raise self._untold(path, found.node)
+            raise self._unreported(path, found.node)
         if found.node is not None:
             return found.node.kind == "directory"
         return found.there and os.path.isdir(found.path)

@@ -127,8 +127,10 @@ class HostOverlay(object):
         other.mounts.reloaded = self.mounts.reloaded
         return other
 
-    def lay(self, effects: Tuple[Effect, ...], doubt: Uncertainty, by: str) -> List[PathConflict]:
-        """Add what an action of the resource ``by`` leaves; ``doubt`` is that of its prediction.
+    def lay(
+        self, effects: Tuple[Effect, ...], uncertainty: Uncertainty, by: str
+    ) -> List[PathConflict]:
+        """Add what an action of the resource ``by`` leaves; ``uncertainty`` is its prediction's.
 
         What an unknown action leaves is unknown as well. Returned is what earlier resources of the
         run want, and this one undoes.
@@ -139,19 +141,19 @@ class HostOverlay(object):
             if isinstance(effect, UnknownEffect):
                 self.clouds.add(effect, self.sequence, by)
                 continue
-            if doubt.level and isinstance(effect, PathEffect):
-                self._lay_elsewhere(effect, doubt)
-            if doubt.level == UNKNOWN:
+            if uncertainty.level and isinstance(effect, PathEffect):
+                self._lay_elsewhere(effect, uncertainty)
+            if uncertainty.level == UNKNOWN:
                 why = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % by)
                 self.clouds.add(UnknownEffect(why, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
                 self._mount(effect, by)
             elif isinstance(effect, PathEffect):
-                other = self.layer.put(effect, self.sequence, by, sure=not doubt.level)
+                other = self.layer.put(effect, self.sequence, by, sure=not uncertainty.level)
                 if effect.path in _ACCOUNTS:
-                    self._lay_accounts(effect, doubt)
-                if effect.content is not None and effect.content.doubt is not None:
-                    self._lay_doubtful(effect.path, effect.content.doubt)
+                    self._lay_accounts(effect, uncertainty)
+                if effect.content is not None and effect.content.uncertainty is not None:
+                    self._lay_doubtful(effect.path, effect.content.uncertainty)
                 if other:
                     clashes.append(PathConflict(other, effect.path))
             else:
@@ -166,14 +168,16 @@ class HostOverlay(object):
             self.layer.mount(effect, self.sequence, by)
         self.mounts.planned[effect.path] = effect, self.sequence
 
-    def _lay_doubtful(self, path: str, doubt: Uncertainty) -> None:
+    def _lay_doubtful(self, path: str, uncertainty: Uncertainty) -> None:
         """What a file will hold is no surer than what that was taken from."""
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
-        fog = UnknownEffect(doubt, lambda kind, value, present: kind == "path" and value == place)
+        fog = UnknownEffect(
+            uncertainty, lambda kind, value, present: kind == "path" and value == place
+        )
         self.clouds.add(fog, self.sequence)
 
-    def _lay_accounts(self, effect: PathEffect, doubt: Uncertainty) -> None:
+    def _lay_accounts(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """A file of accounts says who is there, as far as it can be read before."""
         kind, path = _ACCOUNTS[effect.path], effect.path
         self.accounts.tables.pop(kind, None)
@@ -187,12 +191,12 @@ class HostOverlay(object):
             numbers = parsed(text.decode("utf-8", "replace"))
             self.accounts.tables[kind] = Table(numbers, today, self.sequence, path)
         self.clouds.add(_accounts_of(path, known=text is not None), self.sequence)
-        if doubt.level:
+        if uncertainty.level:
             self.clouds.add(
-                UnknownEffect(doubt, lambda thing, _, there: thing == kind), self.sequence
+                UnknownEffect(uncertainty, lambda thing, _, there: thing == kind), self.sequence
             )
 
-    def _lay_elsewhere(self, effect: PathEffect, doubt: Uncertainty) -> None:
+    def _lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """If an uncertain path becomes a link, actions below it happen elsewhere."""
         if self.clouds.over("/", True, 0):
             return  # all of it is in that fog
@@ -201,12 +205,14 @@ class HostOverlay(object):
             above, tail = "/" + "/".join(parts[:number]), "/".join(parts[number:])
             found = self.layer.find(above, follow=False)
             node = found.within or found.node
-            untold = node is not None and (node.kind == UNTOLD or node.unsure)
-            if untold or self.clouds.over(found.path, True, found.since):
-                if doubt.level == UNKNOWN:
-                    doubt = Uncertainty(UNKNOWN, "where %s leads is not known" % above)
+            unreported = node is not None and (node.kind == UNTOLD or node.unsure)
+            if unreported or self.clouds.over(found.path, True, found.since):
+                if uncertainty.level == UNKNOWN:
+                    uncertainty = Uncertainty(UNKNOWN, "where %s leads is not known" % above)
                 whole = effect.kind == "absent"
-                done = LinkedAction(above, tail, whole=whole, doubt=doubt, since=self.sequence)
+                done = LinkedAction(
+                    above, tail, whole=whole, uncertainty=uncertainty, since=self.sequence
+                )
                 self.clouds.add_elsewhere(done)
                 return
 
@@ -220,8 +226,8 @@ class HostOverlay(object):
             self.clouds.add(fog, self.sequence)
         elif isinstance(effect, KernelEffect):
             self.kernel.planned[effect.path] = effect, self.sequence
-            doubt = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)
-            self.clouds.add(UnknownEffect(doubt, _kernel_reads(effect.path)), self.sequence)
+            uncertainty = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)
+            self.clouds.add(UnknownEffect(uncertainty, _kernel_reads(effect.path)), self.sequence)
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
             if effect.is_so is not None:

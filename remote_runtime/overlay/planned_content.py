@@ -25,17 +25,17 @@ class CachedContent(Content):
         self._room = room
         self._data: Optional[bytes] = None
         self.size = content.size
-        self.doubt = content.doubt
+        self.uncertainty = content.uncertainty
 
     @property
     def sha256(self) -> str:  # type: ignore[override]  # that of a file is worked out then
         """Its hash."""
         return self._content.sha256
 
-    def data(self, most: int = MAX_BYTES) -> Optional[bytes]:
-        """The bytes, of no more than ``most``; None where there is no room for them, or only the
+    def data(self, maximum: int = MAX_BYTES) -> Optional[bytes]:
+        """The bytes, of no more than ``maximum``; None where there is no room for them, or only the
         push has them."""
-        if self._data is None and self.size <= min(most, self._room.left):
+        if self._data is None and self.size <= min(maximum, self._room.left):
             try:
                 self._data = self._content.read()
             except Unknowable:

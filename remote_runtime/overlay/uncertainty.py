@@ -34,7 +34,7 @@ class LinkedAction(NamedTuple):
     link: str
     tail: str
     whole: bool
-    doubt: Uncertainty
+    uncertainty: Uncertainty
     since: int
 
     def covers(self, path: str) -> bool:
@@ -49,12 +49,12 @@ class LinkedAction(NamedTuple):
 Note = Callable[[Sequence[Uncertainty], str], None]
 
 
-def _why(doubts: Sequence[Uncertainty]) -> str:
+def _why(uncertainties: Sequence[Uncertainty]) -> str:
     """The reason of the first doubt, and that of one that weighs more."""
     worst = Uncertainty()
-    for doubt in doubts:
-        worst = worst.worse(doubt)
-    nearest = doubts[0]
+    for uncertainty in uncertainties:
+        worst = worst.worse(uncertainty)
+    nearest = uncertainties[0]
     return (
         nearest.reason
         if worst.level == nearest.level
@@ -108,17 +108,17 @@ class UnknownRegions(object):
         named = [c for c in found if any(c.names(kind, place) for place in places)]
         if found:
             likely = named[:1] or found
-            doubts = [cloud.fog.doubt for cloud in named + found]
-            self._note(doubts, _why([cloud.fog.doubt for cloud in likely]))
+            uncertainties = [cloud.fog.uncertainty for cloud in named + found]
+            self._note(uncertainties, _why([cloud.fog.uncertainty for cloud in likely]))
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):
                 for other in self._elsewhere.get(name, ()):
                     if other.since > since and other.covers(value):
-                        self._note([other.doubt], other.doubt.reason)
+                        self._note([other.uncertainty], other.uncertainty.reason)
 
-    def suppose(self, doubt: Uncertainty) -> None:
+    def suppose(self, uncertainty: Uncertainty) -> None:
         """Note a doubt over what is done, not over what was read."""
-        self._note([doubt], doubt.reason)
+        self._note([uncertainty], uncertainty.reason)
 
     def over(self, path: str, present: bool, since: int) -> bool:
         """Whether a path is in fog, without a note."""

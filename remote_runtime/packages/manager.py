@@ -293,14 +293,14 @@ class PackageManager(Provider):
             if operation.removal
             else ("installation", installed_coverage)
         )
-        doubt = Uncertainty(
+        uncertainty = Uncertainty(
             UNKNOWN, "the effects of the %s of package %s are not known yet" % (does, name)
         )
         version = ""
         if not operation.removal:
             version = operation.version or self._candidate(name) or PRESENT
         planned = [PackageEffect(change.name, change.after) for change in foreseen]
-        return [UnknownEffect(doubt, covers), PackageEffect(name, version), *planned]
+        return [UnknownEffect(uncertainty, covers), PackageEffect(name, version), *planned]
 
     def _candidate(self, name: str) -> str:
         for of, version in self.files:

@@ -141,7 +141,9 @@ class Source(object):
         context, shown = self._context, self._shown()
 
         def receive(take: Take) -> None:
-            response_body.receive(context, shown, request, response_body.Body(take, most=_LARGEST))
+            response_body.receive(
+                context, shown, request, response_body.Body(take, maximum=_LARGEST)
+            )
 
         def fetch(number: int) -> str:
             return self._copied(receive, self._checksum)

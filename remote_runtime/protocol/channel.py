@@ -54,7 +54,7 @@ class Channel(object):
         self._urgent = False
         self._closing = False
         self._broken = False
-        self._kept_back = False
+        self._in_before_write = False
         self._finished = Event()
         self._error: Optional[ProtocolError] = None
         self._threads = [Thread(loop) for loop in (self._read_loop, self._write_loop)]
@@ -146,12 +146,14 @@ class Channel(object):
         with self._outbox:
             self._closing = True
             self._outbox.notify_all()
-        kept_back = True
-        while kept_back:
-            kept_back = self._kept_back  # at the beginning of these seconds, or at their end
+        in_before_write = True
+        while in_before_write:
+            in_before_write = (
+                self._in_before_write
+            )  # at the beginning of these seconds, or at their end
             if self._threads[1].join(_LAST_WRITE):
                 break
-            kept_back = kept_back or self._kept_back
+            in_before_write = in_before_write or self._in_before_write
         self._finished.set()
 
     # -- writing ----------------------------------------------------------------------------------
@@ -184,9 +186,9 @@ class Channel(object):
             if not data:
                 return
             try:
-                self._kept_back = True
+                self._in_before_write = True
                 first = self._before_write(self._beat)
-                self._kept_back = False
+                self._in_before_write = False
                 self._write(first + data)
             except OSError:
                 # The controller is gone. The reading thread sees that too and ends the run.

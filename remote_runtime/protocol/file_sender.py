@@ -28,7 +28,7 @@ class Fetch(object):
         self._context = context
         self._channel = channel
         self._recursive = bool(given.get("recursive"))
-        self._most = int(given["max_size"])
+        self._maximum = int(given["max_size"])
         self._left = int(given["max_total"])
         self._files = self._bytes = self._skipped = 0
         self._lacking: List[str] = []
@@ -113,7 +113,7 @@ class Fetch(object):
             whole = False
             try:
                 # What the kernel makes up has no size before it is read.
-                room = min(self._most, self._left)
+                room = min(self._maximum, self._left)
                 sent = self._send(descriptor, found.st_size or room + 1)
                 self._admit(path, sent)
                 left = os.fstat(descriptor).st_size
@@ -132,9 +132,9 @@ class Fetch(object):
             os.close(descriptor)
 
     def _admit(self, path: str, size: int) -> None:
-        if size > self._most:
+        if size > self._maximum:
             raise ResourceError(
-                "%s: its %d bytes are more than the %d of --max-size" % (path, size, self._most)
+                "%s: its %d bytes are more than the %d of --max-size" % (path, size, self._maximum)
             )
         if size > self._left:
             told = "%s: its %d bytes are more than what is left of --max-total, %d"

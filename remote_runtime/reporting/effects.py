@@ -40,8 +40,8 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
             found["path", one.path] = ABSENT
         elif isinstance(one, UnitEffect):
             _of_unit(one, found)
-        elif isinstance(one, UnknownEffect) and _is_told(one, packages):
-            found[UNKNOWN, one.doubt.reason] = UNKNOWN
+        elif isinstance(one, UnknownEffect) and _is_reported(one, packages):
+            found[UNKNOWN, one.uncertainty.reason] = UNKNOWN
     told = [{"kind": kind, "name": name, "state": state} for (kind, name), state in found.items()]
     if len(told) > MAX_EFFECTS:
         left = len(told) - MAX_EFFECTS
@@ -49,10 +49,10 @@ def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
     return told
 
 
-def _is_told(effect: UnknownEffect, packages: bool) -> bool:
+def _is_reported(effect: UnknownEffect, packages: bool) -> bool:
     """Whether neither changes nor prediction say it; a command is told by its text."""
     if packages:
-        return effect.doubt.level == UNKNOWN
+        return effect.uncertainty.level == UNKNOWN
     return effect.covers is everything and not effect.text
 
 

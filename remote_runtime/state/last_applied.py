@@ -58,7 +58,7 @@ class LastApplied(object):
         try:
             self._read()
         except StateError as error:
-            if not error.spoilt:
+            if not error.damaged:
                 raise
         of_plan = {self._memory.digest(item.id) for item in each_of(self._plan.items)}
         entries = {key: entry for key, entry in self._entries.items() if key in of_plan}

@@ -233,7 +233,7 @@ class PendingRefreshes(Refreshes):
         try:
             step()
         except StateError as error:
-            if error.spoilt:
+            if error.damaged:
                 self._run.tell("warning", "refreshes that were due here are not known: %s" % error)
                 self._save()
             else:

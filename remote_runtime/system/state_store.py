@@ -27,10 +27,10 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class StateError(HostError):
-    """A record cannot be read or written; ``spoilt``: there is one, and another may replace it."""
+    """A record cannot be read or written; ``damaged``: there is one, and another may replace it."""
 
     default_kind = "host.state"
-    spoilt = False
+    damaged = False
 
 
 class StateStore(object):
@@ -60,7 +60,7 @@ class StateStore(object):
         if (self._key or self._load_key()) and found.get("key") == self._digested(_KEY):
             return found
         path = os.path.join(kind, name)
-        raise self._spoilt(path, "it belongs to another machine, or its key is missing")
+        raise self._damaged(path, "it belongs to another machine, or its key is missing")
 
     def write(self, kind: str, name: str, record: Dict[str, Any]) -> None:
         """Replace a record, so that it survives a power cut.
@@ -141,7 +141,7 @@ class StateStore(object):
         try:
             lines, _ = self.read_log(kind, name, LARGEST)
         except StateError as error:
-            if not error.spoilt:
+            if not error.damaged:
                 raise
             lines = None
         path = os.path.join(kind, name)
@@ -162,7 +162,7 @@ class StateStore(object):
         except OSError as error:
             raise self._failed("write", path, error) from error
 
-    def read_log(self, kind: str, name: str, most: int) -> Tuple[Optional[List[str]], bool]:
+    def read_log(self, kind: str, name: str, maximum: int) -> Tuple[Optional[List[str]], bool]:
         """The complete lines of a log after the first, None without one, and whether a process has
         it open to write.
 
@@ -182,7 +182,7 @@ class StateStore(object):
             with os.fdopen(descriptor, "rb") as file:
                 self._own(os.fstat(descriptor), path)
                 busy = not _lock(descriptor)
-                text = file.read(most).decode("ascii", "replace")
+                text = file.read(maximum).decode("ascii", "replace")
         except OSError as error:
             raise self._failed("read", path, error) from error
         head, *lines = text.split("\n")[:-1] or [""]
@@ -191,12 +191,12 @@ class StateStore(object):
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise self._spoilt(path, "it is corrupt")
+            raise self._damaged(path, "it is corrupt")
         if not (self._key or self._load_key()) or found.get("key") != self._digested(_KEY):
-            raise self._spoilt(path, "it belongs to another machine, or its key is missing")
+            raise self._damaged(path, "it belongs to another machine, or its key is missing")
         return lines, busy
 
-    def prune(self, kind: str, most: int, spare: str) -> None:
+    def prune(self, kind: str, maximum: int, spare: str) -> None:
         """Empty the oldest records of a kind but so many, and never the one to ``spare``.
 
         An emptied one says that there was a record; of those the oldest go, too. StateError.
@@ -209,7 +209,7 @@ class StateStore(object):
                 found = os.lstat(os.path.join(base, name))
                 if name != spare:
                     (full if found.st_size else empty).append((found.st_mtime, name))
-            for _, name in sorted(full)[: max(0, len(full) - most)]:
+            for _, name in sorted(full)[: max(0, len(full) - maximum)]:
                 os.close(os.open(os.path.join(base, name), os.O_WRONLY | os.O_TRUNC | _READ))
         except OSError as error:
             raise self._failed("empty", base, error) from error
@@ -229,7 +229,7 @@ class StateStore(object):
         try:
             found = self._read("", _KEY)
         except StateError as error:
-            if error.spoilt:
+            if error.damaged:
                 return False
             raise
         try:
@@ -273,7 +273,7 @@ class StateStore(object):
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not isinstance(found.get("format"), int):
-            raise self._spoilt(path, "it is corrupt")
+            raise self._damaged(path, "it is corrupt")
         if found["format"] > FORMAT:
             raise self._error(
                 path, "a newer ccm wrote it", "push with that version, or remove the file"
@@ -287,7 +287,7 @@ class StateStore(object):
             try:
                 self._read(kind, name)
             except StateError as error:
-                if not error.spoilt:
+                if not error.damaged:
                     raise
         text = jsontext.dumps(dict(record, format=FORMAT)).encode("ascii")
         try:
@@ -397,9 +397,9 @@ class StateStore(object):
     def _error(self, path: str, why: str, hint: str) -> StateError:
         return StateError("could not use %s: %s" % (self._whole(path), why), hint=hint)
 
-    def _spoilt(self, path: str, why: str) -> StateError:
+    def _damaged(self, path: str, why: str) -> StateError:
         error = self._error(path, why, "its contents are ignored, and ccm creates a new one")
-        error.spoilt = True
+        error.damaged = True
         return error
 
     def _whole(self, path: str) -> str:

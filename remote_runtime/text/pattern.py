@@ -311,17 +311,17 @@ class _Compiler(object):
         self._flags = kept
 
     def _max_repeat(self, given: Any, name: str, greedy: bool = True) -> None:
-        least, most, tree = given
+        least, maximum, tree = given
         for _ in range(least):
             self._sequence(tree)
-        if int(most) > 0xFFFFFFF:  # any number
+        if int(maximum) > 0xFFFFFFF:  # any number
             split = self._split()
             self._sequence(tree)
             self._add(_JUMP, split)
             self._land([split], greedy)
             return
         splits = []
-        for _ in range(int(most) - least):
+        for _ in range(int(maximum) - least):
             splits.append(self._split())
             self._sequence(tree)
         self._land(splits, greedy)

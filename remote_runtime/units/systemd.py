@@ -89,7 +89,7 @@ class Systemd(object):
         self._refused: Dict[str, str] = {}
         self._asked_at = -1
         self._reloaded: Set[str] = set()
-        self._looked_at = 0  # how many changed paths have been looked at
+        self._inspected = 0  # how many changed paths have been looked at
 
     def lacking(self) -> str:
         """Return what is missing of systemd, or ""."""
@@ -156,9 +156,9 @@ class Systemd(object):
         return self._foreseen().files.aliased(full) or full
 
     def _reload_after_changes(self) -> None:
-        if len(self.context.changed_paths) == self._looked_at:
+        if len(self.context.changed_paths) == self._inspected:
             return
-        self._looked_at = len(self.context.changed_paths)
+        self._inspected = len(self.context.changed_paths)
         changed = {
             path
             for path in self.context.changed_paths

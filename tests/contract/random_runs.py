@@ -355,7 +355,7 @@ def main() -> int:
     given = parser.parse_args()
     counts: Counter[str] = Counter()
     until, seed, wrong = time.monotonic() + given.minutes * 60, given.seed, 0
-    while time.monotonic() < until and wrong < given.most:
+    while time.monotonic() < until and wrong < given.maximum:
         case = drawn(seed)
         try:
             differs = compared(case, counts)

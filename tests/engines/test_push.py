@@ -135,23 +135,23 @@ def rolling(fleet: Fleet) -> Any:
     hooks = ("--before-host", note % "+", "--after-host", note % "-")
     site = fleet.site(TURNS.replace("BAD", "none"))
     by_rack = fleet.document("push", "--per", "rack=1", *hooks, site)
-    running, most = dict.fromkeys(("0", "1"), 0), 0
+    running, maximum = dict.fromkeys(("0", "1"), 0), 0
     for line in log.read_text().splitlines():
         rack = str(json.loads(line[1:])["host"]["vars"]["rack"])
         running[rack] += 1 if line[0] == "+" else -1
-        most = max(most, *running.values())
-    return held, by_rack, most, running
+        maximum = max(maximum, *running.values())
+    return held, by_rack, maximum, running
 
 
 @pytest.mark.long("dask")
 def test_a_rollout(alike: Alike) -> None:
     """A wave is not larger than it says, the budget ends the run at the same host, and hosts of one
     rack have their turns one after the other."""
-    held, by_rack, most, running = alike(rolling)
+    held, by_rack, maximum, running = alike(rolling)
     ends = [held["hosts"][name]["outcome"] for name in ("h0", "h1", "h2", "h3", "h4", SSH)]
     assert ends == ["ok", "ok", "failed", "held", "held", "held"]
     assert {host["outcome"] for host in by_rack["hosts"].values()} == {"ok"}
-    assert (most, running) == (1, {"0": 0, "1": 0})
+    assert (maximum, running) == (1, {"0": 0, "1": 0})
 
 
 SAME = """\

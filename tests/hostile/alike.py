@@ -179,8 +179,8 @@ class _Sinks:
     def lost(self) -> Iterator[str]:
         """What comes out of the worker's channel otherwise than it was told, at the end."""
         self._outbox.close()
-        heard = EventReceiver("1")
-        events = map(heard.event, "\n".join(self._frames).split("\n") if self._frames else ())
+        received = EventReceiver("1")
+        events = map(received.event, "\n".join(self._frames).split("\n") if self._frames else ())
         for told, event in zip(self._told, filter(None, events), strict=True):
             assert isinstance(event, ResourcesStable)
             if [text for _, text in event.turns.events()] != told:

@@ -57,12 +57,12 @@ class _Flood:
 def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) -> Figures:
     """Floods of up to 1 GB until the time is up."""
     until, draw = now() + seconds, random.Random(seed)
-    most = 1 << 30 if seconds >= 60 else 16 << 20
+    maximum = 1 << 30 if seconds >= 60 else 16 << 20
     build()
     counts: dict[str, int] = {"megabytes": 0}
     broken: list[str] = []
     while len(counts) == 1 or now() < until:
-        size = draw.randrange(most // 2, most)
+        size = draw.randrange(maximum // 2, maximum)
         for name, flood in _floods():
             tracemalloc.start()
             flood(size // _PIECE)

@@ -53,14 +53,14 @@ class WorkersPipe(Subscriber):
     def otherwise(self, result: HostResult) -> str:
         """What has not come through as it was, once the host is at its end; "" where all has."""
         self._outbox.handle(happening.HostFinished(result))
-        heard = self._ends.get(timeout=PATIENCE)
-        if isinstance(heard, str):
-            return heard
+        received = self._ends.get(timeout=PATIENCE)
+        if isinstance(received, str):
+            return received
         self.told = len(self._here.events)
         if self._bus.faults:
             return f"a subscriber of the controller failed: {self._bus.faults}"
-        if json.dumps(heard.record()) != json.dumps(result.record()):
-            return f"the result is {heard.record()}, not {result.record()}"
+        if json.dumps(received.record()) != json.dumps(result.record()):
+            return f"the result is {received.record()}, not {result.record()}"
         for one, other in zip(self._here.events, self._there.events, strict=False):
             if one != other:
                 return f"{other[:700]} was heard, not {one[:700]}"

@@ -107,7 +107,7 @@ def record(directory: Path, uid: int, gid: int) -> Recording:
         result = HostRun(LogicalHost(), Tapped(), planner=made, bus=Bus(), settings=chosen).run()
     (tap,) = taps
     return Recording(
-        tap.nonce, tap.runtime, frames(tap.heard), frames(tap.said), made, chosen, result
+        tap.nonce, tap.runtime, frames(tap.received), frames(tap.said), made, chosen, result
     )
 
 
@@ -128,7 +128,7 @@ class _Tap:
     def __init__(self, link: Link) -> None:
         self.nonce, self.runtime, self.host_key = link.nonce, link.runtime, link.host_key
         self.login_keys = link.login_keys
-        self.heard = self.said = b""
+        self.received = self.said = b""
         self._link = link
         self.stderr_tail, self.close = link.stderr_tail, link.close
 
@@ -138,5 +138,5 @@ class _Tap:
 
     def receive(self, timeout: float) -> bytes:
         data = self._link.receive(timeout)
-        self.heard += data
+        self.received += data
         return data

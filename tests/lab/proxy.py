@@ -23,7 +23,7 @@ class _Side:
     """Who speaks on one side of a connection, and the last turn that it has heard of."""
 
     def __init__(self, begins: int) -> None:
-        self.heard = 0
+        self.received = 0
         self.begins = begins
         """1 for the client, each word of which begins a turn, 0 for the target, which answers."""
 
@@ -157,7 +157,7 @@ class DelayProxy:
         now = asyncio.get_running_loop().time
         while True:
             data = await reader.read(_CHUNK)
-            await queue.put((now() + self.delay_seconds, side.heard + side.begins, data))
+            await queue.put((now() + self.delay_seconds, side.received + side.begins, data))
             if not data:
                 return
 
@@ -174,11 +174,11 @@ class DelayProxy:
             if not data:
                 writer.write_eof()
                 return
-            side.heard = max(side.heard, turn)
+            side.received = max(side.received, turn)
             if side.begins:
-                self.turns = side.heard
-            most = self.drop_after if limited else None
-            data = data if most is None else data[: max(0, most - sent)]
+                self.turns = side.received
+            maximum = self.drop_after if limited else None
+            data = data if maximum is None else data[: max(0, maximum - sent)]
             sent += len(data)
             if side.begins:
                 self.received += len(data)
@@ -186,7 +186,7 @@ class DelayProxy:
                 self.sent += len(data)
             writer.write(data)
             await writer.drain()
-            if most is not None and sent >= most:
+            if maximum is not None and sent >= maximum:
                 raise ConnectionResetError
 
     async def _until_passable(self) -> None:

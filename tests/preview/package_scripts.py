@@ -54,8 +54,10 @@ class Count:
         total = sum(number for _, number in rows)
         lines = ["| Packages | Number |", "|---|---|"]
         lines += [f"| {what} | {number} |" for what, number in [*rows, ("all", total)]]
-        most = ", ".join(f"`{name}` ({number})" for name, number in self.commands.most_common(12))
-        return "\n".join(lines) + f"\n\nThe most frequent unknown calls: {most}."
+        maximum = ", ".join(
+            f"`{name}` ({number})" for name, number in self.commands.most_common(12)
+        )
+        return "\n".join(lines) + f"\n\nThe most frequent unknown calls: {maximum}."
 
 
 def available() -> list[str]:

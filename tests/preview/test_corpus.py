@@ -20,8 +20,8 @@ def variants() -> Iterator[Any]:
     for scenario in QUICK:
         kind = (scenario.area, bool(scenario.fails))
         seen[kind] += 1
-        most = 1 if scenario.area in failing else SHORT
-        marks = [pytest.mark.long] if seen[kind] > most else []
+        maximum = 1 if scenario.area in failing else SHORT
+        marks = [pytest.mark.long] if seen[kind] > maximum else []
         yield pytest.param(scenario, id=scenario.name, marks=marks)
 
 

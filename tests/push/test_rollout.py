@@ -386,8 +386,8 @@ def test_too_many_clusters_are_refused_before_any_change(fleet: Fleet) -> None:
 def test_a_preview_says_that_clusters_are_too_many(fleet: Fleet) -> None:
     """Nobody learns only from the push that it is refused."""
     words = ("push", "-i", str(fleet.inventory), "--noop", "--canary", "auto")
-    for most, says in (("2", "a push would be refused: --canary: 3 groups"), ("3", "")):
-        done = fleet.ccm.run(*words, "--canary-max", most, str(racks(fleet)))
+    for maximum, says in (("2", "a push would be refused: --canary: 3 groups"), ("3", "")):
+        done = fleet.ccm.run(*words, "--canary-max", maximum, str(racks(fleet)))
         assert done.code == 0, done.output
         assert ("would be refused" in done.output) == bool(says)
         assert says in " ".join(done.output.split())

@@ -201,11 +201,11 @@ def test_two_at_once_on_a_machine(fleet: Fleet) -> None:
 def _side_by_side(turns: list[tuple[float, float]]) -> int:
     """How many ran at once at most."""
     changes = sorted([(begin, 1) for begin, _ in turns] + [(end, -1) for _, end in turns])
-    running = most = 0
+    running = maximum = 0
     for _, change in changes:
         running += change
-        most = max(most, running)
-    return most
+        maximum = max(maximum, running)
+    return maximum
 
 
 @pytest.mark.long  # test_rollout.py and test_stages.py hold it on this machine

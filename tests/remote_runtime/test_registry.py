@@ -66,7 +66,7 @@ class RegistryTest(unittest.TestCase):
             ctx.expect([effect], Uncertainty(), "t#a")
             with mock.patch.object(dnf, "PROGRAMS", ("ccm-tool",)), ctx.turn(wanted, True):
                 self.assertEqual(failure_of(Registry(ctx).create, wanted).kind, kind)
-                self.assertEqual(ctx.doubt.level, level)
+                self.assertEqual(ctx.uncertainty.level, level)
 
     def test_unknown_type(self) -> None:
         """An unknown type, or a name that is no name, is an error of the resource."""

@@ -110,14 +110,14 @@ class Builder(Conversion):
         """Whether a condition of a task is false on each host that ccm can manage."""
         scope = self.scope_of(task)
         for one in listed(task.keywords.get("when")):
-            doubts = len(scope.uses.doubts)
+            uncertainties = len(scope.uses.uncertainties)
             try:
                 if text_rewriter.condition(one, scope) == "false":
                     return True
             except NotConvertible:
                 continue
             finally:
-                del scope.uses.doubts[doubts:]
+                del scope.uses.uncertainties[uncertainties:]
         return False
 
     def _note_once(self, task: Task, record: Record) -> None:
@@ -324,7 +324,7 @@ class Builder(Conversion):
         mapper = MAPPERS.get(task.module)
         if mapper is None:
             raise NotConvertible(f"ccm has no equivalent of the module {task.full_module}")
-        doubts = len(scope.uses.doubts)
+        uncertainties = len(scope.uses.uncertainties)
         try:
             entries = mapper(context, given)
         except OmitChoice as choice:
@@ -335,7 +335,7 @@ class Builder(Conversion):
         if loop is not None:
             as_list = partial(self.as_list, task.name or task.module)
             loop_over(entries, loop, omits=omits, conditions=conditions, as_list=as_list)
-        more = [*given.checks, *conditions.checks, *scope.uses.doubts[doubts:]]
+        more = [*given.checks, *conditions.checks, *scope.uses.uncertainties[uncertainties:]]
         context.checks[:] = dict.fromkeys([*context.checks, *more])
         self._finish(task, record, context=context, entries=entries, conditions=conditions)
         for note in given.notes:

@@ -66,9 +66,9 @@ def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry
         return
     if isinstance(node, nodes.Or) and _change_or(result, node, scope):
         return
-    doubts = len(scope.uses.doubts)
+    uncertainties = len(scope.uses.uncertainties)
     tree = text_rewriter.boolean_tree(node, scope)
-    result.checks += scope.uses.doubts[doubts:]
+    result.checks += scope.uses.uncertainties[uncertainties:]
     if isinstance(tree, nodes.Const) and isinstance(tree.value, bool):
         result.never |= not tree.value
         return

@@ -49,7 +49,7 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
 def set_versions(builder: Conversion, task: Task, record: Record, given: dict[str, Any]) -> None:
     """Set facts under names of their own. NotConvertible."""
     scope = builder.scope_of(task)
-    before = len(scope.uses.doubts)
+    before = len(scope.uses.uncertainties)
     if task.loop is not None:
         made = _looped(builder, task, scope, given)
     else:
@@ -59,13 +59,13 @@ def set_versions(builder: Conversion, task: Task, record: Record, given: dict[st
             name: _chosen(builder, name, _expression(value, scope), conditions)
             for name, value in given.items()
         }  # fmt: skip
-    doubts = scope.uses.doubts[before:]
+    uncertainties = scope.uses.uncertainties[before:]
     for name, text in made.items():
         new = _define(builder, name, text, "by set_fact, for what follows")
         if "default(none)" in text:
             scope.uses.optional.add(new)
-        for one in doubts:
-            scope.uses.doubtful[new] = one
+        for one in uncertainties:
+            scope.uses.uncertain[new] = one
             builder.mark(record, CHECK, one)
     _follow(builder, list(made))
 

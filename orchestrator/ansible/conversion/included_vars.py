@@ -212,7 +212,7 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
     conditions = [str(one) for one in listed(task.keywords.get("when")) if one is not True]
     known = name in builder.given or name in builder.facts or _is_included(builder, name)
     if conditions and known:
-        uses.doubtful[name] = (
+        uses.uncertain[name] = (
             f"{name} is as it was before “{task.name or task.module}”, which is not converted; "
             f"the original sets it if {' and '.join(conditions)}"
         )

@@ -96,7 +96,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
         _looped_assertion(builder, task, scope, given)
         builder.tell(task, record, "checked by ccm.assert, before the first change")
         return
-    doubts = len(scope.uses.doubts)
+    uncertainties = len(scope.uses.uncertainties)
     when = _expressions(builder, task, scope)
     message = given.pop("fail_msg", None) or given.pop("msg", None) or task.name
     if isinstance(message, list):
@@ -115,10 +115,10 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
         made.append({"that": condition, "message": written})
     builder.manifest.assertions += made
     builder.tell(task, record, "checked by ccm.assert, before the first change")
-    _doubtful(builder, record, scope.uses.doubts[doubts:])
+    _uncertain(builder, record, scope.uses.uncertainties[uncertainties:])
     if _is_tolerant(task):
         text = "the original goes on if this does not hold; here, the host is refused"
-        _doubtful(builder, record, [text])
+        _uncertain(builder, record, [text])
 
 
 def _is_tolerant(task: Task) -> bool:
@@ -126,8 +126,8 @@ def _is_tolerant(task: Task) -> bool:
     return given is not None and text_rewriter.as_bool(given) is not False
 
 
-def _doubtful(builder: Conversion, record: Record, doubts: list[str]) -> None:
-    for text in dict.fromkeys(doubts):
+def _uncertain(builder: Conversion, record: Record, uncertainties: list[str]) -> None:
+    for text in dict.fromkeys(uncertainties):
         builder.mark(record, CHECK, text)
         builder.manifest.items.append(Comment([f"CHECK: {text}"]))
 
@@ -186,7 +186,7 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
         builder.tell(task, record, "checked by ccm.assert, before the first change")
         return
     scope = builder.scope_of(task)
-    doubts = len(scope.uses.doubts)
+    uncertainties = len(scope.uses.uncertainties)
     when = _expressions(builder, task, scope)
     if when == ["false"]:
         builder.tell(task, record, "the condition never holds on a host of ccm")
@@ -197,7 +197,7 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
         that = unparse(nodes.Not(parse_expression(when[0])))
     builder.manifest.assertions.append({"that": that, "message": _message(message, scope)})
     builder.tell(task, record, "checked by ccm.assert, before the first change")
-    _doubtful(builder, record, scope.uses.doubts[doubts:])
+    _uncertain(builder, record, scope.uses.uncertainties[uncertainties:])
 
 
 def set_fact(builder: Conversion, task: Task, record: Record) -> None:

@@ -14,15 +14,15 @@ from orchestrator.ansible.problems import NotConvertible
 _READ = re.compile(r"\bData\.(\w+)")
 
 
-def spread(builder: Conversion, doubtful: dict[str, str], more: list[Any]) -> None:
+def spread(builder: Conversion, uncertain: dict[str, str], more: list[Any]) -> None:
     """Mark the resources that read a doubtful variable, themselves or through other variables.
 
     ``more``: maps of variables beside the data of the manifest, nested in any way.
     """
-    if not doubtful:
+    if not uncertain:
         return
     values = [{name: one.value for name, one in builder.manifest.data.items()}, *more]
-    found = dict(doubtful)
+    found = dict(uncertain)
     while new := _readers(values, found):
         found.update(new)
     for entry in builder.manifest.entries():

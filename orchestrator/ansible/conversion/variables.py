@@ -74,7 +74,7 @@ class _Writer:
         self.manifest = builder.manifest
         self.scope = builder.scope.having(task_vars={}, locals={}, renames={}, whole=False)
         self.uses = builder.scope.uses
-        self.doubtful: dict[str, str] = {}  # facts, and what is not certain about them
+        self.uncertain: dict[str, str] = {}  # facts, and what is not certain about them
         self.layered = {key for layer in plan.layers for key in layer.values}
         self.included = {k for c in builder.includes for m in c.files.values() for k in m}
 
@@ -97,7 +97,7 @@ class _Writer:
         facts = self._facts()
         missing = self._close()
         uncertain_variables.spread(
-            self.builder, {**self.uses.doubtful, **self.doubtful}, [overrides, facts, own]
+            self.builder, {**self.uses.uncertain, **self.uncertain}, [overrides, facts, own]
         )
         self._tables()
         self._order(own, facts, overrides)
@@ -131,10 +131,10 @@ class _Writer:
 
     def _converted(self, key: str, value: Any) -> Any:
         """The value of a variable; what is doubtful about it is noted. NotConvertible."""
-        before = len(self.uses.doubts)
+        before = len(self.uses.uncertainties)
         found = text_rewriter.value(value, self.scope)
-        for text in self.uses.doubts[before:]:
-            self.doubtful.setdefault(key, text)
+        for text in self.uses.uncertainties[before:]:
+            self.uncertain.setdefault(key, text)
         return found
 
     def _kept(self, key: str, value: Any, reason: str, comments: list[str]) -> None:
@@ -171,7 +171,7 @@ class _Writer:
             (value, [one for one in when if one is not True], task)
             for value, when, task in settings
         ]
-        before = len(self.uses.doubts)
+        before = len(self.uses.uncertainties)
         result: Any = None
         if len(plain) == 1 and _is_default(name, plain[0][1]):
             value = self._of(plain[0])
@@ -188,9 +188,9 @@ class _Writer:
             overriding[name] = result
         else:
             self.manifest.data[name] = Datum(result, ["from set_fact"])
-        for text in self.uses.doubts[before:]:
+        for text in self.uses.uncertainties[before:]:
             self._check(plain[-1][2], text)
-            self.doubtful[name] = text
+            self.uncertain[name] = text
 
     def _of(self, setting: tuple[Any, list[Any], Task]) -> Any:
         value, _, task = setting

@@ -280,7 +280,7 @@ def fetched(url: Any, scope: Scope, options: str = "") -> Any:
     known = [one for one, question in asks.items() if question.get("command") == command]
     name = known[0] if known else "url" if number == 1 else f"url_{number}"
     asks[name] = {"command": command}
-    scope.uses.doubts.append(
+    scope.uses.uncertainties.append(
         f"Asked.{name} is what the host gets with curl; in the original the controller asks"
     )
     return nodes.Getattr(nodes.Name("Asked", "load"), name, "load")

@@ -64,10 +64,10 @@ class Uses:
     data: set[str] = field(default_factory=set)
     tables: set[str] = field(default_factory=set)
     asks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    doubts: list[str] = field(default_factory=list)
+    uncertainties: list[str] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # variables, and why they are not set
     # variables that keep the value of another place, and what is not converted
-    doubtful: dict[str, str] = field(default_factory=dict)
+    uncertain: dict[str, str] = field(default_factory=dict)
     # entries of getent: the name of the look-up, and whether nothing changes before
     entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     # services, packages: whether nothing changes before the task that lists them
@@ -79,7 +79,7 @@ class Uses:
         """Note a look-up; it is doubtful unless its answer is ``certain`` to be the same later."""
         self.asks[name] = question
         if not certain:
-            self.doubts.append(
+            self.uncertainties.append(
                 f"Asked.{name} is answered before the first change of a push; "
                 "the original asks at this point"
             )

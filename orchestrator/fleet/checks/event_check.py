@@ -291,7 +291,7 @@ class EventCheck:
         return self._by_name
 
     @property
-    def unheard(self) -> int:
+    def unreported(self) -> int:
         """The number of planned resources without a report."""
         if self._by_name is None:
             return self._together.count(0)

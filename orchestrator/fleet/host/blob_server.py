@@ -26,7 +26,7 @@ class BlobServer:
         self._link = link
         self._plan = plan
         # An honest host requests a blob where it is named, and once ahead of time.
-        self._most = plan.rounds * (plan.total + plan.references())
+        self._maximum = plan.rounds * (plan.total + plan.references())
         self._aside = aside
         self._sent: Counter[str] = Counter()  # of this plan: a host cannot make it longer
         self._unknown = 0
@@ -63,7 +63,7 @@ class BlobServer:
         self._stream(blob, sha, out)
 
     def _bound(self, asked: int) -> None:
-        if asked > self._most + 1:
+        if asked > self._maximum + 1:
             raise ProtocolError("the same blobs were requested too often", kind="protocol.flood")
 
     def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:

@@ -35,14 +35,14 @@ class TransferAbortedError(Exception):
 
 
 class FetchTarget:
-    """The directory of one command; ``most_file`` and ``most_total`` bound the bytes of one file
+    """The directory of one command; ``max_file`` and ``max_total`` bound the bytes of one file
     and of all hosts together. Thread-safe.
     """
 
-    def __init__(self, directory: Path, most_file: int, most_total: int) -> None:
+    def __init__(self, directory: Path, max_file: int, max_total: int) -> None:
         self.directory = directory
-        self.most_file = most_file
-        self.most_total = most_total
+        self.max_file = max_file
+        self.max_total = max_total
         self._taken: LocalCount | SharedCounter = LocalCount()
 
     def share(self) -> None:
@@ -55,9 +55,9 @@ class FetchTarget:
 
     def count(self, size: int) -> None:
         """Take note of so many bytes more; PlanError where they are too many."""
-        if self._taken.add(size) > self.most_total:
+        if self._taken.add(size) > self.max_total:
             raise PlanError(
-                f"all hosts together sent more than {self.most_total} bytes (--max-total)",
+                f"all hosts together sent more than {self.max_total} bytes (--max-total)",
                 kind="fetch.total",
                 hint="raise --max-total, or fetch from fewer hosts",
             )
@@ -123,7 +123,7 @@ class HostFetchTarget:
         size = 0
         for piece in pieces:
             size += len(piece)
-            if size > self._landing.most_file:
+            if size > self._landing.max_file:
                 raise ProtocolError("a file larger than requested", kind="protocol.flood")
             self._landing.count(len(piece))
             write(piece)

@@ -402,11 +402,11 @@ class Conversation:
         if cancelled:
             raise InterruptedRunError
         if self.tally.failed or self.tally.unmet:
-            self.untried = self._check.unheard if self._plan.fail_on_error else 0
-        elif not self.tally.skipped and self._check.unheard:
+            self.untried = self._check.unreported if self._plan.fail_on_error else 0
+        elif not self.tally.skipped and self._check.unreported:
             # After a failure a run may stop short, and a skipped apply is silent on its children.
             raise ProtocolError(
-                f"the run ended on the host, but {self._check.unheard} of {self.planned} "
+                f"the run ended on the host, but {self._check.unreported} of {self.planned} "
                 "resources were not reported",
                 kind="protocol.sequence",
             )

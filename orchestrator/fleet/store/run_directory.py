@@ -85,7 +85,7 @@ class RunDirectory:
     Each line is written at once, so a record survives a killed process. On a full disk it continues
     without events, but with results of hosts and the end of the run, for which space is reserved
     from the start; ``close`` then raises the OSError. At its end, the newest ``keep`` runs remain.
-    With a ``parent``, the directory is not one of these. After ``most_output`` characters of
+    With a ``parent``, the directory is not one of these. After ``max_output`` characters of
     command output, no more of it is stored. OSError if the directory cannot be created.
     """
 
@@ -96,7 +96,7 @@ class RunDirectory:
         *,
         parent: Path | None = None,
         keep: int = DEFAULT_KEEP,
-        most_output: int = MAX_OUTPUT,
+        max_output: int = MAX_OUTPUT,
     ) -> None:
         self.path = (parent or make_private(runs_directory())) / started.run_id
         self.path.mkdir(mode=0o700)
@@ -107,9 +107,9 @@ class RunDirectory:
         self._plans: dict[bytes, int] = {}
         self._plan_number = lru_cache(MAX_PLANS)(self._stored_plan)
         self._numbers: TextNumbers | None = None
-        self._most_numbered = MIN_NUMBERED
+        self._max_numbered = MIN_NUMBERED
         self._noticed = self._printed = 0
-        self._most_output = most_output
+        self._max_output = max_output
         self._fault: OSError | None = None
         try:
             _keep_room(self.path / "room", MIN_SPACE + SPACE_PER_HOST * len(started.hosts))
@@ -153,7 +153,7 @@ class RunDirectory:
     def _event(self, event: happening.ResourceEvent) -> None:
         line, printed = event.line, len(event.event.get("output", ""))
         self._printed += printed
-        if printed and self._printed > self._most_output:
+        if printed and self._printed > self._max_output:
             note = f"[... {printed} characters left out: this run has printed enough ...]\n"
             line = json.dumps({**event.event, "output": note}, separators=(",", ":"))
         self._spool("events", line + "\n")
@@ -163,7 +163,7 @@ class RunDirectory:
             from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 
             self._numbers = TextNumbers()
-        elif len(self._numbers) >= self._most_numbered:
+        elif len(self._numbers) >= self._max_numbered:
             self._numbers.forget()
         line = event.turns.line(self._numbers)
         if new := self._numbers.new:
@@ -173,8 +173,8 @@ class RunDirectory:
 
     def _plan(self, event: happening.HostPlanned) -> None:
         """Store the resources of a host; a repeated list is stored by its number."""
-        most = min(2 * len(event.resources), MAX_NUMBERED)
-        self._most_numbered = max(self._most_numbered, most)
+        maximum = min(2 * len(event.resources), MAX_NUMBERED)
+        self._max_numbered = max(self._max_numbered, maximum)
         number = self._plan_number(event._replace(host=""))
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
 

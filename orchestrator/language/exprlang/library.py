@@ -18,15 +18,15 @@ class Function(NamedTuple):
     usage: str
     meaning: str
     least: int
-    most: int
+    maximum: int
     predicate: int = -1
 
     def takes(self) -> str:
         """How many arguments, in words."""
-        if self.most == ANY:
+        if self.maximum == ANY:
             return f"{self.least} arguments or more"
-        count = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{count} argument{'' if self.most == 1 else 's'}"
+        count = str(self.least) if self.least == self.maximum else f"{self.least} to {self.maximum}"
+        return f"{count} argument{'' if self.maximum == 1 else 's'}"
 
 
 FUNCTIONS: dict[str, Function] = {}
@@ -37,12 +37,12 @@ def _add(group: Table, predicate: int = -1) -> None:
     for name, (call, parameters, meaning) in group.items():
         needed, _, optional = parameters.partition("[")
         least = needed.count(",") + 1 if needed else 0
-        most = least + optional.count(",")
+        maximum = least + optional.count(",")
         if "…" in parameters:
-            least, most = least - 1, ANY
+            least, maximum = least - 1, ANY
         usage = f"{name}({parameters})"
         FUNCTIONS[name] = Function(
-            call, usage, meaning=meaning, least=least, most=most, predicate=predicate
+            call, usage, meaning=meaning, least=least, maximum=maximum, predicate=predicate
         )
 
 

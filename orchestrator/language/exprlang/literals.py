@@ -139,7 +139,7 @@ class Literals(Reader):
             if not self.accept(","):
                 break
         self.expect(")", "')' or a comma")
-        if not function.least <= len(arguments) <= function.most:
+        if not function.least <= len(arguments) <= function.maximum:
             message = f"{name.value}() takes {function.takes()}, not {len(arguments)}"
             hint = f"write {function.usage}"
             raise ParseError(message, name.at, hint)

@@ -14,8 +14,8 @@ Table = dict[str, tuple[Callable[..., Any], str, str]]
 """Functions by name, with their parameters and their meaning as people read them."""
 
 
-def size(value: Any, most: int = MAX_ENTRIES) -> int:
-    """The entries of a value, those of lists in lists included; TooLargeError beyond ``most``.
+def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
+    """The entries of a value, those of lists in lists included; TooLargeError beyond ``maximum``.
 
     64 characters of a text count as one entry.
     """
@@ -32,7 +32,7 @@ def size(value: Any, most: int = MAX_ENTRIES) -> int:
             open_ += entry
         elif isinstance(entry, range):
             found += len(entry)
-        if found + len(open_) > most:
+        if found + len(open_) > maximum:
             raise bounds.TooLargeError(f"the values have more than {MAX_ENTRIES} entries in all")
     return found
 

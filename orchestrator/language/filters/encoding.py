@@ -62,14 +62,14 @@ def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
     new = hashlib.new(hashtype, usedforsecurity=False)
     new.update(text.encode("utf-8", "surrogatepass"))
     found = new.hexdigest()
-    heard = secrets_of(context)
-    if heard is not None and any(secret in text for secret in list(heard)):
-        heard[found] = None
+    received = secrets_of(context)
+    if received is not None and any(secret in text for secret in list(received)):
+        received[found] = None
     hash_record.note(text, found)
     return found
 
 
 def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
-    heard = getattr(context.get("Environ"), "heard", None)
-    return hash_record.secret_texts() if heard is None else heard
+    received = getattr(context.get("Environ"), "received", None)
+    return hash_record.secret_texts() if received is None else received

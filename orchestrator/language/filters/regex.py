@@ -93,7 +93,7 @@ class Search:
 def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) -> str:
     """The text with what matches as the replacement says."""
     value_types.texts("regex_replace", replacement)
-    most = value_types.whole("regex_replace", flags.pop("count", 0))
+    maximum = value_types.whole("regex_replace", flags.pop("count", 0))
     search = Search(text, pattern, **flags)
     parts = _replacement(replacement)
     pieces: list[bytes] = []
@@ -104,7 +104,7 @@ def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) 
         size += match.start() - at + len(new)
         bounds.check_size(size, bounds.MAX_TEXT, "the replaced text")
         at, done = match.end(), done + 1
-        if done == most:
+        if done == maximum:
             break
     return _decoded(b"".join([*pieces, search.text[at:]]))
 

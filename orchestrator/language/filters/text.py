@@ -84,12 +84,12 @@ def quote(value: Any) -> str:
     example="'a, b' | split(', ')",
     result="['a', 'b']",
 )
-def split(text: Any, separator: Any = None, most: Any = 0) -> list[str]:
+def split(text: Any, separator: Any = None, maximum: Any = 0) -> list[str]:
     """The parts of a text."""
     value_types.texts("split", text, *([] if separator is None else [separator]))
     if separator == "":
         return list(text)
-    return list(text.split(separator, value_types.whole("split", most) - 1))
+    return list(text.split(separator, value_types.whole("split", maximum) - 1))
 
 
 @_documented(

@@ -30,7 +30,7 @@ from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from remote_runtime.text.nearest import nearest
 
 _ARGUMENTS: dict[str, tuple[int, int | None]] = {
-    **{name: (function.least, function.most) for name, function in FUNCTIONS.items()},
+    **{name: (function.least, function.maximum) for name, function in FUNCTIONS.items()},
     "lookup": (1, 2),
     "file": (1, 1),
     "readFile": (1, 1),
@@ -77,11 +77,11 @@ def _call_problem(call: Call, more: Iterable[str]) -> Iterator[ParseError]:
         hint = f"did you mean {likely}?" if likely else "known: " + ", ".join(known)
         yield ParseError(f"there is no function {call.name!r}", call.at, hint)
         return
-    least, most = _ARGUMENTS[call.name]
+    least, maximum = _ARGUMENTS[call.name]
     count = len(call.arguments)
-    if count < least or (most is not None and count > most):
-        words = str(least) if least == most else f"{least} or more" if most is None else (
-            f"{least} to {most}"
+    if count < least or (maximum is not None and count > maximum):
+        words = str(least) if least == maximum else f"{least} or more" if maximum is None else (
+            f"{least} to {maximum}"
         )  # fmt: skip
         yield ParseError(f"{call.name} takes {words} argument(s), not {count}", call.at)
     elif call.name == "secret" and not _is_text(call.arguments[0]):

@@ -17,11 +17,11 @@ _JSON = str.maketrans(
 
 
 class Function(NamedTuple):
-    """``most`` None: any number of arguments."""
+    """``maximum`` None: any number of arguments."""
 
     call: Callable[..., Any]
     least: int
-    most: int | None
+    maximum: int | None
 
 
 def _of_texts(name: str, convert: Callable[..., Any], count: int = 1) -> Function:

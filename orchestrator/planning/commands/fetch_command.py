@@ -27,8 +27,8 @@ class FetchCommand:
         properties: dict[str, Any] = {
             "paths": self._paths,
             "recursive": recursive,
-            "max_size": landing.most_file,
-            "max_total": landing.most_total,
+            "max_size": landing.max_file,
+            "max_total": landing.max_total,
         }
         item = Item(index=0, type=FETCH, name=self.shown, properties=properties)
         self._whole = [CompleteResource.alone(item)]

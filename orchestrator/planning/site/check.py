@@ -75,9 +75,9 @@ class UnknownFacts(Facts):
 
 class HostCheck(NamedTuple):
     """The result for one host: problems of its plan, resources that are certain to fail, and the
-    number of resources checked. ``unknown`` and ``untold`` count the resources and assertions that
-    were not checked, by the kind of value that they need. ``unseen`` are the manifests of which
-    even the number of resources is not known.
+    number of resources checked. ``unknown`` and ``unreported`` count the resources and assertions
+    that were not checked, by the kind of value that they need. ``unseen`` are the manifests of
+    which even the number of resources is not known.
     """
 
     host: str
@@ -85,7 +85,7 @@ class HostCheck(NamedTuple):
     warnings: tuple[str, ...]
     known: int
     unknown: Counter[str]
-    untold: Counter[str]
+    unreported: Counter[str]
     unseen: tuple[UnknownManifest, ...] = ()
 
 
@@ -94,26 +94,26 @@ class SiteCheck:
 
     def __init__(self, checks: Iterable[HostCheck]) -> None:
         wrong: dict[Problem, list[str]] = {}
-        doubtful: dict[str, list[str]] = {}
+        uncertain: dict[str, list[str]] = {}
         self.hosts = self.known = 0
         self.unknown: Counter[str] = Counter()
-        self.untold: Counter[str] = Counter()
+        self.unreported: Counter[str] = Counter()
         self.unseen: dict[UnknownManifest, None] = {}
         for check in checks:
             self.hosts += 1
             self.known += check.known
             self.unknown += check.unknown
-            self.untold += check.untold
+            self.unreported += check.unreported
             self.unseen.update(dict.fromkeys(check.unseen))
             for problem in dict.fromkeys(check.problems):
                 wrong.setdefault(problem, []).append(check.host)
             for text in dict.fromkeys(check.warnings):
-                doubtful.setdefault(text, []).append(check.host)
+                uncertain.setdefault(text, []).append(check.host)
         self.problems = [
             problem._replace(message=f"{problem.message} (on {_names(hosts)})")
             for problem, hosts in wrong.items()
         ]
-        self.warnings = [f"{text} (on {_names(hosts)})" for text, hosts in doubtful.items()]
+        self.warnings = [f"{text} (on {_names(hosts)})" for text, hosts in uncertain.items()]
 
     @property
     def told(self) -> str:
@@ -132,7 +132,7 @@ class SiteCheck:
         words += [
             f"{n} need{'s' if n == 1 else ''} {NEEDS[kind]}" for kind, n in _counted(self.unknown)
         ]
-        for kind, count in _counted(self.untold):
+        for kind, count in _counted(self.unreported):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
         told = ", ".join(words)

@@ -185,7 +185,7 @@ class Walk:
             self._facts,
             by=by,
             handed=handed,
-            heard=self.secrets,
+            received=self.secrets,
             look_ups=look_ups,
         )
         self.warnings += look_ups.warnings

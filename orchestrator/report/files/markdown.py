@@ -76,7 +76,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
         yield f"\n… and {_counted(len(troubled) - MAX_ROWS, 'more host', [])}\n"
     yield from _verified(grid.kept)
     yield from _unknown(grid)
-    yield from _unheard(grid)
+    yield from _unreported(grid)
     for status, title in _TITLES.items():
         findings = grid.findings(status) if status != "failed" or not shared else []
         if findings:
@@ -92,7 +92,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
 
 def _dangerous(dangers: Dangers) -> Iterator[str]:
     """What a preview would remove, interrupt or open, each danger with its hosts."""
-    if not dangers.is_told:
+    if not dangers.is_reported:
         return
     yield f"\n### Dangerous\n\n{inline(dangers.total or NOTHING_KNOWN)}\n\n"
     groups = dangers.groups()
@@ -163,7 +163,7 @@ def _resources(found: Sequence[NotRun]) -> Iterator[str]:
         yield f"\n… and {_counted(len(found) - MAX_ROWS, 'more group', [])}\n"
 
 
-def _unheard(grid: Grid) -> Iterator[str]:
+def _unreported(grid: Grid) -> Iterator[str]:
     found = not_run_resources(grid.turns.left, grid.hosts)
     silent = grid.without_turn
     if found or silent:

@@ -36,13 +36,13 @@ class Matrix:
 
     Hosts with problems come first.
 
-    ``left_out`` counts resources without a column or row: beyond ``most`` cells, resources that are
-    converged everywhere are dropped first.
+    ``left_out`` counts resources without a column or row: beyond ``maximum`` cells, resources that
+    are converged everywhere are dropped first.
     """
 
-    def __init__(self, grid: Grid, most: int = MAX_CELLS) -> None:
+    def __init__(self, grid: Grid, maximum: int = MAX_CELLS) -> None:
         self._grid = grid
-        chosen = _chosen(grid, most)
+        chosen = _chosen(grid, maximum)
         self.left_out = len(grid.resources) - len(chosen)
         self.rows_are_hosts = len(grid.hosts) > len(chosen)
         failed = {
@@ -100,9 +100,9 @@ def entry_record(entry: Entry) -> dict[str, Any]:
     return {**entry._asdict(), **parts}
 
 
-def _chosen(grid: Grid, most: int) -> list[str]:
+def _chosen(grid: Grid, maximum: int) -> list[str]:
     """The resources that have a place."""
-    if len(grid.hosts) * len(grid.resources) <= most:
+    if len(grid.hosts) * len(grid.resources) <= maximum:
         return grid.resources
     told = {n for cells in grid.cells.values() for n, c in cells.items() if c.status != "stable"}
-    return [name for name in grid.resources if name in told][: max(1, most // len(grid.hosts))]
+    return [name for name in grid.resources if name in told][: max(1, maximum // len(grid.hosts))]

@@ -114,7 +114,7 @@ def outcome_of(result: HostResult) -> str:
 def _dangers(grid: Grid, groups: _Groups) -> Record:
     found = grid.dangers.groups()
     return {
-        "has_dangers": grid.dangers.is_told,
+        "has_dangers": grid.dangers.is_reported,
         "dangers": grid.dangers.total or NOTHING_KNOWN,
         "uncounted_dangers": grid.dangers.unknown,
         "danger_groups": [

@@ -168,7 +168,7 @@ class Rows:
 
 def _headed(entry: Entry) -> tuple[str, ...]:
     """What the first line of a row is made of."""
-    return entry.resource, entry.message, entry.doubt
+    return entry.resource, entry.message, entry.uncertainty
 
 
 def _told(entry: Entry) -> tuple[object, ...]:

@@ -154,11 +154,11 @@ class Summary:
         yield f"{style('title', named(block.hosts, width))}  {style(role, told)}"
         if result.message:
             yield from self._host_error(block)
-            yield from self._unheard(block)
+            yield from self._unreported(block)
         if rows:
             yield from self._resources(block)
         if not result.message:
-            yield from self._unheard(block)
+            yield from self._unreported(block)
 
     def _resources(self, block: Block) -> Iterator[str]:
         style = self._style
@@ -191,7 +191,7 @@ class Summary:
             for line in wrapped(words, self._style.width - 4, option):
                 yield f"    {line}"
 
-    def _unheard(self, block: Block) -> Iterator[str]:
+    def _unreported(self, block: Block) -> Iterator[str]:
         """Resources that did not run, by their hosts, and their pending refreshes."""
         words = "not checked" if self._noop else "not run"
         if block.result.untried:

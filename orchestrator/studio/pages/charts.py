@@ -64,15 +64,15 @@ class _Value(NamedTuple):
 
 def charts(studio: Studio, found: RunFilter) -> list[Chart]:
     """The charts of the latest runs of a filter; none where nothing was compared."""
-    query = _RUNS.format(condition=found.condition, most=MAX_COUNT)
+    query = _RUNS.format(condition=found.condition, maximum=MAX_COUNT)
     runs = studio.reader.rows(query, found.values)[::-1]
     made = []
     if any(run["drifted"] or run["command"] == "drift" for run in runs):
         drift = [_Value(run, run["drifted"], f"{run['drifted']:,} drifted") for run in runs]
-        most = max(one.value for one in drift)
+        maximum = max(one.value for one in drift)
         title = "Resources that differ from the last push"
-        points = _points(drift, most or 1)
-        made.append(Chart("drift", title, "Drifted", points=points, top=f"{most or 1:,}"))
+        points = _points(drift, maximum or 1)
+        made.append(Chart("drift", title, "Drifted", points=points, top=f"{maximum or 1:,}"))
     compared = [run for run in runs if run["compared"]]
     if compared:
         shares = [(run, run["as_predicted"] / run["compared"]) for run in compared]
@@ -85,14 +85,14 @@ def charts(studio: Studio, found: RunFilter) -> list[Chart]:
     return made
 
 
-def _points(values: Sequence[_Value], most: float) -> list[Point]:
+def _points(values: Sequence[_Value], maximum: float) -> list[Point]:
     """The points of the values, at equal distances in the order of their runs."""
     across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     step = across / max(len(values) - 1, 1)
     return [
         Point(
             round(LEFT + step * at, 1),
-            round(TOP + down * (1 - one.value / most), 1),
+            round(TOP + down * (1 - one.value / maximum), 1),
             run=one.run["id"],
             moment=moment(one.run["start"]),
             words=one.words,

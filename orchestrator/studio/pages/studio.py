@@ -79,9 +79,9 @@ def moment(seconds: float | None) -> str:
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
-def hosts_text(names: Sequence[str], most: int = MAX_HOSTS_LENGTH) -> str:
+def hosts_text(names: Sequence[str], maximum: int = MAX_HOSTS_LENGTH) -> str:
     """Names of hosts in about so many characters, of any number of hosts."""
-    text = listed(list(names[:MAX_FOLDED_NAMES]), most)
+    text = listed(list(names[:MAX_FOLDED_NAMES]), maximum)
     left = len(names) - MAX_FOLDED_NAMES
     return f"{text}, … {left:,} more" if left > 0 else text
 

@@ -209,8 +209,8 @@ class PlanShelf:
 class _Memory(Generic[Value]):
     """Keeps the latest values, and makes one at a time."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
         self._values = OrderedDict[Hashable, Value]()
         self._lock = threading.Lock()
         self._making = threading.Lock()
@@ -225,7 +225,7 @@ class _Memory(Generic[Value]):
             made = make()
             with self._lock:
                 self._values[key] = made
-                while len(self._values) > self._most:
+                while len(self._values) > self._maximum:
                     self._values.popitem(last=False)
             return made
 
@@ -259,7 +259,7 @@ def _opened(stored: StoredPlan) -> OpenPlan:
         expires=record["expires"],
         hosts=tuple(dict.fromkeys(map(host_in, record["hosts"]))),
         left_out=tuple(dict.fromkeys(map(host_in, record["left_out"]))),
-        dangers=dangers.total or (NOTHING_KNOWN if dangers.is_told else ""),
+        dangers=dangers.total or (NOTHING_KNOWN if dangers.is_reported else ""),
         given=given,
         counters=counters_of(kept),
     )

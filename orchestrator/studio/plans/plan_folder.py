@@ -75,8 +75,8 @@ class PlanFolder:
             text = content_of(folder, name, MAX_BYTES, f"ccm plan show {name} shows it")
             if text is None:
                 return None
-            beside, most = name + signing.SUFFIX, signing.MAX_BYTES
-            signatures = content_of(folder, beside, most, "remove it and sign again")
+            beside, maximum = name + signing.SUFFIX, signing.MAX_BYTES
+            signatures = content_of(folder, beside, maximum, "remove it and sign again")
         return StoredPlan(name, text, signatures or b"")
 
 

@@ -52,7 +52,7 @@ class RunInbox:
 
     ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` says of each run of the
     index whether all of its hosts are among some, None for any. The runs of one token have at most
-    ``most_stored`` bytes.
+    ``max_stored`` bytes.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class RunInbox:
         hosts_of: Callable[[tuple[str, ...]], frozenset[str]],
         *,
         keep: int = KEEP,
-        most_stored: int = MAX_STORED_BYTES,
+        max_stored: int = MAX_STORED_BYTES,
         indexed: Indexed = lambda hosts: {},
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -69,7 +69,7 @@ class RunInbox:
         self._hosts_of = hosts_of
         self._keep = keep
         self._indexed = indexed
-        self._usage = TokenUsage(self._runs, most_stored)
+        self._usage = TokenUsage(self._runs, max_stored)
         self._clock = clock
         self._lock = threading.RLock()
         self._active: dict[str, _ActiveRun] = {}
@@ -317,7 +317,7 @@ class RunInbox:
         """Hold the lock by which readers see that a run is in progress."""
         now = self._clock()
         if run_id in self._active:
-            self._active[run_id].heard = now
+            self._active[run_id].received = now
             return
         with _storing(), self._opened(run_id) as directory:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
@@ -333,17 +333,17 @@ class RunInbox:
     def _sweep(self) -> None:
         now = self._clock()
         for run_id, active in list(self._active.items()):
-            if now - active.heard > SILENCE:
+            if now - active.received > SILENCE:
                 self._let_go(run_id)
 
 
 class _ActiveRun:
     """A run in progress: the locked file, whose run it is, and when its client was last heard."""
 
-    def __init__(self, handle: int, token: str, heard: float) -> None:
+    def __init__(self, handle: int, token: str, received: float) -> None:
         self.handle = handle
         self.token = token
-        self.heard = heard
+        self.received = received
 
 
 @contextlib.contextmanager
@@ -357,7 +357,7 @@ def _storing() -> Iterator[None]:
         raise RefusalError(507, text) from error
 
 
-def _read(directory: int, name: str, at: int, most: int) -> bytes:
+def _read(directory: int, name: str, at: int, maximum: int) -> bytes:
     """A part of a file of a run; RefusalError for anything but a regular file."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
@@ -367,7 +367,7 @@ def _read(directory: int, name: str, at: int, most: int) -> bytes:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise RefusalError(404, "the run has no such file")
         file.seek(at)
-        return file.read(most)
+        return file.read(maximum)
 
 
 def _write(directory: int, name: str, text: bytes) -> None:

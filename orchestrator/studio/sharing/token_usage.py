@@ -18,22 +18,22 @@ class TokenUsage:
     thread-safe.
     """
 
-    def __init__(self, runs: Path, most: int) -> None:
+    def __init__(self, runs: Path, maximum: int) -> None:
         self._runs = runs
-        self._most = most
+        self._maximum = maximum
         self._bytes: dict[str, int] | None = None
 
     def require(self, name: str, size: int) -> None:
         """RefusalError where so many more bytes would be too many."""
-        if self._of(name) + size <= self._most:
+        if self._of(name) + size <= self._maximum:
             return
         self.forget()  # somebody may have removed runs
         used = self._of(name)
-        if used + size > self._most:
+        if used + size > self._maximum:
             raise RefusalError(
                 413,
                 f"the runs of the token {name} take {_shown(used)}, and the studio stores"
-                f" {_shown(self._most)} of each token: remove runs, or raise --token-space",
+                f" {_shown(self._maximum)} of each token: remove runs, or raise --token-space",
             )
 
     def add(self, name: str, size: int) -> None:

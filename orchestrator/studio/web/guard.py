@@ -96,7 +96,7 @@ class Guard:
                     receive = _replay(body, receive)
         await (refusal or self._app)(scope, receive, send)
 
-    def _refusal(self, scope: Scope, most: int) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, maximum: int) -> ASGIApp | None:
         headers = Headers(scope=scope)
         target = len(scope["path"]) + len(scope["query_string"])
         if headers.get("host", "").lower() not in self._hosts or len(headers.getlist("host")) != 1:
@@ -108,7 +108,7 @@ class Guard:
         if scope["method"] == "POST" and not self._is_own_form(headers):
             return PlainTextResponse("A page of another site sent this form.\n", 403)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > most:
+        if not length.isdecimal() or int(length) > maximum:
             return PlainTextResponse("The request is too large.\n", 413)
         return None
 
@@ -135,7 +135,7 @@ class Guard:
         return sending
 
 
-async def _body(receive: Receive, most: int) -> bytes | None:
+async def _body(receive: Receive, maximum: int) -> bytes | None:
     """The whole body; None for one that is too large."""
     found = bytearray()
     while True:
@@ -143,7 +143,7 @@ async def _body(receive: Receive, most: int) -> bytes | None:
         if message["type"] == "http.disconnect":
             return bytes(found)
         found += message.get("body", b"")
-        if len(found) > most:
+        if len(found) > maximum:
             return None
         if not message.get("more_body", False):
             return bytes(found)

@@ -136,7 +136,9 @@ class FailedLogins:
             every = [at for at, _ in self._failures]
             own = [at for at, whose in self._failures if whose == address]
         counted = ((own, MAX_FAILURES), (every, MAX_TOTAL_FAILURES))
-        waits = [times[-most] + PERIOD - now for times, most in counted if len(times) >= most]
+        waits = [
+            times[-maximum] + PERIOD - now for times, maximum in counted if len(times) >= maximum
+        ]
         return max(waits, default=0.0)
 
 

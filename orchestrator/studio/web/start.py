@@ -150,7 +150,7 @@ def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> 
         options.state,
         hosts.of_groups,
         keep=options.keep,
-        most_stored=options.token_space,
+        max_stored=options.token_space,
         indexed=lambda names: readable_runs(reader, names),
     )
     api = HistoryApi(

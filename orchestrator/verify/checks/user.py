@@ -167,7 +167,7 @@ def _homeless(host: Host, subject: Subject) -> bool:
     fields = entry(host, "passwd", subject.name, _FIELDS)
     if not fields:
         return False
-    least, most = (
+    least, maximum = (
         _number(_told(host, _SETTING, _LOGIN_DEFS, key, _LOGIN_DEFS), usual)
         for key, usual in _RANGE.items()
     )
@@ -175,7 +175,7 @@ def _homeless(host: Host, subject: Subject) -> bool:
         str(fields[_PASSWD[key]] if subject.get(key) is None else subject.get(key))
         for key in ("uid", "home")
     )
-    return not least <= int(uid) <= most or home == "/nonexistent"
+    return not least <= int(uid) <= maximum or home == "/nonexistent"
 
 
 def _number(text: str, usual: int) -> int:

@@ -34,7 +34,7 @@ class _FailedTries(object):
         self._outputs[:-KEPT_TRIES] = [""] * len(self._outputs[:-KEPT_TRIES])
 
     def _head(self, number: int, how: str) -> str:
-        return "[try %d of %d: %s]\n" % (number, self._tries.most, how)
+        return "[try %d of %d: %s]\n" % (number, self._tries.maximum, how)
 
     def text(self, number: int, how: str) -> str:
         """What stands before the output of the try ``number``, which ended as ``how`` says."""
@@ -105,7 +105,7 @@ class Commands(port.Commands):
                 result = self._run(command, on_line)
             finally:
                 self._accounts.forget()
-                self.tries = number if tries.most > 1 else 0
+                self.tries = number if tries.maximum > 1 else 0
             how = result.ending(command.timeout)
             code = None if result.timed_out else result.code
             self.ended = Ended(code, result.stdout, result.stderr, failed.text(number, how))
@@ -114,7 +114,7 @@ class Commands(port.Commands):
             made = bool(awaited) and self._files.exists(awaited)
             if made and not result.timed_out and result.code >= 0:
                 return  # it made what it was to make; its event has the code
-            if made or number == tries.most:  # it is not to run once that is there
+            if made or number == tries.maximum:  # it is not to run once that is there
                 raise _unsettled(result, command, number)
             failed.add(number, how, result)
             wait(self._context, tries, number)

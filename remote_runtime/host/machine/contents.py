@@ -82,23 +82,23 @@ class Contents(object):
 
     def of(self, value: Any) -> Content:
         """What the plan has under a hash; it travels when it is read."""
-        return self._as_sure(Blob(value, self._context.blobs), self._context.doubts)
+        return self._as_sure(Blob(value, self._context.blobs), self._context.uncertainties)
 
     def text(self, text: str) -> Content:
         """A text of the plan, in UTF-8."""
-        return self._as_sure(Text(text), self._context.doubts)
+        return self._as_sure(Text(text), self._context.uncertainties)
 
     def local(self, path: str) -> Content:
         """That of a file of the host, symlinks followed. ``Missing`` where none is."""
-        before = self._context.doubts
+        before = self._context.uncertainties
         return self._as_sure(LocalContent(path, self._context.files), before)
 
     def _as_sure(self, content: Content, before: int) -> Content:
         """A content as sure as what was read for it since, or with templates for the resource."""
         context = self._context
         before = 0 if context.rendered else before
-        if context.doubts > before:
-            content.doubt = context.doubt_over(before)
+        if context.uncertainties > before:
+            content.uncertainty = context.uncertainty_since(before)
         return content
 
     def require(self, command: str, what: str) -> None:
@@ -125,7 +125,7 @@ class Contents(object):
         ``at`` a path that has this content already is copied, so that it need not travel.
         """
         context = self._context
-        before = context.doubts
+        before = context.uncertainties
         path = self._copied(self._at_hand(content, at), name, mode)
         for command in commands:
             context.progress("processing %s" % name)
@@ -134,8 +134,8 @@ class Contents(object):
             copy = _Copy(path, context)
         except ResourceError as error:
             raise ResourceError("post %r: %s: %s" % (commands[-1], name, error)) from error
-        if context.doubts > before:
-            copy.doubt = context.doubt_over(before)
+        if context.uncertainties > before:
+            copy.uncertainty = context.uncertainty_since(before)
         return copy, copy.mode
 
     def _at_hand(self, content: Content, path: str) -> Content:

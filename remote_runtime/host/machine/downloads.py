@@ -72,13 +72,13 @@ class Downloads(DownloadReader, downloads.Downloads):
             context.files.obstacles(path).writing(size, *attributes)
 
         def fetch(number: int) -> response_body.Download:
-            self._count(number if tries.most > 1 else 0)
+            self._count(number if tries.maximum > 1 else 0)
             return response_body.download(
                 context,
                 path,
                 request=wanted.request,
                 checksum=checksum,
-                most=wanted.most,
+                maximum=wanted.maximum,
                 require=require,
             )
 

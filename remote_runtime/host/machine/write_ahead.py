@@ -35,7 +35,7 @@ class FileWriter(Ahead):
     def __init__(self, context: Context) -> None:
         self._context = context
         self._written: Dict[str, _WrittenFile] = {}
-        self._looked_at: Set[str] = set()
+        self._inspected: Set[str] = set()
         self._labels = labels_files()
 
     def put(
@@ -133,7 +133,7 @@ class FileWriter(Ahead):
                     self._written[file.path] = _WrittenFile(latest, file)
                 except ResourceError:
                     break  # the resource of the file reports the error when it runs
-            self._looked_at.add(item.id)
+            self._inspected.add(item.id)
         if self._written:
             self._context.ahead = self
 
@@ -163,7 +163,7 @@ class FileWriter(Ahead):
 
     def begin(self, item: Item) -> None:
         """See the base class. A resource that was not looked at finds no file from here."""
-        if item.id not in self._looked_at:
+        if item.id not in self._inspected:
             self.drop()
 
     def drop(self) -> None:
@@ -174,7 +174,7 @@ class FileWriter(Ahead):
             except OSError:
                 continue  # it is registered still, and removed in the end
         self._written.clear()
-        self._looked_at.clear()
+        self._inspected.clear()
         self._context.ahead = None
 
 

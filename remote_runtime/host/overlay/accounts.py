@@ -65,12 +65,14 @@ class Accounts(accounts.Accounts):
             kind = "user" if isinstance(entry, User) else "group"
             number = entry.uid if isinstance(entry, User) else entry.gid
             self._record.add(AccountEffect(kind, entry.name, number, entry=entry))
-        doubt = Uncertainty(
+        uncertainty = Uncertainty(
             UNKNOWN, "%s changes the accounts that are kept there" % self._record.by
         )
         beside = {"%s/%s" % (etc, name) for name in _BESIDE}
         self._record.add(
-            UnknownEffect(doubt, lambda kind, value, there: kind != "host" and value in beside)
+            UnknownEffect(
+                uncertainty, lambda kind, value, there: kind != "host" and value in beside
+            )
         )
 
     def _made(self, user: User) -> None:
@@ -113,8 +115,8 @@ class Accounts(accounts.Accounts):
         self.files.require_movable(old, new)
         self._record.add(PathEffect(old, "absent"))
         self._record.add(PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid))
-        doubt = Uncertainty(UNKNOWN, "%s moves there what %s holds" % (self._record.by, old))
-        self._record.add(UnknownEffect(doubt, below(new)))
+        uncertainty = Uncertainty(UNKNOWN, "%s moves there what %s holds" % (self._record.by, old))
+        self._record.add(UnknownEffect(uncertainty, below(new)))
         yield
 
     def _give(self, top: str, user: User, new: User) -> None:
@@ -125,8 +127,8 @@ class Accounts(accounts.Accounts):
             node = self.files.lstat(path)
             seen += 1
             if seen > _LIMIT:
-                doubt = Uncertainty(UNKNOWN, "%s gives away what is there" % self._record.by)
-                self._record.add(UnknownEffect(doubt, below(top, itself=True)))
+                uncertainty = Uncertainty(UNKNOWN, "%s gives away what is there" % self._record.by)
+                self._record.add(UnknownEffect(uncertainty, below(top, itself=True)))
                 return
             if node is None:
                 continue

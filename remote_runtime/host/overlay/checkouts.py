@@ -152,6 +152,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._paths.remove_tree(path)
 
     def _leave_unknown(self, path: str) -> None:
-        doubt = Uncertainty(UNKNOWN, "%s changes what is in %s" % (self._record.by, path))
+        uncertainty = Uncertainty(UNKNOWN, "%s changes what is in %s" % (self._record.by, path))
         repository = PathEffect(os.path.join(path, ".git"), "something", once=True)
-        self._record.add(UnknownEffect(doubt, below(path)), repository)
+        self._record.add(UnknownEffect(uncertainty, below(path)), repository)

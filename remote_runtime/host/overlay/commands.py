@@ -37,13 +37,13 @@ class Commands(port.Commands):
     ) -> None:
         """See the base class."""
         self.require(argv[0])
-        doubt = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
+        uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
         text = " ".join(argv)
         self._record.runs = True
         if affects is None:
-            self._record.add(UnknownEffect(doubt, everything, text))
+            self._record.add(UnknownEffect(uncertainty, everything, text))
         for path in affects or ():
-            self._record.add(UnknownEffect(doubt, below(path, itself=True), text))
+            self._record.add(UnknownEffect(uncertainty, below(path, itself=True), text))
 
     def execute(
         self,
@@ -62,7 +62,7 @@ class Commands(port.Commands):
         try:
             require_startable(record.world, command, self.words(command).argv)
         finally:  # it may start all the same
-            doubt = Uncertainty(ASSUMED, "%s may change this first" % record.by)
-            record.add(UnknownEffect(doubt, record.covering(affects), command.text))
+            uncertainty = Uncertainty(ASSUMED, "%s may change this first" % record.by)
+            record.add(UnknownEffect(uncertainty, record.covering(affects), command.text))
             if creates and os.path.basename(creates.rstrip("/")) != "..":
                 record.add(PathEffect(creates, "something"))

@@ -29,7 +29,9 @@ class Crontabs(crontab_ports.Crontabs):
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)
         content = Bytes(text.encode("utf-8", "surrogateescape"))
         path = "%s/%s" % (spool(), user)
-        content.doubt = Uncertainty(ASSUMED, "crontab may write a header of its own to %s" % path)
+        content.uncertainty = Uncertainty(
+            ASSUMED, "crontab may write a header of its own to %s" % path
+        )
         self._record.add(PathEffect(path, "file", 0o600, uid=uid, gid=gid, content=content))
 
     def _require_program(self) -> None:

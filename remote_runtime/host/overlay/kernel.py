@@ -63,7 +63,7 @@ class Kernel(kernel_ports.Kernel):
             inside = any(is_within(value, top) for top in (parameters.PROC, "/sys", "/dev"))
             return kind == "path" and there != present and inside
 
-        doubt = Uncertainty(UNKNOWN, "%s may %s it" % (by, "bring" if present else "remove"))
+        uncertainty = Uncertainty(UNKNOWN, "%s may %s it" % (by, "bring" if present else "remove"))
         path = os.path.join(MODULES, module.replace("-", "_"))
-        self._record.add(UnknownEffect(doubt, covers, module))
+        self._record.add(UnknownEffect(uncertainty, covers, module))
         self._record.add(KernelEffect(path, None, present=present, by=by))

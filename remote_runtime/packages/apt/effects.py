@@ -75,7 +75,7 @@ class TransactionEffects(object):
         self._contents = contents
         self._planned = planned
         self._effects: List[Effect] = []
-        self._doubtful: List[Effect] = []
+        self._uncertain: List[Effect] = []
         self._scripted: List[Effect] = []
         self._reach = DestinationChecks(context.files)
         self._units = self._units_of({}, set())
@@ -93,19 +93,19 @@ class TransactionEffects(object):
         self._looks = {name: contents.look for name, contents in packed.items()}
         coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
-        deeds = {
+        script_effects = {
             name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
             for name, contents in coming.items()
         }
         # One package may start the unit of another, as nginx does.
-        started = {unit: False for done in deeds.values() for unit in done.started}
-        started.update((unit, True) for done in deeds.values() for unit in done.forced)
+        started = {unit: False for done in script_effects.values() for unit in done.started}
+        started.update((unit, True) for done in script_effects.values() for unit in done.forced)
         own = {
             unit
             for contents in packed.values()
             for unit in units_below([member.path for member in contents.members], UNIT_DIRECTORIES)
         }
-        restarted = {unit for done in deeds.values() for unit in done.restarted}
+        restarted = {unit for done in script_effects.values() for unit in done.restarted}
         self._units = self._units_of(started, own, restarted)
         for change in sorted(changes, key=lambda change: bool(change.after)):
             contents = coming.get(change.name)
@@ -117,7 +117,7 @@ class TransactionEffects(object):
             elif contents is None:
                 self._unknown(change)
             else:
-                self._installed(change, contents, deeds[change.name])
+                self._installed(change, contents, script_effects[change.name])
                 self._planned[change.name, change.after] = packed[change.name]
         for change in changes:
             contents = coming.get(change.name)
@@ -126,7 +126,7 @@ class TransactionEffects(object):
                 self._scripted += self._hearsay(change, contents)
         self._triggered(changes, coming)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
-        effects = self._units.doubtful + self._doubtful + self._effects + self._scripted
+        effects = self._units.uncertain + self._uncertain + self._effects + self._scripted
         return effects + self._units.begun(effects)
 
     def _units_of(
@@ -218,17 +218,17 @@ class TransactionEffects(object):
         self._effects += [PathEffect(path, "absent") for path in gone]
         removing = {"prerm": ["remove"], "postrm": ["remove"]} if change.before else {}
         scripts = package_scripts.runs(change.name, kept.scripts, removing)
-        deeds = package_scripts.calls_of_scripts(scripts)
+        script_effects = package_scripts.calls_of_scripts(scripts)
         self._follow(change, scripts, kept.paths)
         if self.purging:
             self._purged(change, kept)
         units = units_below(kept.paths, UNIT_DIRECTORIES)
-        self._effects += [self._units.stop(unit) for unit in deeds.stopped - set(units)]
+        self._effects += [self._units.stop(unit) for unit in script_effects.stopped - set(units)]
         for unit in units:
-            stops = unit in deeds.stopped
+            stops = unit in script_effects.stopped
             self._effects.append(self._units.stop(unit) if stops else UnitEffect(unit))
             own = os.path.join(LINKS, unit)
-            if unit in deeds.masked and not self._context.files.is_there(own):
+            if unit in script_effects.masked and not self._context.files.is_there(own):
                 self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
                 self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
 
@@ -279,7 +279,10 @@ class TransactionEffects(object):
     # -- what comes -------------------------------------------------------------------------------
 
     def _installed(
-        self, change: VersionChange, contents: Contents, deeds: deb_scripts.UnitAndAccountCalls
+        self,
+        change: VersionChange,
+        contents: Contents,
+        script_effects: deb_scripts.UnitAndAccountCalls,
     ) -> None:
         before = self._kept(change) if change.before else InstalledPackage((), {}, {})
         registered = (before if change.before else self._kept(change)).conffiles
@@ -294,12 +297,12 @@ class TransactionEffects(object):
                 self._conffile(member, registered, change.name)
             else:
                 self._member(member, change.name)
-        self._accounts(change.name, deeds, contents)
+        self._accounts(change.name, script_effects, contents)
         stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
         self._effects += [self._units.stop(unit) for unit in sorted(stopped)]
-        self._effects += self._units.brought(contents, deeds)
-        self._scripted += self._units.of_others(change.name, deeds)
-        self._scripted += self._units.stopped(change.name, deeds)
+        self._effects += self._units.brought(contents, script_effects)
+        self._scripted += self._units.of_others(change.name, script_effects)
+        self._scripted += self._units.stopped(change.name, script_effects)
 
     def _member(self, member: Member, package: str) -> None:
         if member.kind == "directory":
@@ -333,17 +336,17 @@ class TransactionEffects(object):
         raise NotImplementedError
 
     def _accounts(
-        self, package: str, deeds: deb_scripts.UnitAndAccountCalls, contents: Contents
+        self, package: str, script_effects: deb_scripts.UnitAndAccountCalls, contents: Contents
     ) -> None:
-        found = list(deeds.accounts.created)
-        if deeds.sysusers:
+        found = list(script_effects.accounts.created)
+        if script_effects.sysusers:
             for member in contents.members:
                 if member.path.startswith(SYSUSERS):
                     found += script_accounts.sysusers(member.text)
         for kind, name, number in found:
             if self._context.accounts.lacking(kind, name)[0]:
                 self._effects.append(AccountEffect(kind, name, number))
-        self._scripted += script_uncertainty.of_accounts(package, deeds.accounts)
+        self._scripted += script_uncertainty.of_accounts(package, script_effects.accounts)
 
     # -- what nobody can tell ---------------------------------------------------------------------
 
@@ -357,8 +360,10 @@ class TransactionEffects(object):
 
     def _unknown(self, change: VersionChange) -> None:
         """Nothing is known of what it holds: what is not there may be its own."""
-        doubt = Uncertainty(UNKNOWN, "the changes of the package %s are not known" % change.name)
-        self._doubtful.append(UnknownEffect(doubt, self._brought_by(change, set())))
+        uncertainty = Uncertainty(
+            UNKNOWN, "the changes of the package %s are not known" % change.name
+        )
+        self._uncertain.append(UnknownEffect(uncertainty, self._brought_by(change, set())))
 
     def _brought_by(
         self, change: VersionChange, told: Set[str]

@@ -137,7 +137,7 @@ def _member(entry: Any) -> Member:
     if member.kind not in _KINDS or member.mode > 0o7777:
         raise ValueError("a file of a package is of no known kind")
     limits = ((member.sha256, _MAX_LENGTH), (member.target, _MAX_LENGTH), (member.text, MAX_SCRIPT))
-    if not all(_is_text(text, most) and "\0" not in text for text, most in limits):
+    if not all(_is_text(text, maximum) and "\0" not in text for text, maximum in limits):
         raise ValueError("a file of a package has impossible texts")
     return member
 

@@ -57,9 +57,11 @@ class DebEffects(TransactionEffects):
             diverted = deb_scripts.diverted_by(contents.scripts)
             moved = {path for path in paths if diverted.has(path)}
             if moved:
-                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may divert it" % name)
-                found.append(_fog(doubt, moved | diverted.named))
-        read = self._context.doubt
+                uncertainty = Uncertainty(
+                    UNKNOWN, "the scripts of the package %s may divert it" % name
+                )
+                found.append(_fog(uncertainty, moved | diverted.named))
+        read = self._context.uncertainty
         if read.level == ASSUMED:
             found.append(_fog(read, set(paths)))
         return found
@@ -263,10 +265,10 @@ class DebEffects(TransactionEffects):
             return
         path, files = member.path, self._context.files
         if differs is None and not self._rules.forces("confask"):
-            doubt = Uncertainty(
+            uncertainty = Uncertainty(
                 UNKNOWN, "cannot predict whether %s differs from the previous version" % path
             )
-            self._scripted.append(_fog(doubt, {path, path + _DIST, path + _OLD}))
+            self._scripted.append(_fog(uncertainty, {path, path + _DIST, path + _OLD}))
             return
         takes = self._rules.forces("confnew") and not self._rules.forces("confdef")
         gone, made = (path + _DIST, path + _OLD) if takes else (path + _OLD, path + _DIST)
@@ -288,10 +290,12 @@ class DebEffects(TransactionEffects):
         leads = os.path.normpath(
             os.path.join(os.path.dirname(path), self._context.files.link(path))
         )
-        doubt = Uncertainty(UNKNOWN, "%s is a link and a configuration file of a package" % path)
+        uncertainty = Uncertainty(
+            UNKNOWN, "%s is a link and a configuration file of a package" % path
+        )
         beside = (".dpkg-new", _DIST, _OLD)
         self._scripted.append(
-            _fog(doubt, {one + ending for one in (path, leads) for ending in ("", *beside)})
+            _fog(uncertainty, {one + ending for one in (path, leads) for ending in ("", *beside)})
         )
 
 
@@ -305,5 +309,7 @@ def _differs(member: Member, came_with: str) -> Optional[bool]:
     return hashlib.new("md5", text).hexdigest() != came_with if len(text) == member.size else None
 
 
-def _fog(doubt: Uncertainty, paths: Set[str]) -> UnknownEffect:
-    return UnknownEffect(doubt, lambda kind, value, present: kind == "path" and value in paths)
+def _fog(uncertainty: Uncertainty, paths: Set[str]) -> UnknownEffect:
+    return UnknownEffect(
+        uncertainty, lambda kind, value, present: kind == "path" and value in paths
+    )

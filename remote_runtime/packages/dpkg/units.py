@@ -40,7 +40,7 @@ class Units(object):
 
     ``started`` are those that scripts of the transaction start, each with whether they do so where
     it is not enabled, ``restarted`` those that they restart where they run; ``own`` are all that
-    its packages bring. What nobody can tell of those is in ``doubtful``.
+    its packages bring. What nobody can tell of those is in ``uncertain``.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class Units(object):
         self._started = started
         self._restarted = restarted
         self._own = own
-        self.doubtful: List[Effect] = []
+        self.uncertain: List[Effect] = []
         self._begins: List[str] = []
         self._if_running: List[str] = []  # are restarted where they run by then
 
-    def brought(self, contents: Contents, deeds: UnitAndAccountCalls) -> List[Effect]:
+    def brought(self, contents: Contents, script_effects: UnitAndAccountCalls) -> List[Effect]:
         """What there is of the units of a package once its scripts have run: as it is now where
         those leave it, since links and processes outlive a package."""
         effects: List[Effect] = []
@@ -67,9 +67,9 @@ class Units(object):
             for member in contents.members
             for unit in units_below([member.path], UNIT_DIRECTORIES)
         ]
-        members += self._instances(contents, deeds)
+        members += self._instances(contents, script_effects)
         for unit, member in members:
-            effects += self._brought(unit, member, deeds)
+            effects += self._brought(unit, member, script_effects)
             if any(isinstance(e, UnitEffect) and e.name == unit and e.enabled for e in effects):
                 also = _also(self._definition(unit, member)[1])
                 for other, its in members:
@@ -77,12 +77,12 @@ class Units(object):
         return effects
 
     def _instances(
-        self, contents: Contents, deeds: UnitAndAccountCalls
+        self, contents: Contents, script_effects: UnitAndAccountCalls
     ) -> List[Tuple[str, Member]]:
         """The instances of a package's templates that its scripts enable or start."""
         files = {member.path: member for member in contents.members}
         found = []
-        for name in sorted(deeds.started | deeds.enabled):
+        for name in sorted(script_effects.started | script_effects.enabled):
             template = _template(name)
             for directory in UNIT_DIRECTORIES if template else ():
                 if directory + template in files:
@@ -94,16 +94,20 @@ class Units(object):
         path, text = self._definition(unit, member)
         return [*self._linked(_wanted(unit, text), path), UnitEffect(unit, enabled=True)]
 
-    def _brought(self, unit: str, member: Member, deeds: UnitAndAccountCalls) -> List[Effect]:
+    def _brought(
+        self, unit: str, member: Member, script_effects: UnitAndAccountCalls
+    ) -> List[Effect]:
         effects: List[Effect] = []
         masked = self._is_masked(unit)
-        if masked and self._is_unmasked(unit, deeds):
+        if masked and self._is_unmasked(unit, script_effects):
             masked = False
             paths = (os.path.join(directory, unit) for directory in (LINKS, MASKED))
             effects += [PathEffect(path, "absent") for path in paths]
         text = self._definition(unit, member)[1]
         links = _wanted(unit, text)
-        enabled = "[Install]" in text and not masked and self._is_to_enable(unit, links, deeds)
+        enabled = (
+            "[Install]" in text and not masked and self._is_to_enable(unit, links, script_effects)
+        )
         starts = unit in self._started and not masked
         if starts and self._is_to_start(unit, enabled or self._is_linked(links, unit)):
             self._begins.append(unit)
@@ -117,10 +121,10 @@ class Units(object):
         for unit in [*self._begins, *self._if_running]:
             with self._context.trial([*effects, *found]):
                 left = self._start(unit, unit in self._if_running)
-                doubt = self._context.doubt
+                uncertainty = self._context.uncertainty
             found += left
-            if doubt.level:
-                found.append(UnknownEffect(doubt, _only(unit)))
+            if uncertainty.level:
+                found.append(UnknownEffect(uncertainty, _only(unit)))
         return found
 
     def _start(self, unit: str, if_running: bool) -> List[Effect]:
@@ -163,9 +167,11 @@ class Units(object):
     def _is_masked(self, unit: str) -> bool:
         return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 
-    def _is_unmasked(self, unit: str, deeds: UnitAndAccountCalls) -> bool:
+    def _is_unmasked(self, unit: str, script_effects: UnitAndAccountCalls) -> bool:
         """Whether scripts take away a mask, which only a removal can have left for them."""
-        return unit in deeds.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
+        return unit in script_effects.unmasked and self._context.files.is_there(
+            os.path.join(MASKED, unit)
+        )
 
     def _is_linked(self, links: Sequence[str], unit: str = "") -> bool:
         """Whether one of the links is there, or any that has the ``unit`` started."""
@@ -176,7 +182,9 @@ class Units(object):
         directories = [name for name in names if name.endswith((".wants", ".requires"))]
         return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in directories)
 
-    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: UnitAndAccountCalls) -> bool:
+    def _is_to_enable(
+        self, unit: str, links: Sequence[str], script_effects: UnitAndAccountCalls
+    ) -> bool:
         """Whether the links of a unit are made that are not there.
 
         What was installed before stays as disabled as somebody made it; of what never was the
@@ -187,8 +195,12 @@ class Units(object):
         if files.is_there(remembered):
             known = files.read(remembered, _LIMIT).decode("utf-8", "replace").split("\n")
             was_enabled = all(files.is_there(link) for link in known if link)
-            return unit in deeds.enabled | deeds.again and was_enabled and self._is_linked(links)
-        if unit not in deeds.enabled:
+            return (
+                unit in script_effects.enabled | script_effects.again
+                and was_enabled
+                and self._is_linked(links)
+            )
+        if unit not in script_effects.enabled:
             return False
         from remote_runtime.packages import presets
 
@@ -204,8 +216,8 @@ class Units(object):
         """Whether the host lets a package start a unit; fog over it where a program decides."""
         allowed = self._allowed()
         if allowed is None:
-            doubt = Uncertainty(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
-            self.doubtful.append(UnknownEffect(doubt, _only(unit)))
+            uncertainty = Uncertainty(UNKNOWN, "%s decides whether %s starts" % (_POLICY, unit))
+            self.uncertain.append(UnknownEffect(uncertainty, _only(unit)))
         return bool(allowed)
 
     def _allowed(self) -> Optional[bool]:
@@ -242,43 +254,49 @@ class Units(object):
                 runs = True
         return UnitEffect(unit, active=False, ended=runs)
 
-    def of_others(self, name: str, deeds: UnitAndAccountCalls) -> List[Effect]:
+    def of_others(self, name: str, script_effects: UnitAndAccountCalls) -> List[Effect]:
         """Units that are no package's of this transaction, which a script starts, restarts or
         enables."""
         commands = self._context.commands
-        others = sorted((deeds.started | deeds.enabled | deeds.restarted) - self._own)
-        most = _MAX_REQUESTS if others and commands.find("systemctl") else 0
+        others = sorted(
+            (script_effects.started | script_effects.enabled | script_effects.restarted) - self._own
+        )
+        maximum = _MAX_REQUESTS if others and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(others):
             asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
-            shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < most else ()
-            runs = unit not in deeds.started or "ActiveState=active" in shown
-            boots = unit not in deeds.enabled or "UnitFileState=enabled" in shown
+            shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < maximum else ()
+            runs = unit not in script_effects.started or "ActiveState=active" in shown
+            boots = unit not in script_effects.enabled or "UnitFileState=enabled" in shown
             if not (runs and boots):
-                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may start it" % name)
-                effects.append(UnknownEffect(doubt, _only(unit)))
-            elif unit in deeds.restarted and "ActiveState=active" in shown:
+                uncertainty = Uncertainty(
+                    UNKNOWN, "the scripts of the package %s may start it" % name
+                )
+                effects.append(UnknownEffect(uncertainty, _only(unit)))
+            elif unit in script_effects.restarted and "ActiveState=active" in shown:
                 effects.append(UnitEffect(unit, active=True, ended=True))
-            elif unit in deeds.restarted and most and at >= most:
+            elif unit in script_effects.restarted and maximum and at >= maximum:
                 text = "the scripts of the package %s may restart %s" % (name, unit)
                 effects.append(UnknownEffect(Uncertainty(UNKNOWN, text), _nothing))
         return effects
 
-    def stopped(self, name: str, deeds: UnitAndAccountCalls) -> List[Effect]:
+    def stopped(self, name: str, script_effects: UnitAndAccountCalls) -> List[Effect]:
         """Units that a script of a package that comes stops, and no script starts."""
         commands = self._context.commands
-        units = sorted(deeds.stopped - set(self._begins))
-        most = _MAX_REQUESTS if units and commands.find("systemctl") else 0
+        units = sorted(script_effects.stopped - set(self._begins))
+        maximum = _MAX_REQUESTS if units and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(units):
             world = self._context.world
             planned = world.units.get(unit) if world is not None else None
             asked = ("systemctl", "show", "--property=ActiveState", "--", unit)
-            stands = at < most and planned is None
+            stands = at < maximum and planned is None
             shown = commands.run(asked, timeout=_ASKING).stdout.split() if stands else ()
             if "ActiveState=inactive" not in shown:
-                doubt = Uncertainty(UNKNOWN, "the scripts of the package %s may stop it" % name)
-                effects.append(UnknownEffect(doubt, _only(unit)))
+                uncertainty = Uncertainty(
+                    UNKNOWN, "the scripts of the package %s may stop it" % name
+                )
+                effects.append(UnknownEffect(uncertainty, _only(unit)))
         return effects
 
 

@@ -264,7 +264,7 @@ class EnvironmentManager(PackageManager):
         version = "" if operation.removal else operation.version or self._newest(operation.name)
         others = [PackageEffect(change.name, change.after) for change in foreseen]
         by = wanted.id
-        doubt = Uncertainty(UNKNOWN, "%s changes what is in %s" % (by, wanted.directory))
+        uncertainty = Uncertainty(UNKNOWN, "%s changes what is in %s" % (by, wanted.directory))
         inside = below(wanted.directory)
 
         def covers(kind: str, value: str, present: bool) -> bool:
@@ -278,7 +278,7 @@ class EnvironmentManager(PackageManager):
             pass  # it is told where the package is looked at
         return [
             *made,
-            UnknownEffect(doubt, covers),
+            UnknownEffect(uncertainty, covers),
             PackageEffect(operation.name, version),
             *others,
         ]

@@ -58,7 +58,7 @@ class UnitAndAccountCalls(NamedTuple):
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
     """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
-    deeds = UnitAndAccountCalls(
+    script_effects = UnitAndAccountCalls(
         enabled=set(),
         again=set(),
         preset=set(),
@@ -79,20 +79,20 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
             continue
         if command[0] == "deb-systemd-helper":
             if "enable" in command:
-                deeds.enabled.update(_units(command))
+                script_effects.enabled.update(_units(command))
             elif "mask" in command:
-                deeds.masked.update(_units(command))
+                script_effects.masked.update(_units(command))
             elif "unmask" in command:
-                deeds.unmasked.update(_units(command))
+                script_effects.unmasked.update(_units(command))
             elif "debian-installed" in command:
                 only_again.update(_units(command))
         elif command[0] == "systemd-update-helper":
             if "install-system-units" in command:
-                deeds.preset.update(_units(command))
+                script_effects.preset.update(_units(command))
         else:
-            _invoked(command, deeds)
-    again = deeds.enabled & only_again
-    return deeds._replace(enabled=deeds.enabled - again, again=again)
+            _invoked(command, script_effects)
+    again = script_effects.enabled & only_again
+    return script_effects._replace(enabled=script_effects.enabled - again, again=again)
 
 
 class Diverted(NamedTuple):
@@ -190,17 +190,17 @@ def _units(words: List[str]) -> List[str]:
     return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
 
 
-def _invoked(words: List[str], deeds: UnitAndAccountCalls) -> None:
+def _invoked(words: List[str], script_effects: UnitAndAccountCalls) -> None:
     units = _units(words)
     for word in words[1:]:
         does = _ACTIONS.get(word, "")
         if does == "start" or (word == "--now" and "enable" in words):
-            deeds.started.update(units)
-            deeds.forced.update(units if words[0] in ("systemctl", "service") else ())
-            deeds.restarted.update(units if word == "restart" else ())
+            script_effects.started.update(units)
+            script_effects.forced.update(units if words[0] in ("systemctl", "service") else ())
+            script_effects.restarted.update(units if word == "restart" else ())
         elif word == "try-restart":
-            deeds.restarted.update(units)
+            script_effects.restarted.update(units)
         elif does == "stop":
-            deeds.stopped.update(units)
+            script_effects.stopped.update(units)
         elif word in ("enable", "preset"):
-            (deeds.enabled if word == "enable" else deeds.preset).update(units)
+            (script_effects.enabled if word == "enable" else script_effects.preset).update(units)

@@ -27,8 +27,10 @@ def unknown_effect(package: str, calls: Sequence[Open], own: Sequence[str]) -> L
     if unknown:
         names = sorted({call.call for call in unknown})
         text = "the scripts of the package %s run %s, which may create or change it"
-        doubt = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
-        found.append(UnknownEffect(doubt, _anything(" ".join(call.text for call in unknown), own)))
+        uncertainty = Uncertainty(NOT_KNOWN, text % (package, _listed(names)))
+        found.append(
+            UnknownEffect(uncertainty, _anything(" ".join(call.text for call in unknown), own))
+        )
     return found
 
 

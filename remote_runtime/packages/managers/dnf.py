@@ -333,8 +333,8 @@ class Dnf(PackageManager):
         from remote_runtime.packages import affected_packages
 
         what = str(operation._replace(version=self.shown(operation.version)))
-        doubt = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
-        theirs = UnknownEffect(doubt, affected_packages.of_rpms(self.context, names))
+        uncertainty = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
+        theirs = UnknownEffect(uncertainty, affected_packages.of_rpms(self.context, names))
         return [theirs, *super().effects(operation, foreseen)]
 
     def _contents(

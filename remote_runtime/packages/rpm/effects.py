@@ -19,22 +19,24 @@ class RpmEffects(TransactionEffects):
     """As for Debian's packages, but for configuration files and units."""
 
     def _installed(
-        self, change: VersionChange, contents: Contents, deeds: UnitAndAccountCalls
+        self, change: VersionChange, contents: Contents, script_effects: UnitAndAccountCalls
     ) -> None:
-        super()._installed(change, contents, deeds)
-        self._made_by_rpm(change.name, contents, deeds)
+        super()._installed(change, contents, script_effects)
+        self._made_by_rpm(change.name, contents, script_effects)
 
     def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
         """How many versions there are then."""
         count = ["2"] if change.before else ["1"]
         return {"preinst": count, "postinst": count}
 
-    def _made_by_rpm(self, name: str, contents: Contents, deeds: UnitAndAccountCalls) -> None:
+    def _made_by_rpm(
+        self, name: str, contents: Contents, script_effects: UnitAndAccountCalls
+    ) -> None:
         """What a host's rpm or systemd may make of a package's files, which no script shows."""
-        made = {(account.kind, account.name) for account in deeds.accounts.created}
+        made = {(account.kind, account.name) for account in script_effects.accounts.created}
         told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
         declared = {a[:2] for text in told for a in script_accounts.sysusers(text)}
-        maybe = set() if deeds.sysusers else declared - made
+        maybe = set() if script_effects.sysusers else declared - made
         volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
 
         def covers(kind: str, value: str, present: bool) -> bool:
@@ -43,8 +45,8 @@ class RpmEffects(TransactionEffects):
             return not present and (kind, value) in maybe
 
         if maybe or volatile:
-            doubt = Uncertainty(UNKNOWN, "the installation of %s may create it" % name)
-            self._scripted.append(UnknownEffect(doubt, covers))
+            uncertainty = Uncertainty(UNKNOWN, "the installation of %s may create it" % name)
+            self._scripted.append(UnknownEffect(uncertainty, covers))
 
     def _conffile(self, member: Member, registered: Dict[str, str], package: str) -> None:
         """rpm leaves one that differs, and puts its own beside it."""
@@ -66,11 +68,13 @@ class RpmEffects(TransactionEffects):
 class RpmUnits(Units):
     """As for Debian's, but for who decides what is enabled and what is started."""
 
-    def _is_to_enable(self, unit: str, links: Sequence[str], deeds: UnitAndAccountCalls) -> bool:
+    def _is_to_enable(
+        self, unit: str, links: Sequence[str], script_effects: UnitAndAccountCalls
+    ) -> bool:
         """As the host's presets have it; masked it stays."""
-        if unit in deeds.preset:
+        if unit in script_effects.preset:
             return presets.wants(self._context.files, unit)
-        return unit in deeds.enabled
+        return unit in script_effects.enabled
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
         return self._context.files.is_directory(BOOTED)

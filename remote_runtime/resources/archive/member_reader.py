@@ -58,19 +58,19 @@ class ArchiveErrors(object):
 
 
 def members(
-    kind: str, file: Any, *, beat: ProgressCallback, most: int, program: str = ""
+    kind: str, file: Any, *, beat: ProgressCallback, maximum: int, program: str = ""
 ) -> Members:
     """Yield the members of an open archive; ``content`` of one is valid until the next is asked.
 
-    ``beat`` is called often and may raise; at most ``most`` bytes are unpacked behind the last
+    ``beat`` is called often and may raise; at most ``maximum`` bytes are unpacked behind the last
     member. ``program`` unpacks a tar.zst where Python cannot. To be used inside ``ArchiveErrors``.
     """
     file.seek(0)
     if kind == "zip":
         return _zip(file, beat)
     if kind == "tar.zst" and program:
-        return _tar_of_program([program, "-dcq"], file, beat, most)
-    return _tar(_unpacked(kind, file), beat, most)
+        return _tar_of_program([program, "-dcq"], file, beat, maximum)
+    return _tar(_unpacked(kind, file), beat, maximum)
 
 
 class _Stream(object):
@@ -101,29 +101,29 @@ class _Stream(object):
         if left < 0:
             self._raw.seek(position)
 
-    def drain(self, most: int) -> None:
+    def drain(self, maximum: int) -> None:
         """Read to the end, where a compressed stream keeps its checksum."""
         while True:
             data = self.read(BLOCK)
             if not data:
                 return
-            most -= len(data)
-            if most < 0:
+            maximum -= len(data)
+            if maximum < 0:
                 raise ValueError("too much data after the last member")
 
 
-def _tar_of_program(argv: List[str], file: Any, beat: ProgressCallback, most: int) -> Members:
+def _tar_of_program(argv: List[str], file: Any, beat: ProgressCallback, maximum: int) -> Members:
     from remote_runtime.system.process.filters import FilteredFile
 
     unpacked = FilteredFile(argv, file)
     try:
-        for member in _tar(unpacked, beat, most):
+        for member in _tar(unpacked, beat, maximum):
             yield member
     finally:
         unpacked.close()
 
 
-def _tar(unpacked: Any, beat: ProgressCallback, most: int) -> Members:
+def _tar(unpacked: Any, beat: ProgressCallback, maximum: int) -> Members:
     import tarfile
 
     stream = _Stream(unpacked, beat)
@@ -140,7 +140,7 @@ def _tar(unpacked: Any, beat: ProgressCallback, most: int) -> Members:
         archive.members = []  # tarfile would keep them all
         yield _of_tar(archive, entry)
     _check_end(archive, stream)
-    stream.drain(most)
+    stream.drain(maximum)
 
 
 def require(kind: str) -> None:

@@ -136,7 +136,7 @@ class Resource(TaskStateType):
             uid=-1 if uid is None else uid,
             gid=-1 if gid is None else gid,
             checksum=self.settings.checksum,
-            most=max(_LARGEST, self.settings.extraction.max_size),
+            maximum=max(_LARGEST, self.settings.extraction.max_size),
             tries=tries_of(self.properties),
             extraction=self.settings.extraction if extracts else None,
         )

@@ -126,7 +126,7 @@ class Resource(PathStateType):
             gid=gid,
             checksum=parse_checksum(given) if given else "",
             listed=self._listed(),
-            most=parse_size(self._text("max_size") or _MAX_SIZE),
+            maximum=parse_size(self._text("max_size") or _MAX_SIZE),
             tries=tries_of(self.properties),
         )
         received = host.downloads.fetch(wanted)

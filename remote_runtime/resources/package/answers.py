@@ -93,9 +93,9 @@ class Answers(object):
     def suppose(self, context: "Context") -> None:
         """In a preview: say so where the scripts of the package may choose other answers."""
         names = [one.question for one in self._wanted if one.type != PASSWORD]
-        doubt = self._provider.chooses(self._name, names) if names else ""
-        if doubt:
-            context.suppose(doubt)
+        uncertainty = self._provider.chooses(self._name, names) if names else ""
+        if uncertainty:
+            context.suppose(uncertainty)
 
     def unachieved(self, installed: Installed) -> str:
         """Which answer is not there, although it was given; "" for none."""
@@ -138,7 +138,7 @@ def _choices(value: str) -> List[str]:
 
 
 def _rewriting(files: Sequence[str]) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "debconf writes its database in its own form")
+    uncertainty = Uncertainty(UNKNOWN, "debconf writes its database in its own form")
     return UnknownEffect(
-        doubt, lambda kind, value, present: kind in ("path", "content") and value in files
+        uncertainty, lambda kind, value, present: kind in ("path", "content") and value in files
     )

@@ -462,7 +462,7 @@ class Resource(ResourceType):
         """Try what downloads again where that failed: nothing was changed by then."""
 
         def count(number: int) -> "Result":
-            self.tries = max(self.tries, number) if tries.most > 1 else 0
+            self.tries = max(self.tries, number) if tries.maximum > 1 else 0
             return step()
 
         tries = tries_of(self.properties)

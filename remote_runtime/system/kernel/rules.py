@@ -69,8 +69,8 @@ def is_accepted(key: str, value: str) -> bool:
     if number is None:
         return False
     return any(
-        least <= number <= most and re.match(pattern + r"\Z", key)
-        for pattern, (least, most) in _ACCEPTED
+        least <= number <= maximum and re.match(pattern + r"\Z", key)
+        for pattern, (least, maximum) in _ACCEPTED
     )
 
 

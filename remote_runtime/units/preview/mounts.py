@@ -200,8 +200,8 @@ def _unclear(unit: Definition, path: str) -> UnknownEffect:
 def _awaited(unit: Definition) -> UnknownEffect:
     """Whoever looks below the place of an automount unit starts its mount unit."""
     name = unit.name.rpartition(".")[0] + ".mount"
-    doubt = Uncertainty(UNKNOWN, "%s starts it on the first access" % unit.name)
-    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", name))
+    uncertainty = Uncertainty(UNKNOWN, "%s starts it on the first access" % unit.name)
+    return UnknownEffect(uncertainty, lambda kind, value, present: (kind, value) == ("unit", name))
 
 
 def _options(unit: Definition) -> Dict[str, str]:

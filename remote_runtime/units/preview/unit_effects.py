@@ -267,15 +267,17 @@ def _triggers(unit: Definition) -> List[str]:
 
 
 def _triggered(unit: Definition, other: str) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "%s may start it immediately" % unit.name)
-    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+    uncertainty = Uncertainty(UNKNOWN, "%s may start it immediately" % unit.name)
+    return UnknownEffect(uncertainty, lambda kind, value, present: (kind, value) == ("unit", other))
 
 
 def _unneeded(unit: Definition, other: str) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "%s stops if only %s requires it" % (other, unit.name))
-    return UnknownEffect(doubt, lambda kind, value, present: (kind, value) == ("unit", other))
+    uncertainty = Uncertainty(UNKNOWN, "%s stops if only %s requires it" % (other, unit.name))
+    return UnknownEffect(uncertainty, lambda kind, value, present: (kind, value) == ("unit", other))
 
 
 def _emptied(unit: Definition) -> UnknownEffect:
-    doubt = Uncertainty(UNKNOWN, "the processes in %s stop with it" % unit.name)
-    return UnknownEffect(doubt, lambda kind, value, present: kind == "unit" and value != unit.name)
+    uncertainty = Uncertainty(UNKNOWN, "the processes in %s stop with it" % unit.name)
+    return UnknownEffect(
+        uncertainty, lambda kind, value, present: kind == "unit" and value != unit.name
+    )

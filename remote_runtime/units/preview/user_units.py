@@ -35,12 +35,12 @@ def directories(unit: Definition) -> List[Effect]:
     if not any(unit.text.all("Service", key) for key in _DIRECTORIES):
         return []
     places = tuple(unit.places.specifiers[letter] + "/" for letter in "ht")
-    doubt = Uncertainty(UNKNOWN, "%s makes directories when it starts" % unit.name)
+    uncertainty = Uncertainty(UNKNOWN, "%s makes directories when it starts" % unit.name)
 
     def covers(kind: str, value: str, present: bool) -> bool:
         return kind in ("path", "attributes") and value.startswith(places)
 
-    return [UnknownEffect(doubt, covers)]
+    return [UnknownEffect(uncertainty, covers)]
 
 
 def named(effects: Sequence[Effect], places: Places) -> List[Effect]:

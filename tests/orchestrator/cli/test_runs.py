@@ -75,8 +75,8 @@ def test_a_record_that_is_spoilt_is_told(
 ) -> None:
     """What its hosts came to cannot be read, which hides no other run."""
     (tmp_path / "ccm/runs/20260921T133642Z-aaaaaa/hosts.jsonl").write_text("no\n")
-    _, _, spoilt, _ = runs(capsys)
-    assert spoilt.split()[-4:] == ["site.yaml", "cannot", "be", "read"]
+    _, _, damaged, _ = runs(capsys)
+    assert damaged.split()[-4:] == ["site.yaml", "cannot", "be", "read"]
     assert "summary" not in json.loads(runs(capsys, "--json")[1])
 
 

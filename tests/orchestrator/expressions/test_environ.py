@@ -54,16 +54,16 @@ def test_a_secret_is_heard_however_it_is_read(source: str, name: str) -> None:
     """A name that says so, or one that CCM_SECRET_ENV lists, makes its value a secret once read."""
     environ = Environ(VARIABLES)
     evaluate("Environ.HOME", environ=environ)
-    assert environ.heard == {}
+    assert environ.received == {}
     evaluate(source.replace("{}", name), environ=environ)
-    assert VARIABLES[name] in environ.heard
-    assert not {"/home/me", "abc"} & set(environ.heard)
+    assert VARIABLES[name] in environ.received
+    assert not {"/home/me", "abc"} & set(environ.received)
 
 
 @pytest.mark.parametrize(
     "source", ["Environ.{}", "Environ['{}']", "([Environ]|map(attribute='{}')|first) ~ ''"]
 )
-@pytest.mark.parametrize("name", ["told_to", "public", "heard", "hear", "copy", "_secret"])
+@pytest.mark.parametrize("name", ["told_to", "public", "received", "hear", "copy", "_secret"])
 def test_templates_have_no_other_way_to_it(source: str, name: str) -> None:
     """What is the environment's own is nothing that a template can name."""
     with pytest.raises(EvaluationError) as caught:
@@ -85,8 +85,8 @@ def test_hosts_are_told_apart() -> None:
     environ = Environ(VARIABLES)
     mine: dict[str, None] = {}
     others: dict[str, None] = {}
-    evaluate("Environ.DB_PASSWORD", environ=environ.told_to(mine))
-    evaluate("Environ.HOME", environ=environ.told_to(others))
+    evaluate("Environ.DB_PASSWORD", environ=environ.reporting_to(mine))
+    evaluate("Environ.HOME", environ=environ.reporting_to(others))
     assert list(mine) == ["hunter2-hunter2"]
     assert others == {}
 
@@ -95,4 +95,4 @@ def test_a_text_that_is_rendered_later() -> None:
     """The secrets that a text names are heard of beforehand."""
     environ = Environ(VARIABLES)
     environ.hear("{{ file('/etc/x') ~ lookup('environ.DB_PASSWORD') }}")
-    assert list(environ.heard) == ["hunter2-hunter2"]
+    assert list(environ.received) == ["hunter2-hunter2"]

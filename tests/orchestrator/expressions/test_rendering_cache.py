@@ -137,7 +137,7 @@ def test_a_mistake_is_told_for_each_host() -> None:
 
 def test_it_forgets_rather_than_grows() -> None:
     """Values that take too much are not kept, and old ones go before the bound is passed."""
-    cache = RenderingCache(most=1000)
+    cache = RenderingCache(maximum=1000)
     for name in NAMES:
         assert cache.render(name, scope(), lambda turn: "x" * 500) == "x" * 500
     assert cache.render("long", scope(), lambda turn: "x" * 2000) == "x" * 2000

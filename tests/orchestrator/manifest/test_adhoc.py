@@ -95,11 +95,11 @@ def test_looking_takes_what_says_where(tmp_path: Path) -> None:
     """A package of an environment is looked at there; a wrong property is refused with its name."""
     package, flask = known_type("package"), [text_node("flask")]
 
-    def looked_at(**properties: Any) -> Any:
+    def inspected(**properties: Any) -> Any:
         """The site for these properties."""
         return observed_site(package, flask, directory=tmp_path, properties=properties)
 
-    frame = plan_of(looked_at(environment="/srv/venv"), noop=True, status_only=True)
+    frame = plan_of(inspected(environment="/srv/venv"), noop=True, status_only=True)
     assert frame["resources"][0]["properties"] == {"environment": "/srv/venv"}
     for given, wrong in (
         ({"enviroment": "/srv/venv"}, r"'enviroment' here \(did you mean environment\?\)"),
@@ -108,7 +108,7 @@ def test_looking_takes_what_says_where(tmp_path: Path) -> None:
         ({"global": 5}, "global must be true or false"),
     ):
         with pytest.raises(InputError, match=wrong):
-            looked_at(**given)
+            inspected(**given)
 
 
 def test_an_unknown_type_is_told_with_the_nearest() -> None:

@@ -114,14 +114,14 @@ def test_what_is_kept_is_bounded(tmp_path: Path) -> None:
     (made,) = plan.resources
     outlook = RenderProfile.on(plan.declared[0])
     texts = (b"x" * 600,)
-    known = SharedResources(most=11_000)
+    known = SharedResources(maximum=11_000)
     for key in ("a", "b"):
         known.keep(key, texts, made, outlook)
     assert known.get("a", texts, outlook) is made
     known.keep("c", texts, made, outlook)
     assert known.get("a", texts, outlook) is None
     assert known.get("c", texts, outlook) is made
-    small = SharedResources(most=600)
+    small = SharedResources(maximum=600)
     small.keep("a", texts, made, outlook)
     assert small.get("a", texts, outlook) is None
 

@@ -54,10 +54,10 @@ def test_values(server: str) -> None:
         (Key("NO", "a"), 9000, "has no bucket NO"),
     ],
 )
-def test_what_is_no_value(server: str, key: Key, most: int, words: str) -> None:
+def test_what_is_no_value(server: str, key: Key, maximum: int, words: str) -> None:
     """Each has a message of its own."""
     with pytest.raises(RegistrationError, match=words):
-        value_of(open_buckets(f"nats://ccm:s3cret@{server}"), key, most)
+        value_of(open_buckets(f"nats://ccm:s3cret@{server}"), key, maximum)
 
 
 def test_a_server_that_refuses(server: str) -> None:

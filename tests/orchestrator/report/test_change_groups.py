@@ -107,7 +107,7 @@ def test_no_remark_is_wider_than_the_terminal(width: int) -> None:
 def test_what_an_apply_stands_for(resource: str, within: str, applied: str) -> None:
     """Its path or its own name; a resource of another type with such a name stands for itself."""
     entry = Entry(
-        resource=resource, status="failed", message="", doubt="", errors=("no",), unmet=(),
+        resource=resource, status="failed", message="", uncertainty="", errors=("no",), unmet=(),
         health=(), changes=(), manifest=within,
     )  # fmt: skip
     assert applied_by(entry) == applied

@@ -129,7 +129,7 @@ def test_a_command_that_did_not_start_says_why() -> None:
 def test_the_same_answer_is_held_once() -> None:
     """What all hosts say counts once against the bound, beyond which answers are left out."""
     hosts = [f"h{number}" for number in range(100)]
-    fleet = Fleet(*hosts, most=1000)
+    fleet = Fleet(*hosts, maximum=1000)
     fleet.said("x" * 600 + "\n", *hosts[:98])
     fleet.said("y" * 600 + "\n", *hosts[98:])
     text = fleet.text()

@@ -207,7 +207,7 @@ def test_a_host_that_fails_in_every_way_hides_no_other() -> None:
 
 def test_a_host_that_names_a_manifest_for_each_resource() -> None:
     """No more of them are held than a site has, and of their texts no more than of all others."""
-    run, entries = Run(), Entries(most=1000)
+    run, entries = Run(), Entries(maximum=1000)
     for number in range(2 * MAX_MANIFESTS):
         run.failed("evil", "no", manifest=f"{number}/site.yaml")
     assert len(run.found._manifests["evil"]) == MAX_MANIFESTS

@@ -210,7 +210,7 @@ def test_a_run_without_any_host_result_has_a_page() -> None:
 
 def test_too_many_cells_leave_the_stable_resources_out() -> None:
     """Beyond the bound, resources that differ nowhere go first, and are counted."""
-    matrix = Matrix(Grid(mixed_run(), 1 << 20), most=50)
+    matrix = Matrix(Grid(mixed_run(), 1 << 20), maximum=50)
     assert matrix.resources == ["file#/etc/motd", "file#/etc/broken", "file#/etc/after"]
     assert matrix.left_out == 10
 

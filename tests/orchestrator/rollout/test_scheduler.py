@@ -166,14 +166,14 @@ def test_hosts_that_share_a_rack_come_one_after_the_other() -> None:
     """Never two hosts of a rack at once, and hosts of other racks do not wait for them."""
     hosts = [FakeHost(f"h{number:02}", {"rack": number // 5}) for number in range(20)]
     rack_of = {host.name: host.vars["rack"] for host in hosts}
-    lock, running, most, widest = threading.Lock(), list[int](), [0], [0]
+    lock, running, maximum, widest = threading.Lock(), list[int](), [0], [0]
 
     class Racks(Touched):
         def open(self, host: FakeHost, on_phase: OnPhase, until: float | None = None) -> FakeLink:
             rack = rack_of[host.name]
             with lock:
                 running.append(rack)
-                most[0] = max(most[0], running.count(rack))
+                maximum[0] = max(maximum[0], running.count(rack))
                 widest[0] = max(widest[0], len(running))
             time.sleep(0.02)
             with lock:
@@ -182,7 +182,7 @@ def test_hosts_that_share_a_rack_come_one_after_the_other() -> None:
 
     rolled = roll_out(hosts, Racks(), RolloutOptions(per=(parse_per("rack=1"),)))
     assert set(rolled.outcomes().values()) == {outcome.OK}
-    assert most == [1]
+    assert maximum == [1]
     assert widest[0] > 1
 
 

@@ -106,8 +106,8 @@ def test_bounds_of_size_and_time(web: server.Web) -> None:
     web.answers["/short"] = server.content(b"x" * 100, declared=200)
     web.answers["/silent"] = server.hanging(b"x", 5)
     web.answers["/drip"] = dripping
-    assert "is larger than" in why(web.url("/large"), most=2999)
-    assert len(got(web.url("/large"), most=3000)) == 3000
+    assert "is larger than" in why(web.url("/large"), maximum=2999)
+    assert len(got(web.url("/large"), maximum=3000)) == 3000
     assert "was cut short" in why(web.url("/short"))
     assert "was not read within 0.3 s" in why(web.url("/silent"), seconds=0.3)
     assert "was not read within 0.3 s" in why(web.url("/drip"), seconds=0.3)
@@ -138,5 +138,5 @@ def test_a_name_that_does_not_resolve_in_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: end.wait(20))
     address = Address("https", "h", "/x", "https://h/x", "0" * 64)
     with pytest.raises(SourceError, match="was not read within"):
-        download(address, (), most=1, seconds=0.2)
+        download(address, (), maximum=1, seconds=0.2)
     end.set()

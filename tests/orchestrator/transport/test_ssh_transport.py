@@ -221,19 +221,19 @@ def test_what_a_command_says_and_hears_may_be_any_amount(
     one, size = rude(), 4 << 20
 
     def answer() -> None:
-        heard = 0
-        while heard < size:
-            heard += len(one.far.recv(1 << 20))
+        received = 0
+        while received < size:
+            received += len(one.far.recv(1 << 20))
         one.far.sendall(bytes(size))
 
     answering = threading.Thread(target=answer)
     answering.start()
     one.pipe.write(bytes(size))
-    heard = 0
-    while heard < size:
-        heard += len(one.pipe.read(30)[0])
+    received = 0
+    while received < size:
+        received += len(one.pipe.read(30)[0])
     answering.join(30)
-    assert heard == size
+    assert received == size
 
 
 def test_what_comes_without_having_been_asked_for_is_not_held(rude: StartRude) -> None:

@@ -204,8 +204,8 @@ def killed() -> Any:
     def watch(window: Window[Any]) -> None:
         hand = next((one for one in processes._hands if "hangs" in one.running), None)
         if hand and len(run.results) == 3 and run.recorder.of(happening.ResourceEvent):
-            heard = [e for e in run.recorder.of(happening.ResourceEvent) if e.host == "hangs"]
-            if heard:
+            received = [e for e in run.recorder.of(happening.ResourceEvent) if e.host == "hangs"]
+            if received:
                 os.kill(int(hand.name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch)

@@ -53,7 +53,7 @@ def test_the_end_is_told_apart_from_silence() -> None:
 def test_a_message_that_is_too_large_is_not_read() -> None:
     """Its length is enough to refuse it: nothing of it is held."""
     ours, theirs = socket.socketpair()
-    channel = Channel(ours, most=10)
+    channel = Channel(ours, maximum=10)
     theirs.sendall(b"\0\0\0\x0axxxxxxxxxx\0\0\0\x0b")
     assert channel.receive() == "x" * 10
     with pytest.raises(ValueError, match=r"a message of 11 bytes is too large \(limit 10\)"):

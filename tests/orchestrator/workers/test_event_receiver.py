@@ -39,13 +39,13 @@ def outbox() -> tuple[EventSender, Channel]:
     return box, Channel(ours)
 
 
-def heard(
-    channel: Channel, box: EventSender, heard: EventReceiver | None = None
+def received(
+    channel: Channel, box: EventSender, received: EventReceiver | None = None
 ) -> list[DecodedEvent]:
     """All that an outbox tells until it is closed."""
     box.close()
     box._channel.close()
-    reader, found = heard or EventReceiver(RUN), []
+    reader, found = received or EventReceiver(RUN), []
     try:
         while text := channel.receive():
             found += [reader.event(line) for line in text.split("\n")]
@@ -59,7 +59,7 @@ def test_events_arrive_as_they_were() -> None:
     box, channel = outbox()
     for event in EVENTS:
         box.handle(event)
-    assert heard(channel, box) == EVENTS
+    assert received(channel, box) == EVENTS
 
 
 def test_a_result_arrives_as_it_was() -> None:
@@ -67,7 +67,7 @@ def test_a_result_arrives_as_it_was() -> None:
     box, channel = outbox()
     result = HostResult("web1", Tally(), "failed", "k", "m", phases=((Phase.CONNECTING, 1.5),))
     box.handle(happening.HostFinished(result))
-    (finished,) = heard(channel, box)
+    (finished,) = received(channel, box)
     assert isinstance(finished, happening.HostFinished)
     assert finished.result.record() == result.record()
 
@@ -109,7 +109,7 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
             )
         )
     reader = EventReceiver(RUN)
-    found = heard(channel, box, reader)
+    found = received(channel, box, reader)
     told = [event for event in found if isinstance(event, happening.ResourcesStable)]
     assert [tuple(e["name"] for e in shown(event)) for event in told] == names
     assert len(reader._texts) == 2
@@ -135,7 +135,7 @@ def test_workers_share_what_they_imply() -> None:
         box, channel = outbox()
         turns = unchanged(host, "/a")
         box.handle(happening.ResourcesStable(host, turns))
-        found += heard(channel, box, EventReceiver(RUN))
+        found += received(channel, box, EventReceiver(RUN))
     one, other = (event.turns.implied[0] for event in found)
     assert one is other
 

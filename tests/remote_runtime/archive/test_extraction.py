@@ -331,8 +331,8 @@ class ExtractionTest(ArchiveTest):
             return counted
 
         for name in ("a.tar.gz", "a.zip"):
-            few, more, most = (calls(name, count) for count in (200, 400, 1200))
-            self.assertLess((most - more) / 800, 1.5 * (more - few) / 200, name)
+            few, more, maximum = (calls(name, count) for count in (200, 400, 1200))
+            self.assertLess((maximum - more) / 800, 1.5 * (more - few) / 200, name)
 
     def test_broken(self) -> None:
         """An archive that is cut off, damaged, of another kind or empty is refused whole."""

@@ -585,10 +585,10 @@ class EngineTest(unittest.TestCase):
 
     def test_doubt_over_what_a_noop_child_leaves(self) -> None:
         """What cannot fire a resource leaves its prediction as it is."""
-        doubtful = Script(observe=Unknowable("why"))
+        uncertain = Script(observe=Unknowable("why"))
         parent = self.apply(item("t", "a", noop=True), noop=True)
         after = item("t", "after", subscribe=("apply#p", "t#a"))
-        events = self.run_names(parent, after, scripts={"a": doubtful}, noop=True)
+        events = self.run_names(parent, after, scripts={"a": uncertain}, noop=True)
         self.assertEqual(events["after"]["prediction"], "certain")
         self.assertFalse(events["after"]["refreshed"])
 

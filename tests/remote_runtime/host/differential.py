@@ -53,10 +53,10 @@ class Outcome(NamedTuple):
 
 
 class _Look:
-    """Reads all of the tree; ``doubts`` counts what the overlay has noted so far."""
+    """Reads all of the tree; ``uncertainties`` counts what the overlay has noted so far."""
 
-    def __init__(self, host: HostReader, root: str, doubts: Callable[[], int]) -> None:
-        self._host, self._root, self._doubts = host, root, doubts
+    def __init__(self, host: HostReader, root: str, uncertainties: Callable[[], int]) -> None:
+        self._host, self._root, self._uncertainties = host, root, uncertainties
 
     def all(self) -> View:
         """By path and by what was asked; nothing of what is below a path that is not there."""
@@ -86,7 +86,7 @@ class _Look:
 
     def said(self, call: Callable[[], Any]) -> Any:
         """What a call returns, or the message that it fails with."""
-        before = self._doubts()
+        before = self._uncertainties()
         try:
             said = _plain(call())
         except Unknowable:
@@ -94,7 +94,7 @@ class _Look:
         except ResourceError as error:
             said = f"error: {error.message} ({error.kind})"
         said = json.loads(json.dumps(said).replace(self._root, "@"))
-        return UNKNOWN if self._doubts() > before else said
+        return UNKNOWN if self._uncertainties() > before else said
 
 
 def _plain(found: Any) -> Any:
@@ -160,7 +160,7 @@ def _foreseen(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
 
         def look() -> _Look:
             there = reader(world)
-            return _Look(there, root, lambda: ctx.doubts)
+            return _Look(there, root, lambda: ctx.uncertainties)
 
         before = look().all()
         for number, step in enumerate(case.steps):
@@ -333,14 +333,14 @@ def prepare() -> None:
             __import__(module.name)
 
 
-def tried(seeds: Iterator[int], until: float, most: int = 1) -> tuple[list[str], Counter[str]]:
+def tried(seeds: Iterator[int], until: float, maximum: int = 1) -> tuple[list[str], Counter[str]]:
     """What differs in the cases of these seeds, at most so many, and what was counted."""
     prepare()
     isolated = own_mounts.own_namespace()
     found: list[str] = []
     counts: Counter[str] = Counter()
     for seed in seeds:
-        if time.monotonic() > until or len(found) >= most:
+        if time.monotonic() > until or len(found) >= maximum:
             break
         case = drawn(seed) if isolated else drawn(seed, ("disk",))
         outcome = run(case)
@@ -374,7 +374,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = parser.parse_args(argv)
     count = given.cases or (1 if not given.minutes else 1 << 40)
     until = time.monotonic() + given.minutes * 60 if given.minutes else float("inf")
-    found, counts = tried(iter(range(given.seed, given.seed + count)), until, given.most)
+    found, counts = tried(iter(range(given.seed, given.seed + count)), until, given.maximum)
     told = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
     print(f"{len(found)} differences from seed {given.seed} on: {told}")
     return 1 if found else 0

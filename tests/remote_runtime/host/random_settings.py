@@ -156,18 +156,18 @@ def _line(pick: random.Random) -> str:
 # -- one case -------------------------------------------------------------------------------------
 
 
-def _said(call: Callable[[], Any], doubts: Callable[[], int]) -> Any:
-    before = doubts()
+def _said(call: Callable[[], Any], uncertainties: Callable[[], int]) -> Any:
+    before = uncertainties()
     try:
         said = json.loads(json.dumps(call()))
     except Unknowable:
         return UNKNOWN
     except ResourceError as error:
         said = f"error: {error.message} ({error.kind})"
-    return UNKNOWN if doubts() > before else said
+    return UNKNOWN if uncertainties() > before else said
 
 
-def _look(host: HostReader, doubts: Callable[[], int]) -> View:
+def _look(host: HostReader, uncertainties: Callable[[], int]) -> View:
     asked: dict[str, Callable[[], Any]] = {}
     for key in PARAMETERS:
         asked[f"value of {key}"] = partial(_value, host, key)
@@ -183,7 +183,7 @@ def _look(host: HostReader, doubts: Callable[[], int]) -> View:
         for key in KEYRINGS:
             name = f"who mentions {key} for {manager}"
             asked[name] = partial(conflicts.mentions, host, manager, "rnd-a", key)
-    return {name: _said(ask, doubts) for name, ask in asked.items()}
+    return {name: _said(ask, uncertainties) for name, ask in asked.items()}
 
 
 def _value(host: HostReader, key: str) -> list[Any]:
@@ -234,9 +234,9 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
         overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         planned = overlay.record.world
         for step in case.steps:
-            said = _said(partial(step.on, overlay), lambda: ctx.doubts)
+            said = _said(partial(step.on, overlay), lambda: ctx.uncertainties)
             there = reader(planned, ctx, planned)
-            found.append((said, _look(there, lambda: ctx.doubts)))
+            found.append((said, _look(there, lambda: ctx.uncertainties)))
             if said == UNKNOWN:
                 break
     close(ctx)
@@ -325,7 +325,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts: Counter[str] = Counter()
     differ = 0
     for seed in range(given.seed, given.seed + given.cases):
-        if differ >= given.most:
+        if differ >= given.maximum:
             break
         case = drawn(seed)
         counts["cases"] += 1

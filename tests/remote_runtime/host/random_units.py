@@ -157,25 +157,25 @@ def _text(pick: random.Random, own: str) -> str:
 # -- one case -------------------------------------------------------------------------------------
 
 
-def _said(call: Callable[[], Any], doubts: Callable[[], int]) -> Any:
-    before = doubts()
+def _said(call: Callable[[], Any], uncertainties: Callable[[], int]) -> Any:
+    before = uncertainties()
     try:
         said = call()
     except Unknowable:
         return UNKNOWN
     except ResourceError as error:
         said = f"error: {error.message} ({error.kind})"
-    return UNKNOWN if doubts() > before else said
+    return UNKNOWN if uncertainties() > before else said
 
 
-def _look(host: HostReader, doubts: Callable[[], int]) -> View:
+def _look(host: HostReader, uncertainties: Callable[[], int]) -> View:
     def ask(name: str) -> Any:
         status = host.units.status(name)
         if not status.found:
             return {"found": False}
         return status._replace(words="", failure="yes" if status.failure else "")._asdict()
 
-    return {name: _said(partial(ask, name), doubts) for name in FULL}
+    return {name: _said(partial(ask, name), uncertainties) for name in FULL}
 
 
 def compared(case: Case, counts: Counter[str]) -> str:
@@ -215,11 +215,13 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
         planned = overlay.record.world
         for step in case.steps:
             there = reader(planned, ctx, planned)
-            if step.call in CALLS and _is_idle(step, _look(there, lambda: ctx.doubts)[step.path]):
+            if step.call in CALLS and _is_idle(
+                step, _look(there, lambda: ctx.uncertainties)[step.path]
+            ):
                 found.append((SKIPPED, {}))
                 continue
-            said = _said(partial(_foresee, step, overlay), lambda: ctx.doubts)
-            found.append((said, _look(there, lambda: ctx.doubts)))
+            said = _said(partial(_foresee, step, overlay), lambda: ctx.uncertainties)
+            found.append((said, _look(there, lambda: ctx.uncertainties)))
             if said == UNKNOWN:
                 break
     close(ctx)
@@ -369,7 +371,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts: Counter[str] = Counter()
     until, differ = time.monotonic() + given.minutes * 60, 0
     for seed in range(given.seed, given.seed + given.cases):
-        if differ >= given.most or time.monotonic() > until:
+        if differ >= given.maximum or time.monotonic() > until:
             break
         case = drawn(seed)
         counts["cases"] += 1

@@ -29,7 +29,7 @@ class NewUsersTest(DirectoryTest):
             patch.start()
             self.addCleanup(patch.stop)
         layer = FileOverlay(Files())
-        clouds = UnknownRegions(lambda doubts, text: None, layer.others)
+        clouds = UnknownRegions(lambda uncertainties, text: None, layer.others)
         accounts = OverlayAccounts(Accounts(), clouds)
         for name in ("ccm-new", "root"):
             user = User(name, 4321, 4321)

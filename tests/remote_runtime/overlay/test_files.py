@@ -69,7 +69,7 @@ class WorldFilesTest(DirectoryTest):
         with self.context.turn(item("file", "x"), noop=True):
             with contextlib.suppress(Unknowable):
                 self.context.files.status(self.path(name))
-            return self.context.doubt.level
+            return self.context.uncertainty.level
 
     def may_change(self, name: str) -> None:
         """A command may change what is at a path and below it."""
@@ -346,7 +346,7 @@ class WorldFilesTest(DirectoryTest):
         ):
             with self.context.turn(self.file("x"), True):
                 self.context.files.status(path)
-                self.assertEqual(self.context.doubt.level, level, path)
+                self.assertEqual(self.context.uncertainty.level, level, path)
 
     def test_a_directory_of_ours_goes_with_the_run(self) -> None:
         """Who discards what is temporary discards what is there for the work of the run."""

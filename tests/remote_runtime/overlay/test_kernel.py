@@ -29,10 +29,10 @@ class OverlayKernelTest(DirectoryTest):
         """It counts for the kernel, and what its file holds is not known."""
         world = self.context.world_with([KernelEffect(self.path("x"), "2", by="sysctl#x")])
         self.assertEqual(world.kernel.value("x"), "2")
-        self.assertEqual(self.context.doubts, 0)
+        self.assertEqual(self.context.uncertainties, 0)
         self.assertEqual(world.fork().kernel.value("x"), "2")
         self.assertEqual(reader(world).files.read(self.path("x")), b"1\n")
-        self.assertEqual(self.context.doubt.level, "unknown")
+        self.assertEqual(self.context.uncertainty.level, "unknown")
         self.assertIn(self.path("x"), world._beyond_files())
 
     def test_what_is_not_known(self) -> None:
@@ -46,14 +46,14 @@ class OverlayKernelTest(DirectoryTest):
 
     def test_a_command_may_change_it(self) -> None:
         """What runs later may set it again."""
-        doubt = Uncertainty(ASSUMED, "exec#x may change this first")
+        uncertainty = Uncertainty(ASSUMED, "exec#x may change this first")
         effects: List[Effect] = [
             KernelEffect(self.path("x"), "2"),
-            UnknownEffect(doubt, everything),
+            UnknownEffect(uncertainty, everything),
         ]
         world = self.context.world_with(effects)
         self.assertEqual(world.kernel.value("x"), "2")
-        self.assertEqual(self.context.doubt, doubt)
+        self.assertEqual(self.context.uncertainty, uncertainty)
 
     def test_nothing_is_set(self) -> None:
         """A preview has no way to the kernel."""

@@ -134,10 +134,11 @@ class OnMountTest(unittest.TestCase):
             MountEffect(self.at("m"), source=self.at("from")),
         ):
             self.context = fakes.context(noop=True)
-            doubt = Uncertainty(UNKNOWN, "nobody knows")
+            uncertainty = Uncertainty(UNKNOWN, "nobody knows")
             files = self.lay(effect, self.file("m/new", 1))
             self.lay(
-                MountEffect(self.at("m"), present=False), UnknownEffect(doubt, below(self.at("m")))
+                MountEffect(self.at("m"), present=False),
+                UnknownEffect(uncertainty, below(self.at("m"))),
             )
             self.assertEqual(files.entries(self.at("m")), ["d", "hidden"])
             self.assertEqual(files.obstacles(self.at("m")).removing(), None)

@@ -49,7 +49,7 @@ class OverlayTest(unittest.TestCase):
             self.context.expect([PathEffect("/v/a", kind, mode=0o750)], SURE, "file#/v/a")
             with self.context.turn(item("file", "/v/a/x"), noop=True):
                 self.assertFalse(self.context.files.exists("/v/a/x"))
-                self.assertEqual(self.context.doubt.level, level, kind)
+                self.assertEqual(self.context.uncertainty.level, level, kind)
 
     def test_a_planned_file_of_accounts(self) -> None:
         """Whether there is a user that is not there yet is up to it; one that is stays."""
@@ -61,7 +61,7 @@ class OverlayTest(unittest.TestCase):
         ):
             with self.context.turn(item("file", "x"), noop=True):
                 self.context.accounts.number(kind, name)
-                self.assertEqual(self.context.doubt.level, level, name)
+                self.assertEqual(self.context.uncertainty.level, level, name)
 
     def _excuse(self, kind: str, name: str, *fogs: Tuple[str, str, str, str]) -> Tuple[str, str]:
         """The level and the reason of a failure over a thing in the fog of resources."""
@@ -70,7 +70,7 @@ class OverlayTest(unittest.TestCase):
             own.expect([UnknownEffect(Uncertainty(level, reason), everything, text)], SURE, by)
         with own.turn(item("file", "x"), noop=True):
             own.saw(kind, name, False)
-            return own.doubt.level, own.excuse
+            return own.uncertainty.level, own.excuse
 
     def test_the_resource_that_mentions_a_missing_thing_is_named(self) -> None:
         """A failure names the resource that mentions the thing, whatever else may bring it."""
@@ -130,7 +130,7 @@ class OverlayTest(unittest.TestCase):
         ):
             with self.context.turn(item("file", "x"), noop=True):
                 look(path)
-                self.assertEqual(self.context.doubt.level, level, path)
+                self.assertEqual(self.context.uncertainty.level, level, path)
 
     def test_a_command_of_the_user(self) -> None:
         """It runs where the host is as it will be; else nobody knows what it would say."""
@@ -138,7 +138,7 @@ class OverlayTest(unittest.TestCase):
         self.context.expect([fog], SURE, "exec#x")
         with self.context.turn(item("t", "a"), True):
             self.assertEqual(self.context.user_commands.run(["true"]).code, 0)
-            self.assertEqual(self.context.doubt.level, ASSUMED)
+            self.assertEqual(self.context.uncertainty.level, ASSUMED)
             self.context.expect([PackageEffect("a", "1")], SURE, "t#a")
             with self.assertRaises(Unknowable):
                 self.context.user_commands.run(["dpkg", "-s", "a"])
@@ -165,7 +165,7 @@ class OverlayTest(unittest.TestCase):
             with self.subTest(words=words), self.context.turn(item("t", "a"), True):
                 with contextlib.suppress(ResourceError):  # where there is no such program
                     self.context.user_commands.run(words)
-                self.assertEqual(self.context.doubt.level, level)
+                self.assertEqual(self.context.uncertainty.level, level)
 
     def test_the_manager_of_units(self) -> None:
         """It sees no text of a unit that is planned, so nobody knows what it would say of it."""
@@ -189,7 +189,7 @@ class OverlayTest(unittest.TestCase):
         ):
             with self.context.turn(item("t", "a"), True):
                 self.context.saw(kind, value)
-                self.assertEqual(self.context.doubt.level, level, (kind, value))
+                self.assertEqual(self.context.uncertainty.level, level, (kind, value))
 
     def test_what_undoes_each_other_is_told(self) -> None:
         """Different wishes for one path; not what one of them leaves as it is found."""

@@ -57,8 +57,10 @@ UNIT = "[Service]\nExecStart=/bin/a\n[Install]\nWantedBy=multi-user.target\n"
 class Scripts(unittest.TestCase):
     def test_the_snippets_of_debhelper(self):
         """Units that are enabled and started, through variables and conditions."""
-        deeds = deb_scripts.read(DEBHELPER)
-        self.assertEqual((deeds.enabled, deeds.started), ({"a.service"}, {"a.service"}))
+        script_effects = deb_scripts.read(DEBHELPER)
+        self.assertEqual(
+            (script_effects.enabled, script_effects.started), ({"a.service"}, {"a.service"})
+        )
 
     def test_by_hand(self):
         """systemctl, service and invoke-rc.d count as well, with and without the ending."""
@@ -70,8 +72,10 @@ class Scripts(unittest.TestCase):
             ("systemctl daemon-reload", set(), set()),
             ("# systemctl start x", set(), set()),
         ):
-            deeds = deb_scripts.read(line)
-            self.assertEqual((deeds.started, deeds.stopped), (started, stopped), line)
+            script_effects = deb_scripts.read(line)
+            self.assertEqual(
+                (script_effects.started, script_effects.stopped), (started, stopped), line
+            )
 
     def test_lines_that_do_nothing(self):
         """Questions, settings and words to people are not among the lines that may divert."""
@@ -307,7 +311,7 @@ class Host(unittest.TestCase):
         fog = effects[-1]  # a script runs once all is unpacked
         self.assertIsInstance(fog, UnknownEffect)
         self.assertTrue(fog.covers("path", "/var/lib/a/made", False))
-        self.assertIn("run make-it, which", fog.doubt.reason)
+        self.assertIn("run make-it, which", fog.uncertainty.reason)
         for path, covered in (("/var/lib/a/made", True), ("/etc/x", True), ("/usr/bin/x", False)):
             self.assertIs(fog.covers("path", path, True), covered, path)
         for other in ("/home/else", "/usr/local/sbin/made"):
@@ -375,7 +379,9 @@ class Host(unittest.TestCase):
         )
         self.known["a"] = Contents([member], [], {}, is_so=lambda: True)
         fog = self.effects(("a", "", "1"))[-1]
-        self.assertEqual((fog.doubt.level, "one other host" in fog.doubt.reason), ("assumed", True))
+        self.assertEqual(
+            (fog.uncertainty.level, "one other host" in fog.uncertainty.reason), ("assumed", True)
+        )
         for path, there, covered in (
             ("/usr/share/a", True, True),
             ("/srv/x", False, False),

@@ -191,7 +191,7 @@ class Diverted(Host):
             )
             self.context.suppose("a command may change it")
             (fog,) = [e for e in self.effects(("a", "", "1")) if isinstance(e, UnknownEffect)]
-        self.assertEqual(fog.doubt, Uncertainty(ASSUMED, "a command may change it"))
+        self.assertEqual(fog.uncertainty, Uncertainty(ASSUMED, "a command may change it"))
         self.assertTrue(fog.covers("path", self.path("f"), True))
         self.assertFalse(fog.covers("path", self.path("g"), True))
 

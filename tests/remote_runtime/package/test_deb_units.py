@@ -43,11 +43,11 @@ class Host(unittest.TestCase):
         booted = PathEffect("/run/systemd/system", "directory")
         policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
         context.expect([booted, policy, *there], Uncertainty(), "file#x")
-        deeds = deb_scripts.read(script)
-        started = {unit: unit in deeds.forced for unit in deeds.started}
+        script_effects = deb_scripts.read(script)
+        started = {unit: unit in script_effects.forced for unit in script_effects.started}
         member = Member(FILE, "file", 0o644, 0, 0, text=text)
         units = Units(context, started, {NAME})
-        effects = units.brought(Contents([member], [], {}), deeds)
+        effects = units.brought(Contents([member], [], {}), script_effects)
         return effects + units.begun([at(FILE, text), *effects])
 
     def outcome(self, script, *there):
@@ -153,7 +153,7 @@ class Host(unittest.TestCase):
             expected = [UnitEffect("u%02d.service" % n, True, ended=True) for n in range(restarted)]
             self.assertEqual(known, expected)
             assert isinstance(last, UnknownEffect)
-            self.assertIn("may restart u20.service", last.doubt.reason)
+            self.assertIn("may restart u20.service", last.uncertainty.reason)
             self.assertFalse(last.covers("unit", "u20.service", True))
 
     def test_instances_of_a_template(self):
@@ -163,9 +163,11 @@ class Host(unittest.TestCase):
         context.expect([PathEffect("/run/systemd/system", "directory")], Uncertainty(), "file#x")
         template = FILE.replace("ccm-a", "ccm-a@")
         member = Member(template, "file", 0o644, 0, 0, text=TEXT)
-        deeds = deb_scripts.read("systemctl enable --now ccm-a@one.service ccm-b@two.service\n")
-        units = Units(context, dict.fromkeys(deeds.started, True), set())
-        effects = units.brought(Contents([member], [], {}), deeds)
+        script_effects = deb_scripts.read(
+            "systemctl enable --now ccm-a@one.service ccm-b@two.service\n"
+        )
+        units = Units(context, dict.fromkeys(script_effects.started, True), set())
+        effects = units.brought(Contents([member], [], {}), script_effects)
         paths = [e for e in effects if isinstance(e, PathEffect) and e.kind == "symlink"]
         self.assertEqual(
             [(e.path, e.target) for e in paths], [(LINK.replace("ccm-a", "ccm-a@one"), template)]
@@ -173,7 +175,7 @@ class Host(unittest.TestCase):
         enabled = [e.name for e in effects if isinstance(e, UnitEffect) and e.enabled]
         self.assertEqual((enabled, units._begins), (["ccm-a@one.service"], enabled))
         self.assertEqual(
-            units.of_others("a", deeds._replace(started=set(enabled), enabled=set())), []
+            units.of_others("a", script_effects._replace(started=set(enabled), enabled=set())), []
         )
 
     def test_what_is_enabled_along(self):
@@ -193,12 +195,12 @@ class Host(unittest.TestCase):
 
     def test_what_a_script_stops(self):
         """What runs may have been stopped then, unless it is started as well."""
-        deeds = deb_scripts.read("systemctl stop x.service\n")
+        script_effects = deb_scripts.read("systemctl stop x.service\n")
         for state, unclear in (("active", True), ("inactive", False)):
             commands = FakeCommands()
             commands.on("systemctl show", "ActiveState=%s\n" % state)
             units = Units(make_context(commands, noop=True), {}, set())
-            fogs = units.stopped("a", deeds)
+            fogs = units.stopped("a", script_effects)
             covered = [
                 isinstance(e, UnknownEffect) and e.covers("unit", "x.service", True) for e in fogs
             ]

@@ -121,7 +121,7 @@ class Answers(DirectoryTest):
                 resource = plan.resources[0]
                 actions = resource.actions(resource.observe(), False)
                 self.assertEqual(resource.describe(actions), words)
-                self.assertFalse(plan.context.doubts)
+                self.assertFalse(plan.context.uncertainties)
             found = plan.resources[0].drift_state()["debconf"]
             self.assertEqual(found, {"ccm-hello/name": "red"})  # as it is
 

@@ -146,7 +146,7 @@ class Reading(unittest.TestCase):
         fog, package = self.effects(plan)
         self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
         self.assertTrue(fog.covers("path", "/etc/hello", False))
-        self.assertIn("the changes of the package ccm-hello are not known", fog.doubt.reason)
+        self.assertIn("the changes of the package ccm-hello are not known", fog.uncertainty.reason)
         self.assertTrue(plan.commands.asked[-1].endswith(" ccm-hello-0:2.0-2.el9.noarch"))
 
     def changed(self, table):
@@ -169,7 +169,7 @@ class Reading(unittest.TestCase):
             self.assertTrue(brought.covers("path", "/etc/new", False))
             self.assertEqual(package[:2], ("ccm-hello", "0:2.0-2.el9"))
             (told,) = losses([theirs, package])
-            self.assertEqual((told["kind"], told["name"]), ("unknown", theirs.doubt.reason))
+            self.assertEqual((told["kind"], told["name"]), ("unknown", theirs.uncertainty.reason))
 
     def test_what_another_package_takes_the_place_of_is_not_known(self):
         """dnf obeys what obsoletes a package, and the push then does not find it."""
@@ -184,7 +184,7 @@ class Reading(unittest.TestCase):
         options = plan.context.options._replace(package_probe=False)
         plan.context.options = options
         fog = self.effects(plan)[0]
-        self.assertIn("effects of the installation of", fog.doubt.reason)
+        self.assertIn("effects of the installation of", fog.uncertainty.reason)
         self.assertFalse([line for line in plan.commands.asked if "chksum" in line])
 
     def test_an_installation_tells_what_came(self):

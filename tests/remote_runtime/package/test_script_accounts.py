@@ -64,8 +64,8 @@ class Accounts(unittest.TestCase):
 
     def test_what_is_not_known_then(self):
         """What goes is in doubt where it is there, what is renamed always, any where one comes."""
-        deeds = deb_scripts.read("", [["userdel", "a"], ["usermod", "-l", "c", "b"]])
-        (found,) = script_uncertainty.of_accounts("pack", deeds.accounts)
+        script_effects = deb_scripts.read("", [["userdel", "a"], ["usermod", "-l", "c", "b"]])
+        (found,) = script_uncertainty.of_accounts("pack", script_effects.accounts)
         asked = [
             ("user", "a", True),
             ("user", "a", False),

@@ -28,7 +28,7 @@ class Left(unittest.TestCase):
         (one,) = unknown_effect(
             "p", [Open("make-it", None, "make-it all for alice")], ["/usr/bin/p"]
         )
-        self.assertIn("the package p run make-it, which", one.doubt.reason)
+        self.assertIn("the package p run make-it, which", one.uncertainty.reason)
         for path in ("/etc/x", "/var/lib/x", "/srv/x", "/run/x", "/usr/bin/p"):
             self.assertTrue(one.covers("path", path, True), path)
         for path in ("/etc", "/opt/x", "/home/x", "/usr/bin/q"):

@@ -122,10 +122,10 @@ class ChannelTest(unittest.TestCase):
 
         def join(seconds: float) -> bool:
             joined.append(seconds)
-            channel._kept_back = len(joined) < 1
+            channel._in_before_write = len(joined) < 1
             return False
 
-        channel._kept_back = True
+        channel._in_before_write = True
         with mock.patch.object(channel._threads[1], "join", join):
             channel.close()
         self.assertEqual(len(joined), 2)
@@ -147,19 +147,19 @@ class ChannelTest(unittest.TestCase):
         channel.send({"t": "event", "seq": 301})
         channel.send_unchanged(self.turn(302, 301))
         channel.send({"t": "done"}, now=True)
-        told, kinds, most = 0, [], 0
+        told, kinds, maximum = 0, [], 0
         while "done" not in kinds:
             frame = following()
             kinds.append(frame["t"])
             if frame["t"] == "stable":
                 self.assertEqual(frame["seq"], told + 1)
                 count = len(frame["rows"])
-                told, most = told + count, max(most, count)
+                told, maximum = told + count, max(maximum, count)
             else:
                 self.assertEqual(told, 300 if frame["t"] == "event" else 302)
                 told += frame["t"] == "event"
         self.assertEqual(told, 302)
-        self.assertLessEqual(most, MAX_ROWS)
+        self.assertLessEqual(maximum, MAX_ROWS)
 
     def test_a_preview_is_reported_apart(self) -> None:
         """A message says of all its resources whether they were previewed."""

@@ -27,12 +27,12 @@ def told(*effects):
 class TestOperations(unittest.TestCase):
     def test_each_once_in_the_order_of_the_run(self):
         """What nobody can tell is no operation."""
-        doubt = UnknownEffect(Uncertainty(ASSUMED, "why"), everything)
+        uncertainty = UnknownEffect(Uncertainty(ASSUMED, "why"), everything)
         effects = (
             AccountEffect("user", "bob", 1000),
             PathEffect("/home/bob", "directory", mode=0o700),
             A_FILE._replace(path="/home/bob/.profile"),
-            doubt,
+            uncertainty,
             PathEffect("/home/bob", "directory", uid=1000),
             PathEffect("/b", "file", mode=0o600),
             PathEffect("/l", "symlink", target="/b"),

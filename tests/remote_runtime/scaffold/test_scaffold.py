@@ -164,12 +164,12 @@ class PresentTest(ScaffoldTest):
         depth = len(traceback.extract_stack()) + calls
         self.addCleanup(sys.setrecursionlimit, sys.getrecursionlimit())
         sys.setrecursionlimit(depth)
-        most = calls
+        maximum = calls
         for descriptor in sorted(map(int, os.listdir("/dev/fd"))):
-            most += descriptor < most  # one that is open already, whoever opened it
+            maximum += descriptor < maximum  # one that is open already, whoever opened it
         before = limits.getrlimit(limits.RLIMIT_NOFILE)
         self.addCleanup(limits.setrlimit, limits.RLIMIT_NOFILE, before)
-        limits.setrlimit(limits.RLIMIT_NOFILE, (most, before[1]))
+        limits.setrlimit(limits.RLIMIT_NOFILE, (maximum, before[1]))
 
     def test_deep_directories(self) -> None:
         """However deep the directory is that somebody made there, its files are found and go."""

@@ -18,8 +18,8 @@ class WrittenTest(unittest.TestCase):
     def test_fog_at_what_is_named_and_in_own_directories(self):
         """There a prediction is assumed, with the unit's name; elsewhere it stays certain."""
         (fog,) = self.effects("StateDirectory=x\nExecStart=/bin/sh -c 'touch /srv/a'\n")
-        self.assertEqual(fog.doubt.level, ASSUMED)
-        self.assertEqual(fog.doubt.reason, "x.service may change this when it starts")
+        self.assertEqual(fog.uncertainty.level, ASSUMED)
+        self.assertEqual(fog.uncertainty.reason, "x.service may change this when it starts")
         for kind, value, there, covered in (
             ("path", "/srv/a", True, True),
             ("path", "/var/lib/x/db", False, True),
@@ -51,7 +51,7 @@ class WrittenTest(unittest.TestCase):
         """Whose things in it are, is not known before; a directory that is not there holds none."""
         self.assertEqual(self.effects("StateDirectory=no-such\nExecStart=/bin/sleep 9\n"), [])
         fog = self.effects("User=ccm-app\nLogsDirectory=../lib\nExecStart=/bin/sleep 9\n")[-1]
-        self.assertEqual(fog.doubt.level, UNKNOWN)
+        self.assertEqual(fog.uncertainty.level, UNKNOWN)
         self.assertTrue(fog.covers("attributes", "/var/log/../lib/x", True))
         self.assertFalse(fog.covers("path", "/var/log/../lib/x", True))
 

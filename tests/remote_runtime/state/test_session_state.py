@@ -19,7 +19,7 @@ class EarlierTest(unittest.TestCase):
         turn = earlier.turns["exec#a"]
         self.assertEqual((turn.met, turn.changed, turn.noop), (True, True, False))
         (fog,) = earlier.pending
-        self.assertEqual((fog.doubt.level, fog.covers("path", "/x", True)), ("assumed", True))
+        self.assertEqual((fog.uncertainty.level, fog.covers("path", "/x", True)), ("assumed", True))
         self.assertEqual(parse({}).pending, [])
 
     def test_what_is_broken_is_refused(self) -> None:

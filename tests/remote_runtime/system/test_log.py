@@ -13,20 +13,20 @@ class LogTest(DirectoryTest):
         self.server.bind(self.path("log"))
         self.server.settimeout(5)
 
-    def heard(self, level: int, text: str) -> bytes:
+    def received(self, level: int, text: str) -> bytes:
         log.write(level, text, self.path("log"))
         return self.server.recv(1 << 16)
 
     def test_a_line(self) -> None:
         """A line arrives as syslog has it, with the level, our name and the process."""
         expected = "<28>ccm[%d]: caf\u00e9" % os.getpid()
-        self.assertEqual(self.heard(log.WARNING, "caf\u00e9").decode("utf-8"), expected)
-        self.assertTrue(self.heard(log.NOTICE, "x").startswith(b"<29>"))
+        self.assertEqual(self.received(log.WARNING, "caf\u00e9").decode("utf-8"), expected)
+        self.assertTrue(self.received(log.NOTICE, "x").startswith(b"<29>"))
 
     def test_one_line(self) -> None:
         """A text cannot make two lines, nor one without an end."""
-        self.assertTrue(self.heard(log.NOTICE, "a\nb\x1b[1m  c").endswith(b": a b [1m c"))
-        self.assertLess(len(self.heard(log.NOTICE, "x" * 5000)), 1024)
+        self.assertTrue(self.received(log.NOTICE, "a\nb\x1b[1m  c").endswith(b": a b [1m c"))
+        self.assertLess(len(self.received(log.NOTICE, "x" * 5000)), 1024)
 
     def test_no_log(self) -> None:
         """Where none listens, or none reads, the run is not held up."""

@@ -84,11 +84,11 @@ class MemoryTest(DirectoryTest):
         self.memory.write("kind", "n", RECORD)
         clone = self.again("a clone")
         error = self.refusal(clone.read, "kind", "n")
-        self.assertTrue(error.spoilt)
+        self.assertTrue(error.damaged)
         self.assertIn("belongs to another machine", str(error))
         clone.write("kind", "n", RECORD)
         self.assertIsNotNone(self.again("a clone").read("kind", "n"))
-        self.assertTrue(self.refusal(self.again().read, "kind", "n").spoilt)
+        self.assertTrue(self.refusal(self.again().read, "kind", "n").damaged)
 
     def test_a_lost_key(self) -> None:
         """Without its key a record means nothing, and says so."""
@@ -107,7 +107,7 @@ class MemoryTest(DirectoryTest):
                 out.write(text)
             error = self.refusal(self.again().read, "kind", "n")
             self.assertIn("%s: it is corrupt" % self.kept(), str(error))
-            self.assertTrue(error.spoilt)
+            self.assertTrue(error.damaged)
         self.again().write("kind", "n", RECORD)
         self.assertIsNotNone(self.again().read("kind", "n"))
 
@@ -126,7 +126,7 @@ class MemoryTest(DirectoryTest):
             for step in steps:
                 error = self.refusal(step)
                 self.assertIn("a newer ccm wrote it", str(error))
-                self.assertFalse(error.spoilt)
+                self.assertFalse(error.damaged)
             with open(path) as file:
                 self.assertEqual(json.load(file), newer)
             os.unlink(path)
@@ -154,7 +154,7 @@ class MemoryTest(DirectoryTest):
                          lambda: self.again().write("kind", "n", RECORD)):  # fmt: skip
                 error = self.refusal(step)
                 self.assertIn("%s: it belongs to user 12345" % path, str(error))
-                self.assertFalse(error.spoilt)
+                self.assertFalse(error.damaged)
             os.chown(path, 0, 0)
 
     def test_links_and_pipes(self) -> None:
@@ -198,7 +198,7 @@ class MemoryTest(DirectoryTest):
             pass
         error = self.refusal(self.memory.write, "kind", "n", RECORD)
         self.assertIn(self.state, str(error))
-        self.assertFalse(error.spoilt)
+        self.assertFalse(error.damaged)
         self.refusal(self.memory.digest, "x")
 
     def test_a_name_left_by_a_kill(self) -> None:

@@ -26,15 +26,15 @@ def test_masked_names_cost_no_more_than_the_plan_is_long(known: bool) -> None:
     mask = Mask(["hunter22"] if known else [])
     planned = [f"exec#hunter22 {number:05d}" for number in range(count)]
     check = EventCheck("h", "r", planned=planned, mask=mask.value)
-    heard = 0
+    received = 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(masked_names, "_consists_of", consists_of)
         with contextlib.suppress(ProtocolError):
             for seq, number in enumerate(reversed(range(count)), 1):
                 told = make_event("exec", f"[masked] {number:05d}", event_id=f"{seq:026d}")
                 assert check.check(seq, told).identity == planned[number]
-                heard += 1
-    assert (heard == count) == known
+                received += 1
+    assert (received == count) == known
     assert looked <= 30 * count
 
 

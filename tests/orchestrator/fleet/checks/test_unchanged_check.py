@@ -58,7 +58,7 @@ def test_rows_are_the_events_that_they_stand_for() -> None:
     assert [event["final_ensure"] for event in events] == ["present", "present", "x"]
     assert {event["provider"] for event in events} == {"posix"}
     assert {(event["host"], event["run_id"]) for event in events} == {("web1", "run-1")}
-    assert (checked.turns.total, checked.again, host.check.unheard) == (3, 0, 1)
+    assert (checked.turns.total, checked.again, host.check.unreported) == (3, 0, 1)
     last = make_event(name="/c", event_id=events[-1]["event_id"])
     with pytest.raises(ProtocolError, match="duplicate"):
         host.check.check(4, last)
@@ -151,9 +151,9 @@ def test_what_was_told_whole_is_not_told_with_others() -> None:
     host = Host(*NAMES)
     host.told(stable(row(0)))
     host.check.check(2, make_event(name="/c", event_id=encode_id(FIRST + 1)))
-    assert host.check.unheard == 2
+    assert host.check.unreported == 2
     host.told(stable(row(1), seq=3, id=FIRST + 2))
-    assert host.check.unheard == 1
+    assert host.check.unreported == 1
     with pytest.raises(ProtocolError, match="not expected"):
         host.told(stable(row(2), seq=4, id=FIRST + 3))
 

@@ -15,7 +15,7 @@ from tests.orchestrator.fleet.fakes import FakeLink, FakePlan, FarEnd, make_even
 NAMES = ("/etc/motd", "/etc/hosts")
 
 
-def looked_at(*names: str, **event: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def inspected(*names: str, **event: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The events of a runtime that tells of these resources, and the plan that it was sent."""
     plans: list[dict[str, Any]] = []
 
@@ -34,7 +34,7 @@ def looked_at(*names: str, **event: Any) -> tuple[list[dict[str, Any]], dict[str
 
 def test_every_resource_is_told_and_nothing_is_changed() -> None:
     """The events come in the order of the plan; the runtime is asked to look, without a lock."""
-    events, plan = looked_at(*NAMES)
+    events, plan = inspected(*NAMES)
     assert [event["name"] for event in events] == list(NAMES)
     assert (plan["status_only"], plan["monitor_only"], plan.get("manifest")) == (True, True, None)
 
@@ -42,4 +42,4 @@ def test_every_resource_is_told_and_nothing_is_changed() -> None:
 def test_a_runtime_that_leaves_something_out_is_refused() -> None:
     """A resource that failed is no excuse for silence about the next one."""
     with pytest.raises(ProtocolError, match="did not inspect everything"):
-        looked_at(NAMES[0], status="failed", error=["it cannot be read"])
+        inspected(NAMES[0], status="failed", error=["it cannot be read"])

@@ -38,19 +38,19 @@ def answered(script: Callable[[FarEnd], Any], *rounds: dict[str, Any]) -> HostFa
 
 def test_a_host_is_asked_all_at_once() -> None:
     """And answers over the same link; facts and answers are there in the end."""
-    heard: list[Any] = []
+    received: list[Any] = []
 
     def script(far: FarEnd) -> None:
         far.greet()
-        heard.append(far.await_message("ask")["questions"])
+        received.append(far.await_message("ask")["questions"])
         far.say("notice", level="info", text="hm")
         far.say("answers", answers=[{"exists": False}, {"error": "denied\x07 there"}])
-        heard.append(far.await_message("ask")["questions"])
+        received.append(far.await_message("ask")["questions"])
         far.say("answers", answers=[{"exit_code": 0, "stdout": "a\x1bb\tc\n"}])
 
     more = {"c": {"kind": "command", "of": "x"}}
     found = answered(script, QUESTIONS, more)
-    assert heard == [list(QUESTIONS.values()), list(more.values())]
+    assert received == [list(QUESTIONS.values()), list(more.values())]
     assert found.facts == {"host": {"info": {"os": "linux"}}}
     assert found.answers["a"] == {"exists": False}
     assert found.answers["b"] == {"error": "denied there"}

@@ -405,7 +405,7 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
 def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
     """What commands print beyond the bound is not kept, and their events say how much that was."""
     directory = RunDirectory(
-        happening.RunStarted("run-1", 100.0, ("web1",), False), {}, most_output=900
+        happening.RunStarted("run-1", 100.0, ("web1",), False), {}, max_output=900
     )
     for number in range(4):
         event = make_event(name=f"/{number}", output="x" * 400)
