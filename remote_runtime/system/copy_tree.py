@@ -1,5 +1,6 @@
 """Builds directories next to their place and renames them (target); imported only for that."""
 
+import errno
 import os
 from typing import TYPE_CHECKING, Callable, Tuple
 
@@ -37,28 +38,36 @@ def build(files: "Files", fill: Callable[[int, str], None], *, path: str, mode: 
     place = files.place(path, _MAKING)
     at = place.directory.descriptor
     name = files.stage(place.directory.path)
+    staged = Place(place.directory, name)
     try:
         os.mkdir(name, 0o700, dir_fd=at)
+        directory = os.open(name, _DIRECTORY, dir_fd=at)
         try:
-            directory = os.open(name, _DIRECTORY, dir_fd=at)
+            _require_new(directory)
             try:
                 files.unfinished.made(directory)
-                fill(directory, os.path.join(place.directory.path, name))
+                fill(directory, staged.path)
                 os.fchmod(directory, mode)
                 os.fsync(directory)
-            finally:
-                os.close(directory)
-            os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
-        except BaseException:
-            from remote_runtime.system.remove_tree import clear
+                os.rename(name, place.name, src_dir_fd=at, dst_dir_fd=at)
+            except BaseException:
+                from remote_runtime.system.remove_tree import clear
 
-            clear(Place(place.directory, name))
-            raise
+                clear(staged, directory)
+                raise
+        finally:
+            os.close(directory)
         (files.sync_directory or sync_now)(at)
     except OSError as error:
         raise failure(_MAKING, path, error) from error
     finally:
         files.staged(name)
+
+
+def _require_new(directory: int) -> None:
+    """``OSError`` for one that another user has put in the place of the new directory."""
+    if os.fstat(directory).st_uid != os.geteuid() or os.listdir(directory):
+        raise OSError(errno.ESTALE, "the new directory was replaced by another one")
 
 
 def _fill(files: "Files", source: str, directory: int, owner: Tuple[int, int]) -> None:

@@ -1,12 +1,14 @@
 """Directories that are copied."""
 
+import errno
 import os
 from unittest import mock
 
 from remote_runtime.effects import PathEffect
+from remote_runtime.errors import ResourceError
 from remote_runtime.host.overlay import files as overlay_files
 from remote_runtime.host.overlay.overlay import Overlay
-from remote_runtime.system.copy_tree import copy
+from remote_runtime.system.copy_tree import build, copy
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import DirectoryTest, context
 
@@ -28,6 +30,36 @@ class CopyTreeTest(DirectoryTest):
         with open(self.path("new", "file"), "rb") as file:
             self.assertEqual(file.read(), b"x" * 1000)
         self.assertGreaterEqual(sync.call_count, 2)
+
+    def test_another_directory_in_its_place(self) -> None:
+        """What a user puts in the place of the new directory is neither given away nor removed."""
+        os.makedirs(self.path("home", "theirs"))
+        self.write("home/theirs/kept", b"of root")
+
+        def put(staged: str) -> None:
+            os.rename(staged, staged + ".away")
+            os.rename(self.path("home", "theirs"), staged)
+
+        def fill(directory: int, staged: str) -> None:
+            put(staged)
+            raise OSError(errno.EIO, "in the middle")
+
+        with self.assertRaises(ResourceError):
+            build(Files(), fill, path=self.path("home", "new"), mode=0o755)
+        self.assertEqual([names for *_, names in os.walk(self.path("home")) if names], [["kept"]])
+        theirs = next(one for one in os.listdir(self.path("home")) if not one.endswith(".away"))
+        os.rename(self.path("home", theirs), self.path("home", "theirs"))
+        filled = mock.Mock()
+        mkdir = os.mkdir
+
+        def replaced(name: str, mode: int, *, dir_fd: int) -> None:
+            mkdir(name, mode, dir_fd=dir_fd)
+            put(self.path("home", name))
+
+        with mock.patch("os.mkdir", replaced), self.assertRaises(ResourceError):
+            build(Files(), filled, path=self.path("home", "new"), mode=0o755)
+        filled.assert_not_called()
+        self.assertEqual([names for *_, names in os.walk(self.path("home")) if names], [["kept"]])
 
     def test_a_large_file(self) -> None:
         """A preview knows that it will be there, and not what it holds."""
