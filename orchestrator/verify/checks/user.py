@@ -100,7 +100,7 @@ def _groups(subject: Subject) -> Expectation:
         others = {name for name in names if name != primary or name in wanted}
         return sorted(others & set(wanted) if subject.get("append") else others)
 
-    return equal("groups", wanted, find, ", ".join)
+    return equal("groups", wanted, find, lambda names: ", ".join(names) or "none")
 
 
 def _password(subject: Subject) -> Expectation:

@@ -479,3 +479,13 @@ def test_jobs_of_a_host_without_cron() -> None:
     assert mismatches(of("cron", "job", ensure="absent", crontab=True), read_all) == []
     (missing,) = mismatches(of("cron", "job", **job), read_all)
     assert (missing.what, missing.found) == ("job", "none")
+
+
+def test_user_without_groups() -> None:
+    """A user that is in no further group is told as that."""
+
+    def read_all(commands: Sequence[bytes]) -> list[Answer]:
+        return [Answer(0, b"anna\n" if b"id -" in one else b"", b"") for one in commands]
+
+    found = mismatches(of("user", "anna", groups=["web"]), read_all)
+    assert [one.found for one in found if one.what == "groups"] == ["none"]
