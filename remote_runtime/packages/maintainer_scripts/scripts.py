@@ -33,44 +33,31 @@ _DIVERTING = ("dpkg-divert", "dpkg-statoverride")
 _ASKING_DIVERSIONS = ("--list", "--listpackage", "--truename")
 
 
-class UnitAndAccountCalls(NamedTuple):
+class UnitAndAccountCalls(object):
     """What scripts do to units and accounts.
 
     ``preset`` are units of which the host's presets decide whether they are enabled, ``again``
     those that are enabled only where an earlier installation did, ``forced`` of those started the
     ones that need not be enabled, ``restarted`` those that are restarted where they run, enabled or
-    not. ``sysusers`` is whether they have the accounts of sysusers.d
-    made.
+    not. ``sysusers`` is whether they have the accounts of sysusers.d made.
     """
 
-    enabled: Set[str]
-    again: Set[str]
-    preset: Set[str]
-    started: Set[str]
-    forced: Set[str]
-    restarted: Set[str]
-    stopped: Set[str]
-    masked: Set[str]
-    unmasked: Set[str]
-    accounts: AccountCalls
-    sysusers: bool
+    def __init__(self, accounts: AccountCalls, sysusers: bool) -> None:
+        self.accounts, self.sysusers = accounts, sysusers
+        self.enabled: Set[str] = set()
+        self.again: Set[str] = set()
+        self.preset: Set[str] = set()
+        self.started: Set[str] = set()
+        self.forced: Set[str] = set()
+        self.restarted: Set[str] = set()
+        self.stopped: Set[str] = set()
+        self.masked: Set[str] = set()
+        self.unmasked: Set[str] = set()
 
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
     """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
-    script_effects = UnitAndAccountCalls(
-        enabled=set(),
-        again=set(),
-        preset=set(),
-        started=set(),
-        forced=set(),
-        restarted=set(),
-        stopped=set(),
-        masked=set(),
-        unmasked=set(),
-        accounts=script_accounts.read(calls),
-        sysusers=_heeds_sysusers(text),
-    )
+    script_effects = UnitAndAccountCalls(script_accounts.read(calls), _heeds_sysusers(text))
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()
@@ -91,8 +78,9 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
                 script_effects.preset.update(_units(command))
         else:
             _invoked(command, script_effects)
-    again = script_effects.enabled & only_again
-    return script_effects._replace(enabled=script_effects.enabled - again, again=again)
+    script_effects.again = script_effects.enabled & only_again
+    script_effects.enabled -= script_effects.again
+    return script_effects
 
 
 class Diverted(NamedTuple):

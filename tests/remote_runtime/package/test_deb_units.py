@@ -174,9 +174,8 @@ class Host(unittest.TestCase):
         )
         enabled = [e.name for e in effects if isinstance(e, UnitEffect) and e.enabled]
         self.assertEqual((enabled, units._begins), (["ccm-a@one.service"], enabled))
-        self.assertEqual(
-            units.of_others("a", script_effects._replace(started=set(enabled), enabled=set())), []
-        )
+        script_effects.started, script_effects.enabled = set(enabled), set()
+        self.assertEqual(units.of_others("a", script_effects), [])
 
     def test_what_is_enabled_along(self):
         """A unit that another names goes with it, where the package brings both."""
