@@ -142,7 +142,7 @@
     const took = milliseconds < 10000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
     panel.replaceChildren(close, make("h3", `${entry.resource} on ${host}`),
       make("p", `${entry.status === "stable" ? "unchanged" : entry.status}, ${took}`));
-    const told = [entry.message, entry.doubt].filter(Boolean).join(", ");
+    const told = [entry.message, entry.uncertainty].filter(Boolean).join(", ");
     if (told) panel.append(make("p", told));
     if (entry.unmet.length) panel.append(make("p", "requires " + entry.unmet.join(", ")));
     for (const text of entry.errors) panel.append(make("pre", text));

@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 460, 120  # units of the drawing
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 22  # its margins
 _RUNS = """
 SELECT id, start, drifted, compared, as_predicted, command FROM runs
-WHERE {condition} AND state = 'ended' AND (is_push OR noop) ORDER BY run DESC LIMIT {most}
+WHERE {condition} AND state = 'ended' AND (is_push OR noop) ORDER BY run DESC LIMIT {maximum}
 """
 
 
