@@ -235,7 +235,7 @@ class StateResource(ResourceType):
         return machine(self.context, log, self._warn, self._coming)
 
     def _coming(self) -> "Iterable[Coming]":
-        """The later resources that only put a file."""
+        """The later resources of which something can be done now, and what."""
         return ()
 
     def _warn(self, line: str) -> None:

@@ -2,7 +2,14 @@
 
 from typing import Any, Callable, Type
 
-from remote_runtime.base import ActionStateType, Item, ResourceType, StateType, StepStateType
+from remote_runtime.base import (
+    ActionStateType,
+    Item,
+    PathStateType,
+    ResourceType,
+    StateType,
+    StepStateType,
+)
 from remote_runtime.context import Context
 from remote_runtime.host.adapter import ActionResource, StateResource
 
@@ -17,7 +24,8 @@ def adapter_for(kind: Type[StateType]) -> Callable[[Item, Any, Context], Resourc
 
         made = StepResource
     elif hasattr(kind, "tasks"):
-        from remote_runtime.host.step_adapter import TaskResource
+        from remote_runtime.host import task_adapter
 
-        made = TaskResource
+        is_path = issubclass(kind, PathStateType)
+        made = task_adapter.PathTaskResource if is_path else task_adapter.TaskResource
     return lambda item, provider, context: made(item, provider, context, kind=kind)

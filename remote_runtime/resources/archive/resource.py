@@ -9,7 +9,7 @@ from remote_runtime.host.downloads import NewDownload
 from remote_runtime.resources.archive import rules
 from remote_runtime.resources.archive.settings import settings
 from remote_runtime.retries import tries_of
-from remote_runtime.tasks import Task, TaskStateType
+from remote_runtime.tasks import PathTaskStateType, Task
 
 if TYPE_CHECKING:
     from remote_runtime.host.ports import Host, HostReader
@@ -20,7 +20,7 @@ _LARGEST = 10 << 30  # bytes of an archive, unless more may be extracted from it
 CurrentState = Optional[Mapping[str, Any]]
 
 
-class Resource(TaskStateType):
+class Resource(PathTaskStateType):
     """One archive file, and what was extracted from it as far as ``creates`` tells."""
 
     sentences = True

@@ -17,7 +17,7 @@ from remote_runtime.changes import differs_by_size
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import NewFile
 from remote_runtime.resources.file import modes, removal, replacement
-from remote_runtime.tasks import ATTRIBUTES, BlobNeed, NewContent, Task, TaskStateType
+from remote_runtime.tasks import ATTRIBUTES, BlobNeed, NewContent, PathTaskStateType, Task
 from remote_runtime.text.shell_words import split
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Wanted(NamedTuple):
     mode: int
 
 
-class Resource(TaskStateType):
+class Resource(PathTaskStateType):
     """One file or directory."""
 
     def __init__(self, name: str, properties: Properties) -> None:
@@ -332,11 +332,11 @@ class Resource(TaskStateType):
         return Task("Would have updated attributes", act, changes)
 
     @property
-    def only_puts(self) -> bool:
-        return self.ensure == "present" and "validate" not in self.properties
+    def alone(self) -> bool:
+        return self.ensure != "present" or "validate" in self.properties
 
-    def to_put(self, host: "HostReader") -> "Optional[NewFile]":
-        """See the base class."""
+    def ahead(self, host: "HostReader") -> "Optional[NewFile]":
+        """The file that it will put. See the base class."""
         if isinstance(self.properties.get("source"), str):
             return None  # an earlier resource may still change it
         try:

@@ -11,7 +11,7 @@ from remote_runtime.resources.scaffold.post_commands import PostCommands
 from remote_runtime.resources.scaffold.tree import PlannedFile, Tree, entries, tree_of
 from remote_runtime.resources.scaffold.tree_scan import TreeScan, display_path, parent_in_the_way
 from remote_runtime.system.paths import walk
-from remote_runtime.tasks import BlobNeed, NewContent, Task, TaskStateType
+from remote_runtime.tasks import BlobNeed, NewContent, PathTaskStateType, Task
 
 if TYPE_CHECKING:
     from remote_runtime.host.ports import Host, HostReader, Node
@@ -23,7 +23,7 @@ _CHANGED = "Would have changed %d scaffold files"
 CurrentState = Optional[Mapping[str, Any]]
 
 
-class Resource(TaskStateType):
+class Resource(PathTaskStateType):
     """One directory of rendered files."""
 
     tree = True
