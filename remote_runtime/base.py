@@ -295,6 +295,7 @@ class StateType(object):
     partial = False  # whether it changes parts of files that other resources change too
     read_only = False  # whether it changes nothing, such as waiting
     provider = ""  # the name of the one that was chosen
+    sensitive = False  # whether nobody may see the properties
 
     def __init__(self, name: str, properties: Properties) -> None:
         self.name = name

@@ -70,6 +70,7 @@ class StateResource(ResourceType):
         super().__init__(item, provider, context)
         self._type = kind(item.name, item.properties)
         self._type.provider = provider.name
+        self._type.sensitive = item.sensitive
         self._noun = self._type.noun or item.type
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left

@@ -24,8 +24,8 @@ def adapter_for(kind: Type[StateType]) -> Callable[[Item, Any, Context], Resourc
 
         made = StepResource
     elif hasattr(kind, "tasks"):
-        from remote_runtime.host import task_adapter
+        from remote_runtime.host import step_adapter
 
         is_path = issubclass(kind, PathStateType)
-        made = task_adapter.PathTaskResource if is_path else task_adapter.TaskResource
+        made = step_adapter.PathTaskResource if is_path else step_adapter.TaskResource
     return lambda item, provider, context: made(item, provider, context, kind=kind)

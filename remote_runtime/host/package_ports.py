@@ -5,16 +5,16 @@ See ``ports`` for what all of them have in common.
 
 from typing import TYPE_CHECKING, Dict, Optional, Sequence, Tuple
 
-from remote_runtime.item import Item, Properties
+from remote_runtime.item import Properties
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
-    from remote_runtime.packages.source import Source
     from remote_runtime.packages.values import (
         Answer,
         Available,
         Installed,
         Operation,
+        PackageFile,
         VersionChange,
     )
 
@@ -40,6 +40,25 @@ class PackageLists(PackageListReader):
         raise NotImplementedError
 
 
+class PackageSource(object):
+    """The file that a resource names, which is a package."""
+
+    def look(self) -> "PackageFile":
+        """Which package it is. It is fetched where that is not known yet.
+
+        ``ResourceError``; ``Missing`` and ``Unknowable`` where an earlier change decides.
+        """
+        raise NotImplementedError
+
+    def fetch(self) -> "PackageFile":
+        """The same, with the file at hand."""
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Remove what was fetched for the push."""
+        raise NotImplementedError
+
+
 class PackageReader(object):
     """The package of one resource, which can be looked at.
 
@@ -53,10 +72,6 @@ class PackageReader(object):
     asks = False
     marks_changed = True
 
-    def takes(self, item: Item) -> bool:
-        """Whether a resource of the same type is one of the same package manager."""
-        raise NotImplementedError
-
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1."""
         raise NotImplementedError
@@ -67,6 +82,10 @@ class PackageReader(object):
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
         """Two versions as the record of a change has them."""
+        raise NotImplementedError
+
+    def is_secret(self, value: str) -> bool:
+        """Whether a text holds a secret of the run."""
         raise NotImplementedError
 
     def matching(self, available: "Available", wanted: str) -> Optional[str]:
@@ -130,7 +149,7 @@ class PackageReader(object):
         """What the lists say of it as they are."""
         raise NotImplementedError
 
-    def source(self) -> "Source":
+    def source(self) -> PackageSource:
         """The file that the resource names."""
         raise NotImplementedError
 

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from remote_runtime.host.kernel_ports import Kernel, KernelReader, RebootReader, Reboots
     from remote_runtime.host.machine.contents import Contents
     from remote_runtime.host.mounts import MountReader, Mounts
-    from remote_runtime.host.package_ports import PackageListReader, PackageLists
+    from remote_runtime.host.package_ports import (
+        PackageListReader,
+        PackageLists,
+        Packages,
+        PackagesReader,
+    )
     from remote_runtime.item import Item
     from remote_runtime.units.status import Status
     from remote_runtime.units.systemd import Systemd
@@ -154,6 +159,7 @@ class HostReader(object):
     kernel: "KernelReader"  # the parameters and modules of the kernel
     lists: "PackageListReader"  # the package lists
     mounts: "MountReader"  # what is mounted
+    packages: "PackagesReader"  # packages of the package managers
     reboots: "RebootReader"  # the reboot of this run
     resources: "Sequence[Item]"  # every one of the run, those not managed and children included
     units: UnitReader  # the units of the init system
@@ -195,6 +201,7 @@ class Host(HostReader):
     kernel: "Kernel"
     lists: "PackageLists"
     mounts: "Mounts"
+    packages: "Packages"
     reboots: "Reboots"
     units: Units
 

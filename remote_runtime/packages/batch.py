@@ -25,8 +25,8 @@ class PlannedChange(NamedTuple):
 
 
 def carry_out(
-    provider: PackageManager,
-    wish: PlannedChange,
+    manager: PackageManager,
+    first: Operation,
     *,
     others: Callable[[], Sequence[PlannedChange]],
     lock_timeout: float,
@@ -38,51 +38,50 @@ def carry_out(
 
     ``ResourceError`` where it cannot be changed alone either.
     """
-    context = provider.context
-    done = provider.changed_ahead.pop(wish.item.index, None)
+    context = manager.context
+    done = manager.changed_ahead.pop(context.position, None)
     if done is not None:
-        provider.acted()  # this turn's action changes nothing more: what the lists said still holds
+        manager.acted()  # this turn's action changes nothing more: what the lists said still holds
         return done.changes
-    first = wish.operation
-    coming, found = _together(provider, first, others())
+    coming, found = _together(manager, first, others())
     if not coming:
-        return tried(lambda: provider.carry_out(first, lock_timeout))
+        return tried(lambda: manager.carry_out(first, lock_timeout))
     operations = [first, *(other.operation for other in coming)]
     context.before_change([other.item for other in coming])
     not_changed = context.refreshes.announce([other.item for other in coming])
     failed: Optional[ResourceError] = None
     try:
-        provider.carry_out_together(operations, lock_timeout)
+        manager.carry_out_together(operations, lock_timeout)
     except ResourceError as error:
         failed = error
     for other, share in zip(coming, found[1:]):
-        if failed is None or provider.has_reached(other.operation):
-            provider.changed_ahead[other.item.index] = EarlyChange(other.before, share)
+        if failed is None or manager.has_reached(other.operation):
+            manager.changed_ahead[other.item.index] = EarlyChange(other.before, share)
             context.changed_ahead.add(other.item.index)
         else:
             not_changed(other.item)
-    if failed is not None and not provider.has_reached(first):
+    if failed is not None and not manager.has_reached(first):
         why = "%s failed together with other packages; ccm retries it alone" % str(first)
         context.notice("info", why)
-        return tried(lambda: provider.carry_out(first, lock_timeout))
+        return tried(lambda: manager.carry_out(first, lock_timeout))
     return found[0]
 
 
 def _together(
-    provider: PackageManager, first: Operation, coming: Sequence[PlannedChange]
+    manager: PackageManager, first: Operation, coming: Sequence[PlannedChange]
 ) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
     """Which of the turns to come are changed with the first, and what each operation changes.
 
     A package that comes as what an earlier one needs is left to its turn, which finds it there.
     """
     while coming:
-        found = provider.shares([first, *(other.operation for other in coming)])
+        found = manager.shares([first, *(other.operation for other in coming)])
         if found is None:
             break
         own = [
             other
             for other, share in zip(coming, found[1:])
-            if provider.plain(other.operation.name) in [change.name for change in share]
+            if manager.plain(other.operation.name) in [change.name for change in share]
         ]
         if len(own) == len(coming):
             return coming, found

@@ -9,10 +9,10 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.host import package_ports
 from remote_runtime.item import Item
 from remote_runtime.packages.dpkg.database import is_used
+from remote_runtime.packages.managers import manager_of
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.packages.manager import PackageManager
 
 _TYPE = "repository"
 _PACKAGE = "package"
@@ -113,9 +113,9 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
         """See the base class."""
         self._context.progress("refreshing the package lists")
         names = self._context.outdated_lists.get(manager, ())
-        provider = _provider(self._context, manager)
+        found = manager_of(self._context, manager)
         try:
-            provider.refresh_lists(self._context.options.lock_timeout, names)
+            found.refresh_lists(self._context.options.lock_timeout, names)
         except ResourceError:
             keep_outdated(self._context, manager)
             raise
@@ -129,16 +129,6 @@ def keep_outdated(context: "Context", manager: str) -> None:
     for item in context.peers(_TYPE):
         with suppress(OSError):
             os.utime(paths.sources(manager, item.name), None)
-
-
-def _provider(context: "Context", manager: str) -> "PackageManager":
-    if manager == "apt":
-        from remote_runtime.packages.managers import apt
-
-        return apt.Apt(context)
-    from remote_runtime.packages.managers import dnf
-
-    return dnf.Dnf(context)
 
 
 def refresh_at_the_end(context: "Context") -> None:

@@ -1,12 +1,13 @@
-"""What the package type asks of a package manager (target)."""
+"""What the ports ask of a package manager (target)."""
 
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
 from remote_runtime.base import (
+    FIRST,
     Effect,
     Item,
     PackageEffect,
-    Provider,
+    Properties,
     Uncertainty,
     Unknowable,
     UnknownEffect,
@@ -41,7 +42,7 @@ LISTS_OUTDATED = (
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 
 
-class PackageManager(Provider):
+class PackageManager(object):
     """A package manager. Every method may raise ``ResourceError``.
 
     A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
@@ -50,9 +51,11 @@ class PackageManager(Provider):
     another version because it is asked for is marked as manual by that. ``purges``: a removal can
     take configuration files along. ``asks``: scripts of packages ask questions through debconf,
     whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one
-    change. ``suffix`` is that of the files that are packages.
+    change. ``suffix`` is that of the files that are packages. ``priority``: see ``base.Provider``.
     """
 
+    name = ""
+    priority = FIRST
     sources: Tuple[str, ...] = ()
     fetches_lists = False
     marks = False
@@ -64,7 +67,7 @@ class PackageManager(Provider):
     batches = True
 
     def __init__(self, context: Context) -> None:
-        super().__init__(context)
+        self.context = context
         self.items: Sequence[Item] = ()
         self._available: Dict[str, Available] = {}
         self._available_at: Tuple[object, ...] = ()
@@ -77,6 +80,20 @@ class PackageManager(Provider):
         self.files: Dict[Tuple[str, str], PackageFile] = {}  # by name and version
         self.refreshed = False  # the lists, by this run
         self._lists_told = False
+        self._tries = 0, 0  # the position of a turn, and how many it took
+
+    def unsupported_reason(self, properties: Properties) -> str:
+        """Why it cannot manage a package with these properties on this host, or ""."""
+        return ""
+
+    @property
+    def tries(self) -> int:
+        """How many the turn took, 0 where only one was allowed."""
+        return self._tries[1] if self._tries[0] == self.context.position else 0
+
+    def count(self, number: int) -> None:
+        """Note the number of a try of this turn."""
+        self._tries = self.context.position, max(self.tries, number)
 
     def probe(self) -> "Probe":
         """What looks into packages, made when it is first needed: in a preview."""
@@ -86,22 +103,22 @@ class PackageManager(Provider):
             self._probe = Probe(self.context)
         return self._probe
 
-    def changed_before(self, item: Item) -> Optional[Installed]:
+    def changed_before(self) -> Optional[Installed]:
         """What was installed before this turn's change was made at an earlier turn, or None."""
-        done = self.changed_ahead.get(item.index)
+        done = self.changed_ahead.get(self.context.position)
         return done.before if done is not None else None
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """Keep the plan's packages, to ask for all of them at once."""
+        """Keep the packages of the plan, to ask for all of them at once."""
         self.items = [item for item in items if self.takes(item)]
 
     def takes(self, item: Item) -> bool:
-        """Whether an item of the plan is one of this provider's, where its programs are there."""
+        """Whether an item of the plan is for this one, where its programs are there."""
         return item.provider in ("", self.name) and not any(map(item.properties.get, PLACES))
 
-    def title(self, item: Item) -> str:
-        """The name of a resource's package in reports, and for this provider."""
-        return item.name
+    def title(self, name: str, properties: Properties) -> str:
+        """The name of a resource's package in reports, and for the methods here."""
+        return name
 
     def not_listed(self, name: str) -> Tuple[str, str]:
         """The error for a package that no list has, and what to do."""
@@ -115,7 +132,7 @@ class PackageManager(Provider):
         raise NotImplementedError
 
     def compare(self, left: str, right: str) -> int:
-        """Order two versions: -1, 0 or 1. This is the order of a provider without its own."""
+        """Order two versions: -1, 0 or 1. This is the order of one without its own."""
         from remote_runtime.packages.versions import generic as generic_version
 
         return generic_version.compare(left, right)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional
 from remote_runtime.base import Missing, Unknowable
 from remote_runtime.downloads.checksums import algorithm_of, hasher, parse_checksum
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.host.package_ports import PackageSource
+from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import PackageFile
 from remote_runtime.protocol.blobs import is_blob
@@ -26,54 +27,54 @@ _LARGEST = 4 << 30  # bytes
 Take = Callable[[bytes], object]
 
 
-class Source(object):
+class Source(PackageSource):
     """The file of one resource."""
 
-    def __init__(self, context: "Context", provider: PackageManager, item: Item) -> None:
-        self._context, self._provider, self._item = context, provider, item
-        self._given = item.properties["source"]
-        given = item.properties.get("checksum")
+    def __init__(
+        self, context: "Context", manager: PackageManager, name: str, properties: Properties
+    ) -> None:
+        self._context, self._manager = context, manager
+        self._name, self._properties = name, properties
+        self._given = properties["source"]
+        given = properties.get("checksum")
         self._checksum = parse_checksum(str(given)) if given else ""
         self._directory = ""
 
     def look(self) -> PackageFile:
-        """Which package it is. It is fetched where that is not known yet.
-
-        ``ResourceError``; ``Missing`` and ``Unknowable`` where an earlier change decides.
-        """
-        if not self._provider.suffix:
+        """See the base class."""
+        if not self._manager.suffix:
             raise ResourceError(
-                "%s installs no package files; leave source out" % self._provider.name,
+                "%s installs no package files; leave source out" % self._manager.name,
                 kind="resource.unsupported",
             )
         key = self._key()
-        known = self._provider.by_checksum.get(key) or (self._recalled(key) if key else None)
+        known = self._manager.by_checksum.get(key) or (self._recalled(key) if key else None)
         if known is None:
             return self.fetch()
         return self._named(known)
 
     def fetch(self) -> PackageFile:
-        """The same, with the file at hand."""
+        """See the base class."""
         key = self._key()
-        known = self._provider.by_checksum.get(key)
+        known = self._manager.by_checksum.get(key)
         if known is not None and known.path:
             return self._named(known)
-        found = self._provider.read_file(self._at_hand())
+        found = self._manager.read_file(self._at_hand())
         if key:
-            self._provider.by_checksum[key] = found
+            self._manager.by_checksum[key] = found
             if not self._context.noop and self._recalled(key) is None:
                 self._remember(key, found)
-        self._provider.files[found.name, found.version] = found
+        self._manager.files[found.name, found.version] = found
         return self._named(found)
 
     def discard(self) -> None:
-        """Remove what was fetched for the push."""
+        """See the base class."""
         if self._directory:
             self._context.files.remove_private_directory(self._directory)
             self._directory = ""
         key = self._key()
-        if key in self._provider.by_checksum:
-            self._provider.by_checksum[key] = self._provider.by_checksum[key]._replace(path="")
+        if key in self._manager.by_checksum:
+            self._manager.by_checksum[key] = self._manager.by_checksum[key]._replace(path="")
 
     def _key(self) -> str:
         """The checksum that it is known by before it is read, "" for any file on the host."""
@@ -93,9 +94,9 @@ class Source(object):
 
     def _named(self, found: PackageFile) -> PackageFile:
         """The package, if it is that of the resource."""
-        name, provider = self._item.name, self._provider
+        name, manager = self._name, self._manager
         both = "%s.%s" % (found.name, found.architecture)
-        if found.name != provider.plain(name) and both != name:
+        if found.name != manager.plain(name) and both != name:
             raise ResourceError(
                 "%s contains the package %s, not %s" % (self._shown(), found.name, name),
                 hint="name the resource %s, or use another file" % found.name,
@@ -149,7 +150,7 @@ class Source(object):
             return self._copied(receive, self._checksum)
 
         try:
-            return retry(context, tries_of(self._item.properties), fetch, is_transient)
+            return retry(context, tries_of(self._properties), fetch, is_transient)
         except ResourceError as error:
             if context.noop and url_probe.may_change(context, error, url):
                 raise Unknowable("%s (asked before the push)" % error.message) from error
@@ -161,7 +162,7 @@ class Source(object):
 
         if not self._directory:
             self._directory = self._context.files.private_directory()
-        name = self._item.name.partition(":")[0] + self._provider.suffix
+        name = self._name.partition(":")[0] + self._manager.suffix
         path = os.path.join(self._directory, name)
         algorithm = algorithm_of(checksum) or "sha256"
         digest = hasher(algorithm)
@@ -198,7 +199,7 @@ class Source(object):
             record = StateStore(self._context.memory_directory).read(_KIND, _RECORD) or {}
         except StateError:
             return {}
-        found = record.get(self._provider.name)
+        found = record.get(self._manager.name)
         return dict(found) if isinstance(found, dict) else {}
 
     def _remember(self, key: str, found: PackageFile) -> None:
@@ -210,7 +211,7 @@ class Source(object):
         kept.append((key, [found.name, found.version, found.architecture]))
         try:
             store = StateStore(self._context.memory_directory)
-            store.write(_KIND, _RECORD, {self._provider.name: dict(kept)})
+            store.write(_KIND, _RECORD, {self._manager.name: dict(kept)})
         except StateError as error:
             self._context.notice("warning", "cannot remember a package file: %s" % error)
 

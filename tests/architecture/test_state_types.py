@@ -14,14 +14,12 @@ NAMES = {
 """What the lifecycle, the context and the overlay of a preview are called by."""
 
 MODULES = ("remote_runtime.context", "remote_runtime.overlay", "remote_runtime.effects")
-OLDER = {"package"}
-"""Types that still return actions. A type that is ported leaves this set; none joins it."""
 
 
 def state_types() -> list[Path]:
-    """The directories of the types that are written on the ports."""
+    """The directories of the types."""
     found = {path.parent.name for path in DIRECTORY.glob("*/schema.json")}
-    return [DIRECTORY / name for name in sorted(found - OLDER)]
+    return [DIRECTORY / name for name in sorted(found)]
 
 
 def questions_about_the_run(tree: ast.AST) -> Iterator[int]:
@@ -46,8 +44,8 @@ def test_a_state_type_does_not_know_the_run() -> None:
     assert found == []
 
 
-def test_each_type_without_actions_is_held() -> None:
-    """The rule covers each state type, and a list names all other types."""
+def test_each_type_is_held() -> None:
+    """Each type is a state type, which the rule covers."""
     for path in DIRECTORY.glob("*/resource.py"):
         is_state = any(
             isinstance(node, ast.ClassDef)
@@ -55,7 +53,7 @@ def test_each_type_without_actions_is_held() -> None:
             and "StateType" in ast.unparse(node.bases[0])
             for node in nodes(path)
         )
-        assert is_state == (path.parent.name not in OLDER), path
+        assert is_state, path
 
 
 def test_questions_are_recognized() -> None:

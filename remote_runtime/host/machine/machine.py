@@ -41,6 +41,8 @@ def reader(
             raise AttributeError(name)
         if name == "downloads":
             return _download_reader(context, doors)
+        if name == "packages":
+            return _packages_reader(context)
         if name == "conditions":
             from remote_runtime.host import conditions
 
@@ -105,6 +107,16 @@ def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -
     return previewed.DownloadReader(context, world)
 
 
+def _packages_reader(context: "Context") -> Any:
+    if context.noop:
+        from remote_runtime.host.overlay import packages as previewed
+
+        return previewed.PackagesReader(context)
+    from remote_runtime.host.machine import packages
+
+    return packages.PackagesReader(context)
+
+
 def machine(
     context: "Context",
     log: Callable[[str], object] = str,
@@ -138,6 +150,10 @@ def machine(
             from remote_runtime.host.machine import downloads
 
             return downloads.Downloads(context, paths, count, lambda: made.part("archives"))
+        if name == "packages":
+            from remote_runtime.host.machine import packages
+
+            return packages.Packages(context, coming, count)
         return _rare_part(context, paths, host=made, name=name)
 
     def count(number: int) -> None:

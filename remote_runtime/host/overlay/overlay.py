@@ -35,7 +35,8 @@ class Overlay(Host):
 
         def make(name: str) -> Any:
             """A port, whose module is imported once a type uses it."""
-            record.own()  # whose doors it keeps
+            if name != "packages":
+                record.own()  # whose doors it keeps
             if name == "accounts":
                 from remote_runtime.host.overlay import accounts
 
@@ -56,14 +57,8 @@ class Overlay(Host):
                 from remote_runtime.host.overlay import checkouts
 
                 return checkouts.Checkouts(record, paths, self.accounts, self.part("commands"))
-            if name == "crontabs":
-                from remote_runtime.host.overlay import crontabs
-
-                return crontabs.Crontabs(record, self.accounts, self.part("commands"))
-            if name == "credentials":
-                from remote_runtime.host.overlay import credentials
-
-                return credentials.Credentials(record, paths)
+            if name in ("crontabs", "credentials"):
+                return _part_of_files(self, record, paths, name=name)
             if context is None:
                 raise AttributeError(name)
             if name == "downloads":
@@ -84,6 +79,17 @@ def _fail(error: ResourceError) -> NoReturn:
     raise error
 
 
+def _part_of_files(host: Host, record: Record, paths: files.Files, *, name: str) -> Any:
+    """A port to what is in files of programs."""
+    if name == "crontabs":
+        from remote_runtime.host.overlay import crontabs
+
+        return crontabs.Crontabs(record, host.accounts, host.part("commands"))
+    from remote_runtime.host.overlay import credentials
+
+    return credentials.Credentials(record, paths)
+
+
 def _part(context: "Context", record: Record, name: str) -> Any:
     """A port that needs nothing but the run."""
     if name == "archives":
@@ -98,6 +104,10 @@ def _part(context: "Context", record: Record, name: str) -> Any:
         from remote_runtime.host.overlay import units
 
         return units.Units(record, context)
+    if name == "packages":
+        from remote_runtime.host.overlay import packages
+
+        return packages.Packages(context, record)
     if name == "lists":
         from remote_runtime.host.overlay import package_lists
 

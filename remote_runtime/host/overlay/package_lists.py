@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty, UnknownEffect
 from remote_runtime.host import package_ports
-from remote_runtime.host.overlay.record import Record
+from remote_runtime.host.overlay.record import Record, covers_lists
 from remote_runtime.packages.list_refresh import PackageListReader
 
 if TYPE_CHECKING:
@@ -27,13 +27,9 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
         """See the base class."""
         self._changed = True
         why = "the package lists do not contain the pending %s yet" % self._record.by
-        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), _lists))
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), covers_lists))
 
     def refresh(self, manager: str) -> None:
         """See the base class."""
         self._record.runs = True
         self._record.assumed.append(Uncertainty(ASSUMED, "only a push downloads the package lists"))
-
-
-def _lists(kind: str, value: str, present: bool) -> bool:
-    return kind == "lists"

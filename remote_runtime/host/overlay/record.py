@@ -17,6 +17,11 @@ def anything(affects: Optional[Sequence[str]]) -> Covers:
     return everything
 
 
+def covers_lists(kind: str, value: str, present: bool) -> bool:
+    """The ``covers`` of a doubt over the package lists."""
+    return kind == "lists"
+
+
 class Record(object):
     """The effects of calls, in order; later calls see them at once.
 

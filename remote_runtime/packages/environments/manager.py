@@ -36,7 +36,7 @@ from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import DOWNLOAD, Available, Installed, Operation, VersionChange
 
 if TYPE_CHECKING:
-    from remote_runtime.host.ports import Host
+    from remote_runtime.host.file_ports import Files
     from remote_runtime.system.process.commands import Result
 
 _LAST = 9  # behind the package managers of the system
@@ -54,7 +54,7 @@ class PlannedPackage(NamedTuple):
     name: str
     directory: str
     properties: Properties
-    id: str
+    id: str = ""
 
     def text(self, key: str) -> Optional[str]:
         """A property, None where it is not set."""
@@ -101,13 +101,13 @@ class EnvironmentManager(PackageManager):
         own = item.provider in ("", self.name)
         return own and any(item.properties.get(key) for key in self.keys)
 
-    def title(self, item: Item) -> str:
+    def title(self, name: str, properties: Properties) -> str:
         """See the base class."""
-        wanted = self._wanted_of(item)
+        wanted = self._wanted_of(name, properties)._replace(id="package#%s" % name)
         self._wanted[wanted.key] = wanted
         return wanted.key
 
-    def _wanted_of(self, item: Item) -> PlannedPackage:
+    def _wanted_of(self, name: str, properties: Properties) -> PlannedPackage:
         """What a resource wants, and in which directory."""
         raise NotImplementedError
 
@@ -296,23 +296,24 @@ class EnvironmentManager(PackageManager):
 
     def _rehearsed(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
         """The effects of making the directory. ``ResourceError`` where that would fail."""
-        from remote_runtime.host.overlay.overlay import Overlay
+        from remote_runtime.host.overlay import files
+        from remote_runtime.host.overlay.record import Record
 
         with self.context.ignoring():
             world = self.context.world_with(())
-        host = Overlay(world, by, context=self.context)
-        self._make(host, place)
-        return list(host.record.effects)
+        record = Record(world, by)
+        self._make(files.Files(record), place)
+        return list(record.effects)
 
     @staticmethod
-    def _make(host: "Host", place: Place) -> None:
-        host.files.mkdir(place.path, 0o755, place.uid, place.gid)
+    def _make(files: "Files", place: Place) -> None:
+        files.mkdir(place.path, 0o755, place.uid, place.gid)
 
     def _made(self, place: Place) -> None:
         """Make the directory."""
-        from remote_runtime.host.machine.machine import machine
+        from remote_runtime.host.machine import files
 
-        self._make(machine(self.context), place)
+        self._make(files.Files(self.context), place)
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
         """See the base class. What one brings along, the next finds: each is changed alone."""

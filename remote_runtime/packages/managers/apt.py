@@ -66,7 +66,6 @@ class Apt(PackageManager):
         self._automatic: AbstractSet[str] = frozenset()
         self._architecture = ""
         self.readiness: Optional["Readiness"] = None
-        self._unmanageable: Optional[str] = None
         self._workbench: Optional["ScratchCache"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
         self._shown: Tuple[Sequence[str], str] = ((), "")  # of which versions, and what
@@ -81,10 +80,8 @@ class Apt(PackageManager):
         """Return which program is missing, or ""."""
         if any(map(properties.get, PLACES)):
             return "it manages packages of the system"
-        if self._unmanageable is None:
-            missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
-            self._unmanageable = "%s is not installed" % ", ".join(missing) if missing else ""
-        return self._unmanageable
+        missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
+        return "%s is not installed" % ", ".join(missing) if missing else ""
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as dpkg does."""

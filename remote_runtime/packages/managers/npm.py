@@ -7,7 +7,7 @@ directory.
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from remote_runtime.base import Effect, Item, Properties, Unknowable
+from remote_runtime.base import Effect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.environments import directory as places
@@ -46,13 +46,10 @@ class Npm(EnvironmentManager):
 
         return semantic.compare(left, right)
 
-    def _wanted_of(self, item: Item) -> PlannedPackage:
-        directory = str(item.properties.get("path") or "")
-        name = str(item.properties.get("package") or item.name)
-        key = self._key(name, directory)
-        return PlannedPackage(
-            key, name, directory=directory, properties=item.properties, id=item.id
-        )
+    def _wanted_of(self, name: str, properties: Properties) -> PlannedPackage:
+        directory = str(properties.get("path") or "")
+        name = str(properties.get("package") or name)
+        return PlannedPackage(self._key(name, directory), name, directory, properties)
 
     # -- what is installed ------------------------------------------------------------------------
 

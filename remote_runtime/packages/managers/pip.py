@@ -7,7 +7,7 @@ environment, as the owner of the environment; ``python3 -m venv`` makes a missin
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from remote_runtime.base import Effect, Item, PathEffect, Unknowable
+from remote_runtime.base import Effect, PathEffect, Properties, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.environments import directory as places
@@ -60,18 +60,12 @@ class Pip(EnvironmentManager):
 
         return versions.compare(left, right)
 
-    def _wanted_of(self, item: Item) -> PlannedPackage:
-        directory = str(item.properties.get("environment") or "")
-        name = str(item.properties.get("package") or item.name)
-        if not item.properties.get("requirements"):
+    def _wanted_of(self, name: str, properties: Properties) -> PlannedPackage:
+        directory = str(properties.get("environment") or "")
+        name = str(properties.get("package") or name)
+        if not properties.get("requirements"):
             name = normalized(name)
-        return PlannedPackage(
-            self._key(name, directory),
-            name,
-            directory=directory,
-            properties=item.properties,
-            id=item.id,
-        )
+        return PlannedPackage(self._key(name, directory), name, directory, properties)
 
     # -- what is installed ------------------------------------------------------------------------
 

@@ -1,22 +1,19 @@
 """The answers that a resource gives to the questions of a package's scripts (target)."""
 
-from typing import TYPE_CHECKING, Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional
 
-from remote_runtime.base import Action, Change, Missing
-from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect
+from remote_runtime.base import Change
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import Answer, Installed
 from remote_runtime.reporting.masking import MASKED
-from remote_runtime.resources.package import wording
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
+    from remote_runtime.host.package_ports import PackageReader
 
 PASSWORD, MULTISELECT = "password", "multiselect"
 
 
-class _Pending(NamedTuple):
+class Pending(NamedTuple):
     """An answer that differs from what debconf has, None for nothing."""
 
     answer: Answer
@@ -24,39 +21,35 @@ class _Pending(NamedTuple):
 
 
 class Answers(object):
-    """Those of one resource; ``given`` is the property.
+    """Those of one resource; ``given`` is the property, ``hidden`` says that nobody may see it."""
 
-    ``hides`` tells whether nobody may see a value.
-    """
-
-    def __init__(
-        self,
-        provider: PackageManager,
-        name: str,
-        given: Mapping[str, Any],
-        hides: Callable[[str], bool],
-    ) -> None:
-        self._provider, self._name, self._hides = provider, name, hides
+    def __init__(self, package: "PackageReader", given: Mapping[str, Any], hidden: bool) -> None:
+        self._package, self._hidden = package, hidden
         self._wanted = [
             Answer(question, str(one["type"]), line_of(one["value"]))
             for question, one in sorted(given.items())
         ]
 
-    def trouble(self) -> Optional[ResourceError]:
+    def trouble(self, manager: str) -> Optional[ResourceError]:
         """Why nothing can be answered with this package manager."""
-        if self._provider.asks:
+        if self._package.asks:
             return None
         why = "packages of %s ask no questions through debconf; leave debconf out"
-        return ResourceError(why % self._provider.name, kind="resource.unsupported")
+        return ResourceError(why % manager, kind="resource.unsupported")
 
-    def pending(self, installed: Installed) -> List[_Pending]:
+    @property
+    def told(self) -> List[str]:
+        """The questions whose answers debconf keeps: scripts forget a password."""
+        return [one.question for one in self._wanted if one.type != PASSWORD]
+
+    def pending(self, installed: Installed) -> List[Pending]:
         """Those that differ. A password counts for an installation only: scripts forget it."""
         wanted = [one for one in self._wanted if not (installed.version and one.type == PASSWORD)]
         if not wanted:
             return []
-        found = self._provider.answers([one.question for one in wanted])
+        found = self._package.answers([one.question for one in wanted])
         return [
-            _Pending(one, found.get(one.question))
+            Pending(one, found.get(one.question))
             for one in wanted
             if not is_given(one, found.get(one.question))
         ]
@@ -64,38 +57,8 @@ class Answers(object):
     def kept(self) -> Mapping[str, Optional[str]]:
         """What debconf has in the place of each, without passwords and other secrets."""
         shown = [one for one in self._wanted if not self._is_hidden(one)]
-        found = self._provider.answers([one.question for one in shown], planned=False)
+        found = self._package.answers_now([one.question for one in shown])
         return {one.question: found.get(one.question) for one in shown}
-
-    def actions(
-        self, context: "Context", installed: Installed, lock_timeout: float
-    ) -> List[Action]:
-        """What sets those that differ; before the package comes, if it is to come."""
-        pending = self.pending(installed)
-        if not pending:
-            return []
-        changes = [self._change(one) for one in pending]
-        answers = [one.answer for one in pending]
-        name = self._name.partition(":")[0]
-
-        def act() -> None:
-            self._provider.set_answers(name, answers, lock_timeout)
-            self._provider.acted()
-
-        action = Action(wording.ANSWERED, act, changes, [_rewriting(self._provider.answer_files)])
-        if context.noop:
-            trouble = self._provider.answer_trouble()
-            if trouble is not None:
-                raise Missing(trouble.message, would=[action], hint=trouble.hint)
-            self._provider.plan_answers(answers)
-        return [action]
-
-    def suppose(self, context: "Context") -> None:
-        """In a preview: say so where the scripts of the package may choose other answers."""
-        names = [one.question for one in self._wanted if one.type != PASSWORD]
-        uncertainty = self._provider.chooses(self._name, names) if names else ""
-        if uncertainty:
-            context.suppose(uncertainty)
 
     def unachieved(self, installed: Installed) -> str:
         """Which answer is not there, although it was given; "" for none."""
@@ -105,13 +68,15 @@ class Answers(object):
                 given += " is %r, not %r" % (found or "", answer.value)
             else:
                 given += " is another one"
-            return "debconf's %s: the scripts of %s have changed it" % (given, self._name)
+            return "debconf's %s: the scripts of %s have changed it" % (given, self._package.title)
         return ""
 
     def _is_hidden(self, answer: Answer) -> bool:
-        return answer.type == PASSWORD or self._hides(answer.value)
+        hidden = self._hidden or self._package.is_secret(answer.value)
+        return answer.type == PASSWORD or hidden
 
-    def _change(self, pending: _Pending) -> Change:
+    def change(self, pending: Pending) -> Change:
+        """The record of an answer that is set."""
         answer, found = pending
         what = "debconf %s" % answer.question
         if self._is_hidden(answer):
@@ -135,10 +100,3 @@ def is_given(answer: Answer, found: Optional[str]) -> bool:
 
 def _choices(value: str) -> List[str]:
     return sorted(part.strip() for part in value.split(",") if part.strip())
-
-
-def _rewriting(files: Sequence[str]) -> UnknownEffect:
-    uncertainty = Uncertainty(UNKNOWN, "debconf writes its database in its own form")
-    return UnknownEffect(
-        uncertainty, lambda kind, value, present: kind in ("path", "content") and value in files
-    )

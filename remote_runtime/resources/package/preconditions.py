@@ -1,9 +1,11 @@
 """Why a package cannot be installed as asked for, as far as lists and holds say (target)."""
 
-from typing import List, NamedTuple, Optional
+from typing import TYPE_CHECKING, List, NamedTuple, Optional
 
-from remote_runtime.packages.manager import PackageManager, matching_version
 from remote_runtime.packages.values import LATEST, PRESENT, Available, Installed
+
+if TYPE_CHECKING:
+    from remote_runtime.host.package_ports import PackageReader
 
 _VERSIONS_SHOWN = 10
 
@@ -18,24 +20,25 @@ class FailedPrecondition(NamedTuple):
 class Preconditions(object):
     """Those of one package; ``ensure`` is what is asked for, and is not what is installed."""
 
-    def __init__(self, provider: PackageManager, name: str, ensure: str) -> None:
-        self._provider, self._name, self._ensure = provider, name, ensure
+    def __init__(self, package: "PackageReader", ensure: str) -> None:
+        self._package, self._ensure = package, ensure
 
     def hold(self, installed: Installed) -> Optional[FailedPrecondition]:
         """Why its version must not change, None where nothing holds it."""
         if not (installed.held and installed.version):
             return None
+        name = self._package.title
         return FailedPrecondition(
-            "%s is held at version %s" % (self._name, self._provider.shown(installed.version)),
-            "release it with `apt-mark unhold %s`" % self._name,
+            "%s is held at version %s" % (name, self._package.shown(installed.version)),
+            "release it with `apt-mark unhold %s`" % name,
         )
 
     def downgrade(self, installed: Installed) -> FailedPrecondition:
         """Why an older version is not installed."""
-        now = self._provider.shown(installed.version)
+        now = self._package.shown(installed.version)
         return FailedPrecondition(
             "%s is installed in the newer version %s, and allow_downgrade is false"
-            % (self._name, now),
+            % (self._package.title, now),
             "request %s, or set allow_downgrade to true" % now,
         )
 
@@ -47,21 +50,21 @@ class Preconditions(object):
         if held is not None:
             return held
         if not available.known:
-            return self._excluded() or FailedPrecondition(*self._provider.not_listed(self._name))
+            return self._excluded() or FailedPrecondition(*self._package.not_listed())
         if self._ensure not in (PRESENT, LATEST):
             return self._version(available)
         return None if available.candidate else self._candidate(available)
 
     def _excluded(self) -> Optional[FailedPrecondition]:
-        found = self._provider.exclusion(self._name)
+        found = self._package.exclusion()
         return (
-            FailedPrecondition("%s is excluded by %s" % (self._name, found[0]), found[1])
+            FailedPrecondition("%s is excluded by %s" % (self._package.title, found[0]), found[1])
             if found
             else None
         )
 
     def _version(self, available: Available) -> Optional[FailedPrecondition]:
-        if matching_version(self._provider, available, self._ensure) is not None:
+        if self._package.matching(available, self._ensure) is not None:
             return None
         if not available.versions:
             return self._candidate(available)
@@ -69,35 +72,35 @@ class Preconditions(object):
         if len(available.versions) > _VERSIONS_SHOWN:
             shown += " and %d more" % (len(available.versions) - _VERSIONS_SHOWN)
         hint = "available: %s" % shown
-        found = self._provider.exclusion(self._name)
+        found = self._package.exclusion()
         if found:
             hint += "; versions may be excluded by %s: %s" % found
         return FailedPrecondition(
-            "version %s of %s is not available" % (self._ensure, self._name), hint
+            "version %s of %s is not available" % (self._ensure, self._package.title), hint
         )
 
     def _listed(self, available: Available) -> str:
-        shown: List[str] = [self._provider.shown(v) for v in available.versions[:_VERSIONS_SHOWN]]
+        shown: List[str] = [self._package.shown(v) for v in available.versions[:_VERSIONS_SHOWN]]
         return ", ".join(shown)
 
     def _candidate(self, available: Available) -> FailedPrecondition:
         if available.versions:
-            found = self._provider.exclusion(self._name)
+            found = self._package.exclusion()
             hint = "the host's package preferences (pinning) exclude them; set the version"
             if found:
                 hint = "%s excludes them: %s, or set the version" % found
             return FailedPrecondition(
                 "%s has no installation candidate, although versions exist: %s"
-                % (self._name, self._listed(available)),
+                % (self._package.title, self._listed(available)),
                 hint,
             )
-        providers = ", ".join(self._provider.providers_of(self._name))
+        providers = ", ".join(self._package.providers_of())
         if not providers:
             return self._excluded() or FailedPrecondition(
-                "%s has no installation candidate" % self._name,
+                "%s has no installation candidate" % self._package.title,
                 "it is only mentioned by other packages; use another package",
             )
         return FailedPrecondition(
-            "%s is a virtual package" % self._name,
+            "%s is a virtual package" % self._package.title,
             "use one of the packages that provide it: %s" % providers,
         )

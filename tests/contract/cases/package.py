@@ -91,9 +91,10 @@ def scenario(world: World, before: str, ensure: str, **breaks: str) -> Scenario:
     file = host(world, before)
 
     def ready(provider: Any) -> None:
-        provider.lists = Lists(world.path("lists"))  # not those of this machine
-        provider.admin = world.path("admin")
-        provider.caches = world.path("caches")
+        manager = provider.manager
+        manager.lists = Lists(world.path("lists"))  # not those of this machine
+        manager.admin = world.path("admin")
+        manager.caches = world.path("caches")
 
     def become(version: str) -> None:
         file.write_text(f"{version}\n") if version else file.unlink()
@@ -170,7 +171,7 @@ def answered(world: World) -> Scenario:
 
     def ready(provider: Any) -> None:
         made.ready(provider)
-        provider.answer_files = [data, world.path("passwords.dat")]
+        provider.manager.answer_files = [data, world.path("passwords.dat")]
 
     def forget() -> None:
         Path(data).write_text(OTHER_ANSWERS)

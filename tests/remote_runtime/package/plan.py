@@ -4,10 +4,13 @@ import os
 from typing import Any, List
 
 from remote_runtime.cancellation import Cancelled
+from remote_runtime.changes import Missing
+from remote_runtime.host.machine.machine import reader
 from remote_runtime.item import Item
 from remote_runtime.packages.apt.lists import Lists
 from remote_runtime.packages.apt.readiness import Readiness
 from remote_runtime.registry import Registry
+from remote_runtime.resources.package.resource import Resource
 from remote_runtime.system.process.commands import Result
 
 from ..fake_commands import FakeCommands, make_context
@@ -49,7 +52,7 @@ class Plan(object):
         self.context = make_context(commands, items)
         self._registry = Registry(self.context)
         self.resources = [self._registry.create(item) for item in items]
-        self.provider = self.resources[0].provider
+        self.provider = self.resources[0].provider.manager
         if provider == "apt":
             # Not those of the machine of the tests.
             self.provider.lists = Lists("/nonexistent")
@@ -60,7 +63,27 @@ class Plan(object):
     def messages(self) -> List[str]:
         """What noop says of each resource, "" where nothing is to do."""
         with self.noop():
-            return [r.describe(r.actions(r.observe(), False)) for r in self.resources]
+            return [r.describe(self.rehearsed(i)) for i, r in enumerate(self.resources)]
+
+    def rehearsed(self, index: int = 0) -> List[Any]:
+        """The actions of a resource in a preview; where one would fail, the error has them."""
+        resource = self.resources[index]
+        actions = resource.actions(resource.observe(), False)
+        try:
+            for action in actions:
+                if action.rehearse is not None:
+                    action.rehearse()
+        except Missing as error:
+            error.would = actions
+            raise
+        return actions
+
+    def ahead(self) -> Any:
+        """What the first would do in a transaction of another."""
+        item = self.resources[0].item
+        kind = Resource(item.name, item.properties)
+        kind.provider = item.provider
+        return None if kind.alone else kind.ahead(reader(self.context, self.context))
 
     def finishes(self, command: str) -> bool:
         """Carry out the first two; whether a cancel during the command lets it end and is the last.
@@ -90,10 +113,11 @@ class Plan(object):
         """Do what one resource wants; return the changes."""
         resource = self.resources[index]
         changes = []
-        for action in resource.actions(resource.observe(), False):
-            try:
-                action.call()
-            finally:
-                self.context.acted += 1
-            changes += [change.record() for change in action.changes]
+        with self.context.turn(resource.item, False):
+            for action in resource.actions(resource.observe(), False):
+                try:
+                    action.call()
+                finally:
+                    self.context.acted += 1
+                changes += [change.record() for change in action.changes]
         return changes

@@ -435,7 +435,7 @@ class PackageLists(unittest.TestCase):
         items = [Item(0, "file", path, {}), Item(1, "package", "new", {"update_cache": "1h"})]
         context = make_context(recorded_commands(), items, noop=True)
         resource = Registry(context).create(items[1])
-        resource.provider.lists = Lists(self.root)
+        resource.provider.manager.lists = Lists(self.root)
         with self.assertRaises(Missing) as caught:
             resource.observe()
         self.assertNotIsInstance(caught.exception, Unknowable)

@@ -1,7 +1,6 @@
 """A package that is there for another only is marked as installed for its own sake."""
 
 from remote_runtime.packages.apt import marks as apt_marks
-from remote_runtime.resources.package.resource import Resource
 
 from ..fakes import DirectoryTest
 from .plan import Plan, recorded_commands
@@ -43,7 +42,6 @@ class Marks(DirectoryTest):
         """One that is marked as before is not as desired."""
         plan = self.plan(("ccm-units", {}))
         resource = plan.resources[0]
-        assert isinstance(resource, Resource)
         self.assertIn("marked as installed automatically", resource.unachieved(resource.observe()))
 
     def test_the_file(self):

@@ -65,7 +65,7 @@ class Turns(unittest.TestCase):
             ([item.name for item in some], len(self.transactions()))
         )
         registry = Registry(self.context)
-        provider = registry.create(items[0]).provider
+        provider = registry.create(items[0]).provider.manager
         provider.lists, provider.admin = Lists("/nonexistent"), self.admin()
         provider.readiness = Readiness("/nonexistent", user=lambda: 0)
         provider._private = list

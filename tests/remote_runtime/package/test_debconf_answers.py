@@ -152,7 +152,7 @@ class Answers(DirectoryTest):
         """A package whose answers are to be set has a transaction of its own."""
         plan = self.plan(NAME)
         with self.assertRaisesRegex(ResourceError, "answers are set first"):
-            plan.resources[0].wish()
+            plan.ahead()
 
     def test_where_it_cannot_be_done(self):
         """dnf has no such questions, and a host may have no debconf."""

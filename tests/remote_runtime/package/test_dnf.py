@@ -136,8 +136,7 @@ class Reading(unittest.TestCase):
 
     def effects(self, plan):
         with plan.noop():
-            (resource,) = plan.resources
-            (action,) = resource.actions(resource.observe(), False)
+            (action,) = plan.rehearsed()
             return action.effects
 
     def test_what_would_only_be_installed_is_looked_into(self):

@@ -8,7 +8,6 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import simulation
 from remote_runtime.packages.dnf import exclusions
 from remote_runtime.resources.package import rules
-from remote_runtime.resources.package.hold import Hold
 from remote_runtime.system.process.commands import Result
 
 from .plan import INSTALLED, Plan, recorded, recorded_commands
@@ -125,16 +124,13 @@ class Holds(unittest.TestCase):
         commands = recorded_commands()
         commands.on("rpm -q", recorded("rpm-query.txt"))
         commands.on("dnf versionlock", "")
-        plan = Plan(commands, ("ccm-hello", {"hold": True}), provider="dnf")
-        installed = plan.provider.status("ccm-hello")
-        hold = Hold(plan.provider, "ccm-hello", True)
+        plan = Plan(commands, ("ccm-shell", {"hold": True}), provider="dnf")
         missing = mock.patch.object(exclusions, "can_lock", return_value=False)
         with missing, self.assertRaisesRegex(ResourceError, "versionlock"):
-            hold.actions(plan.context, installed, False)
+            plan.carry_out()
         with mock.patch.object(exclusions, "can_lock", return_value=True):
-            (action,) = hold.actions(plan.context, installed, False)
-        action.call()
-        self.assertIn("dnf versionlock add -y ccm-hello", plan.commands.asked)
+            plan.carry_out()
+        self.assertIn("dnf versionlock add -y ccm-shell", plan.commands.asked)
 
 
 class Versions(unittest.TestCase):

@@ -125,8 +125,10 @@ class States(unittest.TestCase):
             ("ccm-hello", "present", "2.1~rc1-1", False),
             ("bash", "absent", "", True),
         ):
-            resource = one(name, ensure=ensure).resources[0]
-            (action,) = resource.actions(resource.observe(), False)
+            plan = one(name, ensure=ensure)
+            plan.commands.on("apt-get -s", "")
+            with plan.noop():
+                (action,) = plan.rehearsed()
             fog, package = action.effects
             self.assertIsInstance(fog, UnknownEffect)
             self.assertTrue(fog.covers("path", "/usr/bin/x", present))

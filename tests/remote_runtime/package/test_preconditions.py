@@ -8,35 +8,37 @@ from remote_runtime.packages.values import Available, Installed
 from remote_runtime.resources.package.preconditions import Preconditions
 
 
-class Manager(object):
-    """A package manager with a setting that excludes everything, or none."""
+class Package(object):
+    """The package x, which a setting excludes, or none."""
+
+    title = "x"
 
     def __init__(self, excluded=None, providers=()):
         self._excluded, self._providers = excluded, providers
 
-    def exclusion(self, name):
+    def exclusion(self):
         return self._excluded
 
-    def providers_of(self, name):
+    def providers_of(self):
         return self._providers
 
-    def not_listed(self, name):
-        provider: Any = self
-        return PackageManager.not_listed(provider, name)
+    def not_listed(self):
+        manager: Any = self
+        return PackageManager.not_listed(manager, self.title)
 
     def shown(self, version):
         return version
 
-    def compare(self, left, right):
-        return (left > right) - (left < right)
+    def matching(self, available, wanted):
+        return wanted if wanted in available.versions else None
 
 
 SETTING = ("`exclude=x` in /etc/dnf/dnf.conf", "remove it from that line")
 
 
-def found(available, ensure="present", installed=None, **manager):
-    provider: Any = Manager(**manager)
-    return Preconditions(provider, "x", ensure).installation(installed or Installed(), available)
+def found(available, ensure="present", installed=None, **settings):
+    package: Any = Package(**settings)
+    return Preconditions(package, ensure).installation(installed or Installed(), available)
 
 
 class Obstacles(unittest.TestCase):

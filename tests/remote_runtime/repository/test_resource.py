@@ -55,7 +55,7 @@ class RepositoryCase(DirectoryTest):
         self.fails = False
         for patch in (
             mock.patch.object(paths, "ETC", self.root),
-            mock.patch.object(list_refresh, "_provider", return_value=Manager(self)),
+            mock.patch.object(list_refresh, "manager_of", return_value=Manager(self)),
             mock.patch.object(list_refresh, "_is_older", return_value=False),
             mock.patch.object(list_refresh, "is_used", return_value=True),
         ):

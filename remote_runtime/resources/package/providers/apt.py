@@ -1,5 +1,9 @@
-"""The apt of the host (target)."""
+"""The port to packages asks apt (target)."""
 
-from remote_runtime.packages.managers.apt import Apt as Provider
+from remote_runtime.resources.package import providers
 
-__all__ = ["Provider"]
+
+class Provider(providers.Provider):
+    """See the base class."""
+
+    name = "apt"

@@ -1,5 +1,9 @@
-"""The dnf of the host (target)."""
+"""The port to packages asks dnf (target)."""
 
-from remote_runtime.packages.managers.dnf import Dnf as Provider
+from remote_runtime.resources.package import providers
 
-__all__ = ["Provider"]
+
+class Provider(providers.Provider):
+    """See the base class."""
+
+    name = "dnf"

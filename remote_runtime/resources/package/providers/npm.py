@@ -1,5 +1,9 @@
-"""The npm of the host (target)."""
+"""The port to packages asks npm (target)."""
 
-from remote_runtime.packages.managers.npm import Npm as Provider
+from remote_runtime.resources.package import providers
 
-__all__ = ["Provider"]
+
+class Provider(providers.Provider):
+    """See the base class."""
+
+    name = "npm"

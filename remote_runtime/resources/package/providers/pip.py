@@ -1,5 +1,9 @@
-"""The pip of the host (target)."""
+"""The port to packages asks pip (target)."""
 
-from remote_runtime.packages.managers.pip import Pip as Provider
+from remote_runtime.resources.package import providers
 
-__all__ = ["Provider"]
+
+class Provider(providers.Provider):
+    """See the base class."""
+
+    name = "pip"

@@ -1,0 +1,165 @@
+"""Packages in a preview (target): the package manager tells what it would change."""
+
+from typing import TYPE_CHECKING, Optional, Sequence, Tuple
+
+from remote_runtime.base import Missing, Unknowable
+from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, once
+from remote_runtime.errors import ResourceError
+from remote_runtime.host import package_ports
+from remote_runtime.host.machine import packages as of_machine
+from remote_runtime.host.overlay.record import Record, covers_lists
+from remote_runtime.item import Properties
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.managers import manager_of
+from remote_runtime.packages.values import (
+    Answer,
+    Available,
+    Installed,
+    Operation,
+    VersionChange,
+)
+
+if TYPE_CHECKING:
+    from remote_runtime.context import Context
+
+
+class PackageReader(of_machine.PackageReader):
+    """Asks for what earlier resources leave. Only if the user asks for it, lists are fetched."""
+
+    def freshen(self, age: Optional[float]) -> str:
+        """See the base class."""
+        manager, forced = self._manager, self._is_asked_for()
+        if age is None and not (forced or manager.fetches_lists):
+            return ""
+        outdated = self.outdated(age)
+        if forced:
+            self._refresh(outdated)
+        elif outdated:
+            manager.warn_of_lists()
+            return outdated
+        for path, _ in manager.planned_sources():
+            return "the package lists do not contain the pending %s yet" % path
+        return ""
+
+    def available(self) -> Available:
+        """See the base class. A failure may be one of the host as it is."""
+        try:
+            return super().available()
+        except Unknowable:
+            raise
+        except ResourceError as error:
+            raise Missing(error.message, hint=error.hint) from error
+
+    def not_listed(self) -> Tuple[str, str]:
+        """See the base class."""
+        if self._manager.lists_outdated(float("inf")):
+            self._manager.warn_of_lists()
+        return super().not_listed()
+
+
+class Package(PackageReader, package_ports.Package):
+    """Records what the package manager would change."""
+
+    def __init__(
+        self,
+        context: "Context",
+        manager: PackageManager,
+        *,
+        name: str,
+        properties: Properties,
+        record: Record,
+    ) -> None:
+        super().__init__(context, manager, name, properties)
+        self._record = record
+
+    def refresh_lists(self) -> None:
+        """See the base class."""
+        why = "%s would refresh the lists" % self._record.by
+        self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), covers_lists))
+
+    def change(
+        self,
+        operation: Operation,
+        before: Installed,
+        *,
+        releases: bool = False,
+        questions: Sequence[str] = (),
+    ) -> Sequence[VersionChange]:
+        """See the base class."""
+        manager = self._manager
+        if releases and before.held:
+            manager.plan_hold(self.title, False)
+        foreseen: Sequence[VersionChange] = ()
+        try:
+            if self._record.checks:
+                foreseen = self._foreseen(operation)
+            if not operation.removal:
+                manager.wished(self.title)
+            self._record.add(*once(manager.effects(operation, foreseen)))
+        except Missing:
+            raise
+        except ResourceError as error:
+            raise Missing(error.message, hint=error.hint) from error
+        uncertainty = manager.chooses(self.title, questions) if questions else ""
+        if uncertainty:
+            self._context.suppose(uncertainty)
+        return foreseen
+
+    def _foreseen(self, operation: Operation) -> Sequence[VersionChange]:
+        """What the package manager would change. ``ResourceError`` where it would fail."""
+        holder = self._manager.holder()
+        if holder:
+            raise Unknowable("a push would wait for the package lock %s" % holder)
+        return self._manager.foresee(operation)
+
+    def mark_manual(self) -> None:
+        """See the base class."""
+        self._manager.wished(self.title)
+
+    def hold(self, held: bool) -> None:
+        """See the base class."""
+        self._manager.plan_hold(self.title, held)
+
+    def answer(self, answers: Sequence[Answer]) -> None:
+        """See the base class."""
+        manager = self._manager
+        trouble = manager.answer_trouble() if self._record.checks else None
+        if trouble is not None:
+            raise Missing(trouble.message, hint=trouble.hint)
+        uncertainty = Uncertainty(UNKNOWN, "debconf writes its database in its own form")
+        files = manager.answer_files
+        self._record.add(
+            UnknownEffect(
+                uncertainty,
+                lambda kind, value, present: kind in ("path", "content") and value in files,
+            )
+        )
+        manager.plan_answers(answers)
+
+
+class PackagesReader(package_ports.PackagesReader):
+    """Finds packages on a host with planned changes."""
+
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+
+    def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
+        """See the base class."""
+        return PackageReader(self._context, manager_of(self._context, manager), name, properties)
+
+
+class Packages(package_ports.Packages):
+    """Finds packages whose changes are recorded."""
+
+    def __init__(self, context: "Context", record: Record) -> None:
+        self._context, self._record = context, record
+
+    def of(self, manager: str, name: str, properties: Properties) -> Package:
+        """See the base class."""
+        return Package(
+            self._context,
+            manager_of(self._context, manager),
+            name=name,
+            properties=properties,
+            record=self._record,
+        )
