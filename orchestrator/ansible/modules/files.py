@@ -19,6 +19,7 @@ from orchestrator.ansible.modules.context import Context, clean_path, is_vaulted
 from orchestrator.ansible.modules.program_modules import shell
 from orchestrator.ansible.output.entries import Entry
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.ansible.source.modes import mode_of_new_directory, relative_mode
 from orchestrator.ansible.source.tasks import Task
 from orchestrator.ansible.source.yaml_reader import read_text
 
@@ -133,7 +134,9 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     has_mode = given.raw("mode") is not None
     complete = has_mode and given.raw("owner") is not None and given.raw("group") is not None
     owner, group = given.text("owner"), given.text("group")
-    own = attributes(context, given, _of_new_directory(raw) if relative else "0755", directory=True)
+    own = attributes(
+        context, given, mode_of_new_directory(raw) if relative else "0755", directory=True
+    )
     above = [] if own == _OF_ROOT else directories_above(context, path, own)
     parent = posixpath.dirname(path)
     if own != _OF_ROOT and ("{{" in parent or not parent.startswith("/")):
@@ -230,50 +233,6 @@ def _without_zero(mode: str) -> str:
     if mode.count("{{") != 1 or not mode.startswith("{{"):
         raise NotConvertible("a mode of several parts")
     return "{{ (" + mode[2:-2].strip() + " | string).lstrip('0') }}"
-
-
-_RELATIVE = re.compile(r"([ugoa]*)([+=-])([rwxX]*)")
-_DIGITS = {"u": 6, "g": 3, "o": 0}
-_BITS = {"r": 4, "w": 2, "x": 1, "X": 1}
-
-
-def relative_mode(value: Any) -> list[str]:
-    """The tests of ``find`` for a mode such as ``go-w,u+x``; empty for others."""
-    found: list[str] = []
-    for who, sign, bits in _changes_of(value):
-        named = ",".join(f"{one}+{bits}" for one in who)
-        if bits:
-            found.append(f"! -perm /{named}" if sign == "-" else f"-perm -{named}")
-        rest = "".join(one for one in "rwx" if one not in bits.lower())
-        if sign == "=" and rest:
-            found.append("! -perm /" + ",".join(f"{one}+{rest}" for one in who))
-    return found
-
-
-def _changes_of(value: Any) -> list[tuple[str, str, str]]:
-    """The parts of a mode that depends on the one that is there; none for others."""
-    if not isinstance(value, str) or not re.search(r"[+-]", value) or is_template(value):
-        return []
-    found: list[tuple[str, str, str]] = []
-    for part in value.replace(" ", "").split(","):
-        match = _RELATIVE.fullmatch(part)
-        if match is None:
-            return []
-        who, sign, bits = match.groups()
-        found.append(("ugo" if not who or "a" in who else who, sign, bits))
-    return found
-
-
-def _of_new_directory(value: str) -> str:
-    """The mode that a directory gets which is made with 0755 and then changed."""
-    mode = 0o755
-    for who, sign, bits in _changes_of(value):
-        for one in who:
-            number = sum(_BITS[bit] for bit in set(bits.lower())) << _DIGITS[one]
-            if sign == "=":
-                mode &= ~(7 << _DIGITS[one])
-            mode = mode & ~number if sign == "-" else mode | number
-    return f"{mode:04o}"
 
 
 def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> Entry:
