@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from orchestrator.ansible.conversion.edit_groups import merge_edits
 from orchestrator.ansible.conversion.manifest_context import Conversion
@@ -154,6 +155,8 @@ def notified(builder: Conversion, entry: Entry) -> list[str]:
 
 
 def _merge(builder: Conversion, entries: list[Entry]) -> None:
+    if entries[0].type == "service":
+        entries = _without_stops(builder, entries)
     _widen(entries)
     kept = [entries[0]]
     own: dict[int, list[str]] = {}  # the conditions of the tasks of those that stand apart
@@ -170,6 +173,7 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
             _join_service(builder, kept[0], entry)
         else:
             kept.append(entry)
+    kept = _without_twins(builder, kept)
     if len(kept) < 2:
         return
     if all(one.conditions and not one.foreach for one in kept) and _are_literal(kept):
@@ -183,6 +187,52 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
         return
     for one in kept[1:]:
         _keep(builder, one, f"{one.type}#{one.name} is managed above already, in another way")
+
+
+def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
+    """Resources under one condition cannot both be there: join the types of sources, or keep."""
+    left: list[Entry] = []
+    for entry in entries:
+        twin = next((one for one in left if one.conditions == entry.conditions), None)
+        if twin is None or not entry.conditions:
+            left.append(entry)
+        elif entry.type == "repository" and _without_types(entry) == _without_types(twin):
+            types = [
+                *twin.properties.get("types", ["deb"]),
+                *entry.properties.get("types", ["deb"]),
+            ]
+            twin.properties["types"] = list(dict.fromkeys(types))
+            _join(builder, twin, entry)
+        else:
+            _keep(builder, entry, f"{entry.type}#{entry.name} is managed above already")
+    return left
+
+
+def _without_types(entry: Entry) -> dict[str, object]:
+    return {key: one for key, one in entry.properties.items() if key != "types"}
+
+
+def _without_stops(builder: Conversion, entries: list[Entry]) -> list[Entry]:
+    """Stop a service by a command where a later task starts it; the others."""
+    if entries[-1].properties.get("ensure", "running") == "stopped":
+        return entries
+    left = [entries[-1]]
+    for one in reversed(entries[:-1]):
+        if one.properties != {"ensure": "stopped"} or one.foreach or one.subscribe:
+            left.insert(0, one)
+            continue
+        stop = replace(
+            one, type="exec", name=builder.unique(f"stop {one.name}"),
+            properties={
+                "command": f"systemctl stop {one.name}",
+                "onlyif": f"systemctl is-active --quiet {one.name}",
+            },
+        )  # fmt: skip
+        if one.alias:
+            _replace_references(builder, one, stop)
+        builder.manifest.replace(one, [stop])
+        builder.check(stop, "a command stops the service, which a later task starts")
+    return left
 
 
 def _widen(entries: list[Entry]) -> None:

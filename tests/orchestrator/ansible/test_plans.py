@@ -229,3 +229,17 @@ def test_a_loop_of_edits_of_a_computed_file(tmp_path: Path) -> None:
     assert text.count('- "{{ Data.settings }}":') == 2  # an edit and a file
     assert "foreach" not in text
     check_valid(tmp_path / "site")
+
+
+def test_sources_and_packages_of_one_repository(tmp_path: Path) -> None:
+    """Lines of one address under one condition are one repository with both types."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - apt_repository: {repo: "{{ item }}"}
+          loop: ["deb https://e.example/a stable main", "deb-src https://e.example/a stable main"]
+          when: ansible_os_family == 'Debian'
+        """,
+    )
+    assert text.count("url: https://e.example/a") == 1
+    assert "types: [deb, deb-src]" in text

@@ -41,3 +41,26 @@ def test_a_file_after_the_service(tmp_path: Path) -> None:
     assert "command: systemctl daemon-reload\n" in text
     assert "onlyif: 'sh -c ''systemctl show --property=NeedDaemonReload" in text
     check_valid(tmp_path / "site")
+
+
+def test_a_service_that_is_stopped_and_started(tmp_path: Path) -> None:
+    """The last task says how the service is left; a command stops it before."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - stat: {path: /etc/init.d/db}
+          register: installed
+        - package: {name: db}
+        - service: {name: "{{ daemon }}", state: stopped}
+          when: not installed.stat.exists
+        - file: {path: /var/lib/db/log0, state: absent}
+          when: not installed.stat.exists
+        - service: {name: "{{ daemon }}", state: started, enabled: true}
+        """,
+        defaults__main="daemon: db\n",
+    )
+    assert 'command: "systemctl stop {{ Data.daemon }}"' in text
+    assert 'onlyif: "systemctl is-active --quiet {{ Data.daemon }}"' in text
+    assert "CHECK: a command stops the service, which a later task starts" in text
+    assert "enable: true" in text
+    assert "NOT CONVERTED" not in text
