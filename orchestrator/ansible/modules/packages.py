@@ -24,6 +24,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~-]*")
 _VERSION_BEHIND = re.compile(
     r"[-=]\{\{[^}]*\}\}$|\{\{[^}]*[-=]'[^}]*version[^}]*\}\}", re.IGNORECASE
 )
+_VERSION = re.compile(r"[a-z0-9][a-z0-9.+-]*=(?:[\w.+:~*-]|\{\{[^}]*\}\})+")
+"""A package and its version, which a variable may hold a part of."""
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
@@ -273,6 +275,8 @@ def _named(
     if not isinstance(name, (str, int, float)):
         raise NotConvertible("a name that is no text")
     name = str(name)
+    if manager == "apt" and _VERSION.fullmatch(name):
+        return [_with_version(context, name, ensure=ensure, common=common)]
     if not is_template(name):
         if _is_file(name):
             if name.endswith(".deb"):
@@ -298,6 +302,34 @@ def _named(
     if "{{" in name and not _is_whole(name):
         return [_entry(text_rewriter.text(name, context.scope), "", ensure, common)]
     return _listed(context, name, sample=sample, ensure=ensure, common=common)
+
+
+def _with_version(context: Context, name: str, *, ensure: str, common: dict[str, Any]) -> Entry:
+    """A package of apt and its version, which may be a pattern or hold variables."""
+    text = text_rewriter.text(name, context.scope)
+    if "*" in re.sub(r"\{\{.*?\}\}", "", text):
+        return _by_pattern(context, text, ensure=ensure, common=common)
+    plain, _, version = text.partition("=")
+    return _entry(plain, version, ensure, common)
+
+
+def _by_pattern(context: Context, text: str, *, ensure: str, common: dict[str, Any]) -> Entry:
+    """A version with a pattern, which ``package`` does not have: apt-get, and a test of dpkg's."""
+    if ensure != "present":
+        raise NotConvertible(f"a pattern of versions with state {ensure}")
+    name, _, version = text.partition("=")
+    context.check("apt-get does this; a package has no pattern of versions")
+    command = f"apt-get install -y {'--allow-downgrades ' if 'allow_downgrade' in common else ''}"
+    if "update_cache" in common:
+        command = f"apt-get -q update && {command}"
+    found = f'"$(dpkg-query -W -f "\\${{Version}}" {name} 2>/dev/null)"'
+    properties = {
+        "command": f'{command}"{text}"',
+        "provider": "shell",
+        "unless": shell(f"case {found} in {version}) true ;; *) false ;; esac"),
+        "environment": ["DEBIAN_FRONTEND=noninteractive"],
+    }
+    return context.exec(f"install {text}", properties)
 
 
 def _is_file(name: str) -> bool:

@@ -451,3 +451,21 @@ def test_a_login_that_may_be_empty(tmp_path: Path) -> None:
     )
     assert "if Environ.GH_USER | default(" in text
     assert text.count("--user") == 1
+
+
+def test_patterns_of_versions(tmp_path: Path) -> None:
+    """apt-get installs a version that matches, unless one that matches is installed."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - apt: {name: web=1.18*, state: present}
+        - apt: "name=js={{ version | regex_replace('x', '') }}* state=present"
+        - apt: {name: "db={{ version }}"}
+        """,
+        defaults__main="version: 14.x\n",
+    )
+    assert 'apt-get install -y "web=1.18*"' in text
+    assert r'dpkg-query -W -f "\${Version}" web 2>/dev/null)" in 1.18*) true' in text
+    assert 'install -y "js={{ Data.version | regex_replace(' in text
+    assert '- db:\n            ensure: "{{ Data.version }}"' in text
+    check_valid(tmp_path / "site")
