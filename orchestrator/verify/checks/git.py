@@ -59,8 +59,10 @@ def _is_at(host: Host, path: str, ref: str) -> bool:
     head = _head(host, path)
     if len(ref) in _COMMIT and set(ref) <= set("0123456789abcdef"):
         return head == ref
-    if not ref:
-        return bool(head)
+    if not ref:  # the default branch, whose name the checkout has
+        ref = _read(host, path, "HEAD").strip().removeprefix("ref: ")
+        if not ref.startswith("refs/heads/"):
+            return False
     name = ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
     known = []
     for full in (f"refs/remotes/origin/{name}", f"refs/tags/{name}"):

@@ -41,6 +41,12 @@ def cloned(world: World) -> Scenario:
     return Scenario(path, properties, _plain(path, commits))
 
 
+def of_the_default_branch(world: World) -> Scenario:
+    """A repository without a ref, whose default branch is checked out."""
+    (url, commits), path = _source(world), world.path("app")
+    return Scenario(path, {"url": url, "submodules": False}, _plain(path, commits))
+
+
 def updated(world: World) -> Scenario:
     """A checkout that is behind its branch."""
     (url, commits), path = _source(world), world.path("app")
@@ -121,4 +127,13 @@ def absent(world: World) -> Scenario:
     return Scenario(path, {"ensure": "absent"}, {"path": lambda: git("clone", "-q", url, path)})
 
 
-SCENARIOS = (cloned, updated, of_a_commit, over_ssh, with_token, forced, absent)
+SCENARIOS = (
+    cloned,
+    of_the_default_branch,
+    updated,
+    of_a_commit,
+    over_ssh,
+    with_token,
+    forced,
+    absent,
+)
