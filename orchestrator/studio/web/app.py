@@ -187,10 +187,11 @@ class StudioApp:
         session = self._access.session(request)
         if session is None:
             raise HTTPException(401)
-        if self._streams.is_full:
+        if self._streams.is_full(session.user):
             raise HTTPException(503)
         run = Parameters(dict(request.query_params)).text("run")
-        return self._streams.response(functools.partial(self._news, session.groups, run))
+        look = functools.partial(self._news, session.groups, run)
+        return self._streams.response(session.user, look)
 
     def _news(self, groups: tuple[str, ...], run: str) -> tuple[int, bool]:
         """The version of a run, or of everything, and whether more is to come."""

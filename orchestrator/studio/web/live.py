@@ -7,6 +7,7 @@ and rights.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ PAUSE = 1.0  # seconds between two looks at the version
 KEEP_ALIVE = 15.0  # seconds without an event
 MAX_SECONDS = 600.0  # of a stream; a browser then connects again, and its session is checked
 MAX_COUNT = 60  # streams
+MAX_COUNT_OF_USER = 20
 
 Look = Callable[[], tuple[int, bool]]
 """A version, and whether there is more to come."""
@@ -25,25 +27,24 @@ class LiveStreams:
     """The open streams, which are limited."""
 
     def __init__(self, pause: float = PAUSE) -> None:
-        self._open = 0
+        self._open = Counter[str]()
         self._pause = pause
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no further stream may begin."""
-        return self._open >= MAX_COUNT
+    def is_full(self, user: str) -> bool:
+        """Whether no further stream of a user may begin."""
+        return self._open[user] >= MAX_COUNT_OF_USER or self._open.total() >= MAX_COUNT
 
-    def response(self, look: Look) -> StreamingResponse:
+    def response(self, user: str, look: Look) -> StreamingResponse:
         """A stream of what ``look`` finds."""
-        return StreamingResponse(self._events(look), media_type="text/event-stream")
+        return StreamingResponse(self._events(user, look), media_type="text/event-stream")
 
-    async def _events(self, look: Look) -> AsyncIterator[str]:
-        self._open += 1
+    async def _events(self, user: str, look: Look) -> AsyncIterator[str]:
+        self._open[user] += 1
         try:
             async for text in _changes(look, self._pause):
                 yield text
         finally:
-            self._open -= 1
+            self._open[user] -= 1
 
 
 async def _changes(look: Look, pause: float) -> AsyncIterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -9,10 +10,10 @@ import socket
 import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
@@ -21,6 +22,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
+from orchestrator.studio.web.live import MAX_COUNT_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import ADDRESS, FIRST, THIRD, Site, write_run
@@ -429,3 +431,23 @@ def test_run_directories_of_others_are_not_made_ours(state: Path) -> None:
     os.chown(state / "studio", 12345, 12345)
     with pytest.raises(Exception, match="belongs to another user"):
         Site(state)
+
+
+def test_one_user_leaves_streams_to_others() -> None:
+    """Who has many pages open gets no further news there; others still do."""
+
+    async def opened(streams: LiveStreams, user: str) -> AsyncIterator[str | bytes | memoryview]:
+        """A stream that has begun."""
+        body = aiter(streams.response(user, lambda: (1, True)).body_iterator)
+        await anext(body)
+        return body
+
+    async def attack() -> tuple[bool, bool, bool]:
+        """Whether the streams of mallory and of alice are full, and mallory's after one ended."""
+        streams = LiveStreams()
+        held = [await opened(streams, "mallory") for _ in range(MAX_COUNT_OF_USER)]
+        full = streams.is_full("mallory"), streams.is_full("alice")
+        await cast(AsyncGenerator[str], held.pop()).aclose()
+        return *full, streams.is_full("mallory")
+
+    assert asyncio.run(attack()) == (True, False, False)
