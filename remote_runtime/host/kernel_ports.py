@@ -38,9 +38,10 @@ class KernelReader(object):
         """Whether the kernel has a module, loaded or built in."""
         return self._door.is_loaded(module)
 
-    def settings(self) -> "Sequence[Setting]":
-        """The settings of all files for sysctl, in the order of a start: the last one wins."""
-        return self._door.settings()
+    def settings(self, key: str) -> "Sequence[Setting]":
+        """The settings of a parameter, by its path, in all files for sysctl, in the order of a
+        start: the last one wins."""
+        return self._door.settings(key)
 
     def _unknown(self, key: str) -> ResourceError:
         from difflib import get_close_matches

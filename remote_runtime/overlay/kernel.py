@@ -52,5 +52,5 @@ class OverlayKernel(Kernel):
         self._clouds.heed("path", path, found, since)
         return found
 
-    def settings(self) -> Sequence[Setting]:
-        return self.read_settings()
+    def settings(self, key: str) -> Sequence[Setting]:
+        return self.read_settings().get(key, [])

@@ -76,7 +76,7 @@ class Resource(StateType):
     def _at_boot(self, host: HostReader) -> Optional[Setting]:
         """The setting that a start applies last, from the file of the resource on; None where that
         file has none."""
-        found = [one for one in host.kernel.settings() if one.key == self._key]
+        found = host.kernel.settings(self._key)
         own = [at for at, one in enumerate(found) if one.file == self._file]
         if not own:
             return None
@@ -96,7 +96,7 @@ class Resource(StateType):
         """See the base class."""
         value = str(self._value)
         if "boot" in diff:
-            self._require_last(host.kernel.settings(), value)
+            self._require_last(host.kernel.settings(self._key), value)
         if "value" in diff:
             host.kernel.set_value(self._key, value)
         if "boot" in diff:
@@ -109,7 +109,7 @@ class Resource(StateType):
         for one in found:
             name = os.path.basename(one.file)
             later = name == settings.SYSCTL_CONF or (name > path and not in_sysctl_conf)
-            if one.key != self._key or one.file == self._file or not later:
+            if one.file == self._file or not later:
                 continue
             if not settings.is_same(one.value, value):
                 raise ResourceError(

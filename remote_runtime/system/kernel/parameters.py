@@ -24,7 +24,7 @@ class Kernel(object):
     def __init__(self, files: "Files", acted: Callable[[], int]) -> None:
         self._files, self._acted = files, acted
         self._read_at = -1
-        self._settings: Sequence[Setting] = ()
+        self._settings: Dict[str, List[Setting]] = {}
 
     def value(self, key: str) -> Optional[str]:
         """The value of a parameter, by its path below PROC; None for an unknown one.
@@ -97,19 +97,21 @@ class Kernel(object):
 
         return modules.plain(module) in modules.loaded() or modules.is_built_in(module)
 
-    def settings(self) -> Sequence[Setting]:
-        """Those of all files, in the order in which a start applies them: the last one wins."""
+    def settings(self, key: str) -> Sequence[Setting]:
+        """Those for a parameter in all files, in the order in which a start applies them: the last
+        one wins."""
         if self._acted() != self._read_at:
             self._settings = self.read_settings()
             self._read_at = self._acted()
-        return self._settings
+        return self._settings.get(key, [])
 
-    def read_settings(self) -> Sequence[Setting]:
-        """The same, read anew."""
-        found: List[Setting] = []
+    def read_settings(self) -> Dict[str, List[Setting]]:
+        """Those for all parameters, by the key, read anew."""
+        found: Dict[str, List[Setting]] = {}
         for path in _in_order(self._files):
             text = self._files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")
-            found += parsed(path, text)
+            for one in parsed(path, text):
+                found.setdefault(one.key, []).append(one)
         return found
 
 

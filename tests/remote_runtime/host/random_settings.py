@@ -167,11 +167,15 @@ def _said(call: Callable[[], Any], uncertainties: Callable[[], int]) -> Any:
     return UNKNOWN if uncertainties() > before else said
 
 
+def _settings(host: HostReader, key: str) -> Any:
+    return [one for one in host.kernel.settings(key) if "rnd" in one.file]
+
+
 def _look(host: HostReader, uncertainties: Callable[[], int]) -> View:
     asked: dict[str, Callable[[], Any]] = {}
     for key in PARAMETERS:
         asked[f"value of {key}"] = partial(_value, host, key)
-    asked["settings"] = lambda: [one for one in host.kernel.settings() if "rnd" in one.file]
+        asked[f"settings of {key}"] = partial(_settings, host, key)
     for module in MODULES:
         asked[f"module {module}"] = partial(host.kernel.is_loaded, module)
     for user in USERS:

@@ -70,13 +70,16 @@ class KernelTest(DirectoryTest):
         os.symlink("/dev/null", self.path("etc/sysctl.d/70-d.conf"))
         os.symlink("../sysctl.conf", self.path("etc/sysctl.d/99-sysctl.conf"))
         os.symlink("nowhere", self.path("etc/sysctl.d/98-x.conf"))
-        self.assertEqual([one.value for one in self.kernel.settings()], ["2", "1", "4", "7"])
+        found = self.kernel.settings("a/b")
+        self.assertEqual([one.value for one in found], ["2", "1", "4", "7"])
 
     def test_settings_are_read_once(self) -> None:
         """Until something has changed the machine."""
-        self.put("etc/sysctl.d/a.conf", "a.b = 1\n")
-        first = self.kernel.settings()
+        self.put("etc/sysctl.d/a.conf", "a.b = 1\na.c = 3\n")
+        first = self.kernel.settings("a/b")
         self.put("etc/sysctl.d/a.conf", "a.b = 2\n")
-        self.assertIs(self.kernel.settings(), first)
+        self.assertIs(self.kernel.settings("a/b"), first)
+        self.assertEqual([one.value for one in self.kernel.settings("a/c")], ["3"])
         self.acted += 1
-        self.assertEqual([one.value for one in self.kernel.settings()], ["2"])
+        self.assertEqual([one.value for one in self.kernel.settings("a/b")], ["2"])
+        self.assertEqual(self.kernel.settings("a/c"), [])
