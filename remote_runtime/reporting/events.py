@@ -144,9 +144,12 @@ class EventMaker(object):
     def __init__(self, mask: Mask, ids: Optional[EventIds] = None) -> None:
         self._mask = mask
         self.ids = ids or EventIds()
+        self._secrets_of: Tuple[Optional[Item], List[str]] = (None, [])  # of the latest item
 
     def _mask_of(self, item: Item) -> Mask:
-        mask = self._mask.extended(secrets_of(item))
+        if self._secrets_of[0] is not item:
+            self._secrets_of = item, secrets_of(item)
+        mask = self._mask.extended(self._secrets_of[1])
         return mask.extended((), item.veiled or _holds_secret(item, mask))
 
     def labelled(self, item: Item, text: str) -> str:

@@ -3,8 +3,10 @@ import json
 import re
 import unittest
 from typing import Any, Dict, List
+from unittest import mock
 
 from remote_runtime.changes import Change, Ended
+from remote_runtime.reporting import events
 from remote_runtime.reporting.difference import unified
 from remote_runtime.reporting.events import LARGEST, EventIds, EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
@@ -12,6 +14,20 @@ from tests.remote_runtime.fakes import item
 
 
 class EventTest(unittest.TestCase):
+    def test_secrets_of_a_resource(self) -> None:
+        """They are searched once for all texts about a resource, and masked in those only."""
+        maker = EventMaker(Mask())
+        one, other = (
+            item("file", "/a", properties={"source": "https://user:%s@x/" % password})
+            for password in ("first-password", "other-password")
+        )
+        text = "first-password other-password"
+        with mock.patch.object(events, "secrets_of", wraps=events.secrets_of) as search:
+            told = [maker.labelled(each, text) for each in (one, one, other, other, one)]
+        self.assertEqual(search.call_count, 3)
+        for each, password in zip(told, ("other", "other", "first", "first", "other")):
+            self.assertEqual(re.findall("[a-z]+(?=-password)", each), [password])
+
     def test_ids(self) -> None:
         """Ids sort as they were made, within a millisecond and after the clock stepped back."""
         times = [5.0, 5.0, 5.0, 4.0, 5.001, 6.0]

@@ -12,12 +12,13 @@ class Provider(BaseProvider):
 
     name = "apt"
     program = "apt-get"
-    _is_there = False
+    _is_there = _is_used = False
 
     @property
     def priority(self) -> int:  # type: ignore[override]  # it depends on the host
         """See the base class."""
-        return 1 if is_used() else _AFTER_DNF
+        self._is_used = self._is_used or is_used()
+        return 1 if self._is_used else _AFTER_DNF
 
     def unsupported_reason(self, properties: Properties) -> str:
         """See the base class."""
