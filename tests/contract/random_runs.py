@@ -351,7 +351,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--most", type=int, default=5, help="differences after which it ends")
+    parser.add_argument("--maximum", type=int, default=5, help="differences after which it ends")
     given = parser.parse_args()
     counts: Counter[str] = Counter()
     until, seed, wrong = time.monotonic() + given.minutes * 60, given.seed, 0

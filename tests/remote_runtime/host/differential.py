@@ -370,7 +370,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seed", type=int, default=random.randrange(1_000_000), help="of the first"
     )
-    parser.add_argument("--most", type=int, default=1, help="differences, then stop")
+    parser.add_argument("--maximum", type=int, default=1, help="differences, then stop")
     given = parser.parse_args(argv)
     count = given.cases or (1 if not given.minutes else 1 << 40)
     until = time.monotonic() + given.minutes * 60 if given.minutes else float("inf")

@@ -365,7 +365,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {__name__}", description=__doc__)
     parser.add_argument("--cases", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1, help="of the first")
-    parser.add_argument("--most", type=int, default=1, help="differences, then stop")
+    parser.add_argument("--maximum", type=int, default=1, help="differences, then stop")
     parser.add_argument("--minutes", type=float, default=60.0)
     given = parser.parse_args(argv)
     counts: Counter[str] = Counter()
