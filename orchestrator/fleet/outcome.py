@@ -74,20 +74,20 @@ class Tally:
         self.applies = None
         self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
-    def add(self, event: dict[str, Any], again: bool, otherwise: str | None = None) -> None:
+    def add(self, event: dict[str, Any], again: bool, misprediction: str | None = None) -> None:
         """Count one transaction event; ``again``: another one was about the same resource.
 
-        ``otherwise`` is as a plan's.
+        ``misprediction`` is that of the plan.
         """
-        self._count(event, again, otherwise)
+        self._count(event, again, misprediction)
         if event["type"] == APPLY:
-            self._of_applies()._count(event, again, otherwise)
+            self._of_applies()._count(event, again, misprediction)
 
     def _of_applies(self) -> Tally:
         self.applies = self.applies or Tally()
         return self.applies
 
-    def _count(self, event: dict[str, Any], again: bool, otherwise: str | None) -> None:
+    def _count(self, event: dict[str, Any], again: bool, misprediction: str | None) -> None:
         self.total += 1
         self.unique += not again
         bucket = event["status"]
@@ -98,8 +98,8 @@ class Tally:
         self.unpredicted += event.get("prediction") == "unknown"
         self.drifted += "drift" in event
         self.pending += event["noop"] and bucket == "changed"
-        self.compared += otherwise is not None
-        self.as_predicted += otherwise == ""
+        self.compared += misprediction is not None
+        self.as_predicted += misprediction == ""
         self.total_errors += len(event["error"])
         for check in event.get("health_check", ()):
             self.health_checks[_HEALTH[check["status"]]] += 1

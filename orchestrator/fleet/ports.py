@@ -144,7 +144,7 @@ class Plan(Protocol):
         """Whether each event is to say what was observed."""
         ...
 
-    def otherwise(self, event: Mapping[str, Any]) -> str | None:
+    def misprediction(self, event: Mapping[str, Any]) -> str | None:
         """The prediction of the plan file for a resource with another result; "" if it was right,
         None without a plan file.
         """

@@ -72,7 +72,7 @@ class BoundPlanner:
             "created": kept["created"],
             "expires": kept["expires"],
         }
-        plan.compare = Predictions(told).otherwise
+        plan.compare = Predictions(told).misprediction
         return plan
 
     def _is_later(self, host: Any) -> bool:

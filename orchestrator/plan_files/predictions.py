@@ -22,7 +22,7 @@ class Predictions:
         for one in told:
             self._left.setdefault(_name(one), []).append(one)
 
-    def otherwise(self, event: EventRecord) -> str:
+    def misprediction(self, event: EventRecord) -> str:
         """The prediction of a resource in words; "" if it was right.
 
         For a resource with several runs, the next one is compared.

@@ -198,7 +198,7 @@ class HostPlan:
         """Whether each event must report the observed state, for writing a plan file."""
         return bool(self.binding) and "serial" not in self.binding
 
-    def otherwise(self, event: Mapping[str, Any]) -> str | None:
+    def misprediction(self, event: Mapping[str, Any]) -> str | None:
         """The prediction of the plan file for a resource with another result; "" if it was right,
         None without a plan file.
         """

@@ -300,11 +300,11 @@ class Conversation:
     def _event(self, message: wire.Message) -> None:
         self._reboot = None  # it is there still, whatever it said
         checked = self._check.check(message.get("seq"), message.get("event"))
-        otherwise = self._plan.otherwise(checked.event)
-        self.tally.add(checked.event, again=checked.again, otherwise=otherwise)
+        misprediction = self._plan.misprediction(checked.event)
+        self.tally.add(checked.event, again=checked.again, misprediction=misprediction)
         event, line = checked.event, checked.line
-        if otherwise:
-            event = {**event, "planned": otherwise}
+        if misprediction:
+            event = {**event, "planned": misprediction}
             line = json.dumps(event, separators=(",", ":"))
         self._together.append(happening.ResourceEvent(self._host, event, line))
         if self._publisher is not None:

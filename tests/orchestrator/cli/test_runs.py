@@ -35,8 +35,8 @@ def trend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         kept = Kept("web1", "web2", run_id=f"20260921T13364{number}Z-aaaaaa")
         for host in ("web1", "web2"):
             for at in range(number):
-                otherwise = ["", "stable"][at % 2] if number > 2 else None
-                kept.event(host, f"/etc/{at}", "changed", otherwise=otherwise)
+                misprediction = ["", "stable"][at % 2] if number > 2 else None
+                kept.event(host, f"/etc/{at}", "changed", misprediction=misprediction)
         if number == 2:
             kept.event("web1", "/etc/x", "failed", error=["no"])
         kept.end()

@@ -262,7 +262,7 @@ class FakePlan:
     def place(self, identity: str) -> str:
         return f"site.yaml:{self.names.index(identity.removeprefix('file#')) + 4}:11"
 
-    def otherwise(self, event: Mapping[str, Any]) -> str | None:
+    def misprediction(self, event: Mapping[str, Any]) -> str | None:
         return None
 
     def kept(self) -> Mapping[str, Any] | None:

@@ -25,7 +25,7 @@ def told(**members: Any) -> dict[str, Any]:
 )
 def test_as_predicted(came: dict[str, Any]) -> None:
     """The same status with the same records is what was predicted."""
-    assert Predictions([told()]).otherwise({**told(), **came}) == ""
+    assert Predictions([told()]).misprediction({**told(), **came}) == ""
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_as_predicted(came: dict[str, Any]) -> None:
 )
 def test_otherwise(came: dict[str, Any]) -> None:
     """Anything else is not, and the plan's words say what was to come."""
-    words = Predictions([told(prediction="assumed")]).otherwise({**told(), **came})
+    words = Predictions([told(prediction="assumed")]).misprediction({**told(), **came})
     assert words == "changed (assumed): mode 0600 → 0644"
 
 
@@ -47,7 +47,7 @@ def test_hashes_are_told_by_twelve_digits() -> None:
     """The plan's words tell contents by the first digits of their hashes."""
     content = [{"what": "content", "from": "sha256:" + "1" * 64, "to": "sha256:" + "2" * 64}]
     predictions = Predictions([{**told(), "changes": content}])
-    came = predictions.otherwise({**told(), "changes": []})
+    came = predictions.misprediction({**told(), "changes": []})
     assert came == f"changed: content sha256:{'1' * 12} → sha256:{'2' * 12}"
 
 
@@ -55,13 +55,13 @@ def test_each_turn_has_its_own() -> None:
     """A resource of two manifests is compared turn by turn; one more than planned is told."""
     stable = {**told(), "status": "stable", "changes": []}
     predictions = Predictions([told(), stable])
-    assert predictions.otherwise(told()) == ""
-    assert predictions.otherwise(told()) == "unchanged"
-    assert predictions.otherwise(told()) == NOTHING
+    assert predictions.misprediction(told()) == ""
+    assert predictions.misprediction(told()) == "unchanged"
+    assert predictions.misprediction(told()) == NOTHING
 
 
 def test_what_was_not_there_is_not_told() -> None:
     """A command that was to run has no value before it, and is told as that."""
     command = [{"what": "command", "from": None, "to": "/bin/migrate"}]
     predictions = Predictions([{**told(), "changes": command}])
-    assert predictions.otherwise({**told(), "changes": []}) == "changed: command /bin/migrate"
+    assert predictions.misprediction({**told(), "changes": []}) == "changed: command /bin/migrate"

@@ -52,10 +52,10 @@ class Kept:
         status: str = "stable",
         seconds: float = 0.01,
         *,
-        otherwise: str | None = None,
+        misprediction: str | None = None,
         **members: Any,
     ) -> None:
-        """One resource is done after so many seconds; ``otherwise`` is as a plan's."""
+        """One resource is done after so many seconds; ``misprediction`` is as a plan's."""
         self._events += 1
         self._clock[host] += seconds
         at = self._clock[host]
@@ -65,7 +65,7 @@ class Kept:
             event_id=f"{self._events:026d}", **members,
         )  # fmt: skip
         event.update(host=host, run_id=self._run_id)
-        self._tallies[host].add(event, again=False, otherwise=otherwise)
+        self._tallies[host].add(event, again=False, misprediction=misprediction)
         self._directory.handle(happening.ResourceEvent(host, event, json.dumps(event)))
 
     def changed(self, host: str, name: str, diff: str = "", seconds: float = 0.2) -> None:

@@ -32,8 +32,8 @@ def planned_run(run_id: str, as_predicted: int) -> None:
     def fill(kept: Kept) -> None:
         """The events of the run."""
         for number in range(4):
-            otherwise = "" if number < as_predicted else "another mode"
-            kept.event("web1", f"/etc/{number}", "changed", otherwise=otherwise)
+            misprediction = "" if number < as_predicted else "another mode"
+            kept.event("web1", f"/etc/{number}", "changed", misprediction=misprediction)
 
     write_run(run_id, fill, "web1", origin=ALICE)
 
