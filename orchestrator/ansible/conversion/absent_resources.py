@@ -58,7 +58,8 @@ def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:
     }  # fmt: skip
     read = set(_DATA.findall(f"{entry.name} {entry.foreach} {written}"))
     always = builder.given | set(builder.facts) | set(builder.manifest.data)
-    if read - always:
+    empty = builder.scope.uses.optional if entry.type != "exec" else set()
+    if read - always or read & empty:
         return True
     alone = re.fullmatch(r"\{\{ Data\.(\w+) \}\}", entry.name)
     return alone is not None and _may_be_empty(builder, alone.group(1))

@@ -16,6 +16,7 @@ from orchestrator.ansible.conversion.loops import Loop, element_scope, read_loop
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import (
+    condition_tree,
     is_template,
     names_in,
     parse_expression,
@@ -42,8 +43,16 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
         except NotConvertible:
             if re.search(rf"\b{re.escape(name)}\b", str(plain)):
                 return True
+    if not _is_known(builder, name) and _may_stay_unset(task, name):
+        return True
     read = name in builder.scope.uses.data and name not in builder.facts
     return read and name in builder.given and plain is value
+
+
+def _may_stay_unset(task: Task, name: str) -> bool:
+    """Whether a fact is set under conditions other than that it is not set yet."""
+    whens = [one for one in listed(task.keywords.get("when")) if one is not True]
+    return any(name not in names_in(condition_tree(one)) for one in whens)
 
 
 def set_versions(builder: Conversion, task: Task, record: Record, given: dict[str, Any]) -> None:
@@ -62,7 +71,8 @@ def set_versions(builder: Conversion, task: Task, record: Record, given: dict[st
     uncertainties = scope.uses.uncertainties[before:]
     for name, text in made.items():
         new = _define(builder, name, text, "by set_fact, for what follows")
-        if "default(none)" in text:
+        before_it = set(re.findall(r"\bData\.(\w+)", text))
+        if "default(none)" in text or before_it & scope.uses.optional:
             scope.uses.optional.add(new)
         for one in uncertainties:
             scope.uses.uncertain[new] = one

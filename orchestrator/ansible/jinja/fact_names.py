@@ -18,6 +18,7 @@ DISTRIBUTIONS = {
     "fedora": "Fedora", "arch": "Archlinux", "alpine": "Alpine", "sles": "SLES",
     "opensuse-leap": "openSUSE Leap", "opensuse-tumbleweed": "openSUSE Tumbleweed",
     "linuxmint": "Linux Mint", "raspbian": "Raspbian", "gentoo": "Gentoo", "kali": "Kali",
+    "pop": "Pop!_OS",
 }  # fmt: skip
 """ccm's platform, and Ansible's distribution."""
 

@@ -361,3 +361,17 @@ def test_virtual_machines(tmp_path: Path) -> None:
     assert "{'guest': 'guest', 'host': 'host', '': 'NA'}.get(" in text
     assert [one.outcome for one in result.records][:2] == ["check", "converted"]
     check_valid(tmp_path / "site")
+
+
+def test_a_fact_that_may_stay_unset(tmp_path: Path) -> None:
+    """Its default holds where no condition of the fact did."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {tool: "app={{ version }}"}
+          when: version | length > 0
+        - command: install {{ tool | default('app') }}
+        """,
+        defaults__main="version: ''\n",
+    )
+    assert "tool_set is not none else 'app'" in text.replace("''", "'")
