@@ -42,6 +42,7 @@ class _Actions:
             return item("file", f"{app}/{name}", index, properties=properties)
 
         ours = {"content": "x", "mode": "0644", **bob}
+        folder = {"ensure": "directory", "mode": "0755", **bob}
 
         def scaffold(**properties: Any) -> Item:
             files = [{"path": p, **blob(_CONTENT)} for p in ("conf", "data/inner/file", "new/file")]
@@ -71,6 +72,15 @@ class _Actions:
             "archive into a new folder": self._extraction(f"{app}/new"),
             "scaffold": scaffold(purge=True),
             "absent scaffold": scaffold(ensure="absent"),
+            "line": item("edit", f"{app}/conf", properties={"line": "x=1"}),
+            "line with a backup": item(
+                "edit", f"{app}/conf", properties={"line": "x=1", "backup": True}
+            ),
+            "link": item("link", f"{app}/data/link", properties={"target": "/etc/hostname"}),
+            "attributes of a tree": file("data", recurse=True, file_mode="0644", **folder),
+            "purge": file("data", recurse=True, purge=True, **folder),
+            "content with a backup": file("conf", backup=True, **ours),
+            "content that is validated": file("conf", validate="test -f {}", **ours),
         }  # fmt: skip
         self.all = {name: one if isinstance(one, list) else [one] for name, one in actions.items()}
 
