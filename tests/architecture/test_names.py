@@ -41,3 +41,16 @@ def test_no_class_is_named_by_a_participle() -> None:
         if isinstance(node, ast.ClassDef) and node.name.strip("_") in PARTICIPLES
     }
     assert sorted(found) == []
+
+
+def test_a_limit_is_named_max() -> None:
+    """A constant that is a limit has MAX in its name, not MOST or LONGEST."""
+    found = {
+        f"{shown(path)} {target.id}"
+        for path in modules(*LAYERS)
+        for node in nodes(path)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and {"MOST", "LONGEST"} & {*target.id.split("_")}
+    }
+    assert sorted(found) == []
