@@ -64,7 +64,7 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         builder.manifest.items.append(Comment([f"CHECK: {text}"]))
     if not any(is_template(one) for one in names):
         _literal_file(builder, names, conditions)
-    elif not _by_facts(builder, names, conditions, first_found):
+    elif not _by_facts(builder, names, conditions, first_found, none_is_fine=_may_find_none(task)):
         builder.tell(task, record, "not needed: the role has none of these files")
         return
     by_facts = bool(conditions) or is_template(names[0])
@@ -243,8 +243,9 @@ def note_broken(builder: Conversion, task: Task) -> None:
 
 
 def _by_facts(
-    builder: Conversion, names: list[str], conditions: list[str], first_found: bool
-) -> bool:
+    builder: Conversion, names: list[str], conditions: list[str], first_found: bool,
+    *, none_is_fine: bool,
+) -> bool:  # fmt: skip
     """An entry of the hierarchy that is the first name for which there is a file.
 
     False where there is none, and the original goes on.
@@ -279,13 +280,22 @@ def _by_facts(
             choice = f"({choice}) if {both(conditions)} else ''"
         order = "vars:{{ " + choice + " }}"
     builder.includes.append(Choice(order, files))
-    if not (first_found and any(not is_template(one) for one in names)) and not conditions:
-        tests = [f"{one} in {literal(known)}" for one in words if not one.startswith("'")]
+    has_fallback = first_found and any(not is_template(one) for one in names)
+    if not has_fallback and not none_is_fine:
+        tests = " or ".join(f"{one} in {literal(known)}" for one in words if one[0] != "'")
         message = f"the original has no variables for this host ({', '.join(names)})"
+        that = f"not ({both(conditions)}) or {tests}" if conditions else tests
         builder.manifest.assertions.append(
-            {"that": " or ".join(tests), "message": text_rewriter.plain_text(_plain(message))}
+            {"that": that, "message": text_rewriter.plain_text(_plain(message))}
         )
     return True
+
+
+def _may_find_none(task: Task) -> bool:
+    """Whether the original goes on where it finds none of the files (``skip: true``)."""
+    given = [*listed(task.loop[1] if task.loop else None), *task.variables.values()]
+    maps = [one for one in given if isinstance(one, dict)]
+    return any(text_rewriter.as_bool(one.get("skip")) is True for one in maps)
 
 
 def _plain(text: str) -> str:

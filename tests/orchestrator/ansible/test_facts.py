@@ -375,3 +375,21 @@ def test_a_fact_that_may_stay_unset(tmp_path: Path) -> None:
         defaults__main="version: ''\n",
     )
     assert "tool_set is not none else 'app'" in text.replace("''", "'")
+
+
+def test_hosts_without_a_file_of_variables(tmp_path: Path) -> None:
+    """A host is refused where the original finds no file, not where it skips or never looks."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - include_vars: "{{ item }}"
+          with_first_found:
+            - files: ["{{ ansible_os_family }}.yml"]
+              skip: true
+        - include_vars: "{{ ansible_distribution }}-{{ ansible_distribution_major_version }}.yml"
+          when: ansible_os_family == 'RedHat'
+        """,
+        **{"vars__Debian": "a: 1\n", "vars__Rocky-9": "b: 1\n"},
+    )
+    assert text.count("- that:") == 1
+    assert "that: not (Facts.host.info.platformFamily in ['rhel', 'fedora']) or " in text
