@@ -64,7 +64,10 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         builder.manifest.items.append(Comment([f"CHECK: {text}"]))
     if not any(is_template(one) for one in names):
         _literal_file(builder, names, conditions)
-    elif not _by_facts(builder, names, conditions, first_found, none_is_fine=_may_find_none(task)):
+    elif not _by_facts(
+        builder, names, conditions=conditions, first_found=first_found,
+        none_is_fine=_may_find_none(task),
+    ):  # fmt: skip
         builder.tell(task, record, "not needed: the role has none of these files")
         return
     by_facts = bool(conditions) or is_template(names[0])
@@ -243,8 +246,8 @@ def note_broken(builder: Conversion, task: Task) -> None:
 
 
 def _by_facts(
-    builder: Conversion, names: list[str], conditions: list[str], first_found: bool,
-    *, none_is_fine: bool,
+    builder: Conversion, names: list[str], *, conditions: list[str], first_found: bool,
+    none_is_fine: bool,
 ) -> bool:  # fmt: skip
     """An entry of the hierarchy that is the first name for which there is a file.
 
