@@ -143,7 +143,7 @@ def require_way_in(host: HostReader, unit: str, doing: str) -> None:
     raise ResourceError(
         "%s %s could lock out this run, which reached the host through it" % (doing, unit),
         kind="resource.service.lockout",
-        hint="connect in another way for this change, or set force: true",
+        hint="connect in another way for this change",
     )
 
 
