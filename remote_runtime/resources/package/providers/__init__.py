@@ -4,6 +4,7 @@ from typing import Any, Sequence
 
 from remote_runtime import base
 from remote_runtime.base import Item, Properties
+from remote_runtime.packages.values import PLACES
 
 
 class Provider(base.Provider):
@@ -15,10 +16,16 @@ class Provider(base.Provider):
         super().__init__(context)
         self.manager = manager_of(context, self.name)
         self.priority = self.manager.priority
+        self._manages = False  # packages of the system, as far as known
 
     def unsupported_reason(self, properties: Properties) -> str:
         """See the base class."""
-        return self.manager.unsupported_reason(properties)
+        of_system = not any(map(properties.get, PLACES))
+        if of_system and self._manages:
+            return ""
+        why = self.manager.unsupported_reason(properties)
+        self._manages = of_system and not why
+        return why
 
     def prepare(self, items: Sequence[Item]) -> None:
         """See the base class."""
