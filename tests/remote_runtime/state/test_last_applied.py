@@ -25,10 +25,10 @@ BROKEN = """\
 import sys
 sys.path.insert(0, %r)
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.host.step_adapter import TaskResource
+from remote_runtime.host.step_adapter import PathTaskResource
 def drift_state(self):
     raise %s
-TaskResource.drift_state = drift_state
+PathTaskResource.drift_state = drift_state
 """
 
 
