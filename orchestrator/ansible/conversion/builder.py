@@ -409,8 +409,8 @@ class Builder(Conversion):
 
     def _notify(self, task: Task, record: Record, entries: list[Entry]) -> None:
         names = [str(one) for one in listed(task.keywords.get("notify"))]
-        if text_rewriter.as_bool(task.keywords.get("changed_when")) is False:
-            return
+        if not names or text_rewriter.as_bool(task.keywords.get("changed_when")) is False:
+            return  # and no aliases, which only a subscription needs
         references = [self.reference(one) for one in entries if one.changes]
         for name in names:
             found = handlers.find(self.handlers, name)

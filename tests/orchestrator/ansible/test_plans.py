@@ -243,3 +243,13 @@ def test_sources_and_packages_of_one_repository(tmp_path: Path) -> None:
     )
     assert text.count("url: https://e.example/a") == 1
     assert "types: [deb, deb-src]" in text
+
+
+def test_no_alias_without_a_subscription(tmp_path: Path) -> None:
+    """A resource with a computed name has an alias only where another one waits for it."""
+    _, text = convert_tasks(
+        tmp_path,
+        "- file: {path: '{{ place }}', state: directory, owner: a, group: a, mode: '0755'}\n",
+        defaults__main="place: /srv/a\n",
+    )
+    assert "alias" not in text
