@@ -97,7 +97,6 @@ class StateResource(ResourceType):
         return reader
 
     def observe(self) -> State:
-        """See the base class."""
         found = self._type.read(self._supported())
         return State(self._type.state_of(found), found=found)
 
@@ -108,21 +107,18 @@ class StateResource(ResourceType):
         return Diff(found, self._type.desired()) or None
 
     def found(self) -> Properties:
-        """See the base class."""
         state = self.observe()
         found = (state.found or {}).items()
         shown = {k: recorded(v) for k, v in found if k not in self._type.secret}
         return dict(shown, ensure=state.ensure)
 
     def observation(self, state: Any) -> Any:
-        """See the base class."""
         if state.found is None:
             return None
         keys = state.found if self.ensure == "absent" else self._type.desired()
         return {key: recorded(state.found.get(key)) for key in keys}
 
     def drift_state(self) -> Optional[Properties]:
-        """See the base class."""
         state = self.observe() if self.state_left is None else self.state_left
         if self._keeps_part:
             return dict(self._type.left(self._reader()) or {}, ensure=state.ensure)
@@ -132,7 +128,6 @@ class StateResource(ResourceType):
         return dict(kept, ensure=state.ensure)
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """See the base class."""
         if not isinstance(self._type, PathStateType):
             return {}
         from remote_runtime.plans.observed_state import provenance_of
@@ -142,7 +137,6 @@ class StateResource(ResourceType):
     # -- acting -----------------------------------------------------------------------------------
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """See the base class."""
         diff = self._diff(state.found)
         actions = [] if diff is None else [self._changing(diff)]
         if self.accepts_refresh(refresh):
@@ -152,7 +146,6 @@ class StateResource(ResourceType):
         return actions
 
     def accepts_refresh(self, refresh: bool) -> bool:
-        """See the base class."""
         return refresh and self._refreshes and self.ensure != "absent"
 
     def _step(self, diff: Diff) -> Step:
@@ -285,7 +278,6 @@ class StateResource(ResourceType):
             )
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """See the base class."""
         diff = Diff(None, {} if self.ensure == "absent" else self._type.desired())
         action = self._changing(diff)
         effects: Sequence[Effect]
@@ -300,7 +292,6 @@ class StateResource(ResourceType):
         return [action._replace(effects=effects, changes=(), rehearse=None)]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """See the base class."""
         if isinstance(self._type, AccountStateType):
             return self._account_pins(self._type.account)
         by_path = isinstance(self._type, PathStateType)
@@ -341,7 +332,6 @@ class ActionResource(StateResource):
         return super()._reader(world)
 
     def observe(self) -> State:
-        """See the base class."""
         return super().observe() if self.read_only else State("present")
 
     def found(self) -> Properties:
@@ -349,24 +339,19 @@ class ActionResource(StateResource):
         return {"ensure": super().observe().ensure}
 
     def observation(self, state: Any) -> Any:
-        """See the base class."""
         return None
 
     def drift_state(self) -> Optional[Properties]:
-        """See the base class."""
         left = self._type.left(self._reader())
         return None if left is None else dict(left)
 
     def accepts_refresh(self, refresh: bool) -> bool:
-        """See the base class."""
         return refresh and not self.read_only
 
     def unachieved(self, state: Any) -> str:
-        """See the base class."""
         return ""
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """See the base class."""
         reader = self._supported()
         refresh = self.accepts_refresh(refresh)
         if not refresh and (self._type.refresh_only or not self._type.due(reader)):
@@ -382,7 +367,6 @@ class ActionResource(StateResource):
         return [action]
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """See the base class."""
         if self._type.refresh_only and not refresh:
             return []
         return [self._acting(refresh)._replace(effects=self._effects(), changes=(), rehearse=None)]

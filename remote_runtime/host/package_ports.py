@@ -219,5 +219,4 @@ class Packages(PackagesReader):
     """Finds packages, which can be changed."""
 
     def of(self, manager: str, name: str, properties: Properties) -> Package:
-        """See the base class."""
         raise NotImplementedError

@@ -135,7 +135,6 @@ class TaskResource(SteppingResource):
     _type: "TaskStateType"
 
     def observe(self) -> State:
-        """See the base class."""
         reader = self._supported()
         try:
             found = self._type.read(reader)
@@ -145,29 +144,23 @@ class TaskResource(SteppingResource):
         return State(self._type.state_of(found), found=found)
 
     def found(self) -> Properties:
-        """See the base class."""
         return dict(self._type.shown(self._supported()))
 
     def drift_state(self) -> Optional[Properties]:
-        """See the base class."""
         return dict(self._type.left(self._reader()))
 
     def observation(self, state: Any) -> Any:
-        """See the base class."""
         return self._type.observed(self._reader(), state.found)
 
     def answer(self) -> Optional[Properties]:
-        """See the base class."""
         answers = self._type.answers(self._supported())
         return None if answers is None else dict(answers)
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """See the base class."""
         tasks = self._type.assumed(self._reader())
         return [self._task(task, None, False)._replace(rehearse=None) for task in tasks]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """See the base class."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         tasks = self._type.known(self._reader(), state.found)
@@ -181,7 +174,6 @@ class TaskResource(SteppingResource):
         return host.record.effects
 
     def _coming(self) -> Iterator[Tuple[Item, Any]]:
-        """See the base class."""
         context = self.context
         coming = () if self._type.alone or self.item.health_checks else context.coming()
         for item in coming:
@@ -204,7 +196,6 @@ class TaskResource(SteppingResource):
                 return  # What a command sees or does belongs between two turns.
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """See the base class."""
         reader = self._supported()
         tasks = self._type.tasks(reader, state.found)
         try:
@@ -238,7 +229,6 @@ class TaskResource(SteppingResource):
         return Diffs(self.context, self.item)
 
     def unachieved(self, state: Any) -> str:
-        """See the base class."""
         lacking = self._type.lacks(self._reader(), state.found)
         if lacking is not None:
             return lacking
@@ -246,7 +236,6 @@ class TaskResource(SteppingResource):
         return (self._type.unachieved(left) or super().unachieved(state)) if left else ""
 
     def describe(self, actions: Sequence[Action]) -> str:
-        """See the base class."""
         if self._type.sentences:
             return ". ".join([action.message for action in actions])
         return super().describe(actions)
@@ -268,7 +257,6 @@ class PathTaskResource(TaskResource):
         return {"ensure": state.ensure, **of_path(self.context, self.name, node, hashed)}
 
     def drift_state(self) -> Optional[Properties]:
-        """See the base class."""
         state = self.observe() if self.state_left is None else self.state_left
         reader: HostReader = self._reader()
         keys = ["ensure", *self._type.compared(reader, state.found)]
@@ -307,7 +295,6 @@ class StepResource(SteppingResource):
     _type: StepStateType
 
     def observe(self) -> State:
-        """See the base class."""
         found = self._type.read(self._supported())
         try:
             self._type.require(found)
@@ -317,46 +304,37 @@ class StepResource(SteppingResource):
         return State(found["ensure"] if found else "absent", found=found)
 
     def found(self) -> Properties:
-        """See the base class."""
         found = self._type.read(self._supported())
         return {"ensure": "absent"} if found is None else dict(self._type.shown(found))
 
     def observation(self, state: Any) -> Any:
-        """See the base class."""
         return self._type.observed(state.found)
 
     def drift_state(self) -> Optional[Properties]:
-        """See the base class."""
         left = self.state_left
         found = self._type.read(self._supported()) if left is None else left.found
         return {"ensure": "absent"} if found is None else dict(self._type.drift_state(found))
 
     def answer(self) -> Optional[Properties]:
-        """See the base class."""
         answers = self._type.answers(self._supported())
         return None if answers is None else dict(answers)
 
     def accepts_refresh(self, refresh: bool) -> bool:
-        """See the base class."""
         return refresh and self._type.accepts_refresh()
 
     def needs_refresh(self, state: Any) -> bool:
-        """See the base class."""
         return self._type.needs_refresh(state.found)
 
     def unachieved(self, state: Any) -> str:
-        """See the base class."""
         left = self.actions(state, False)
         if not left:
             return ""
         return self._type.unachieved(state.found) or super().unachieved(state)
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """See the base class."""
         return self._steps(state.found, self.accepts_refresh(refresh))
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """See the base class."""
         try:
             return self._would()
         except Unknowable:

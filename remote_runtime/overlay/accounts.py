@@ -170,7 +170,6 @@ class OverlayAccounts(Accounts):
         )
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
-        """See the base class."""
         planned = self.planned_identity(user)
         if planned is not None:
             gid = planned.gid if group is None else self.gid(group)

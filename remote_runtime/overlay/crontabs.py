@@ -29,7 +29,6 @@ class OverlayCrontabs(Crontabs):
         self._layer, self._clouds, self._accounts = layer, clouds, accounts
 
     def text(self, user: str) -> Optional[str]:
-        """See the base class."""
         path = "%s/%s" % (spool(), user)
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)

@@ -131,7 +131,6 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.lexists(found.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
-        """See the base class."""
         found = self._walked(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("attributes", found.path, True, found.since)
@@ -162,7 +161,6 @@ class OverlayFiles(ReadOnly, Files):
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
     def real(self, path: str) -> str:
-        """See the base class."""
         found = self._find(path, True)
         if not found.laid:
             return self._host.real(path)
@@ -174,7 +172,6 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.directory(path)
 
     def is_directory(self, path: str) -> bool:
-        """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
             raise self._unreported(path, found.node)
@@ -183,14 +180,12 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isdir(found.path)
 
     def exists(self, path: str) -> bool:
-        """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None:
             return found.node.kind not in ("absent", "symlink")
         return found.there and os.path.exists(found.path)
 
     def is_created(self, path: str) -> bool:
-        """See the base class."""
         there = self.exists(path)
         if not there:
             self._clouds.heed("creates", path, False)
@@ -200,7 +195,6 @@ class OverlayFiles(ReadOnly, Files):
         return self._is_there(self._find(path, follow=False))
 
     def link(self, path: str) -> str:
-        """See the base class."""
         found = self._find(path, follow=False)
         if found.node is not None:
             return found.node.target
@@ -216,7 +210,6 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.mount_points() | set(self._layer.mount_points("/"))
 
     def require_known(self, directory: str) -> None:
-        """See the base class."""
         try:
             self.status(os.path.join(directory, _PROBE))
         except Unknowable as error:
@@ -241,7 +234,6 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
-        """See the base class."""
         found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
@@ -257,7 +249,6 @@ class OverlayFiles(ReadOnly, Files):
         return node.content
 
     def reader(self, path: str, follow: bool = False) -> Reader:
-        """See the base class."""
         found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
@@ -284,7 +275,6 @@ class OverlayFiles(ReadOnly, Files):
         return self.reader(path, follow)()
 
     def entries(self, path: str) -> List[str]:
-        """See the base class."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "directory":
             self._require_readable(path, found.node, "list")
@@ -298,7 +288,6 @@ class OverlayFiles(ReadOnly, Files):
         return sorted(names)
 
     def listing(self, path: str) -> List[Tuple[str, Status]]:
-        """See the base class."""
         found = self._find(path, follow=True)
         if not (self._clouds or found.laid or self._layer.is_touched(found.path)):
             return self._host.listing(path)
@@ -306,7 +295,6 @@ class OverlayFiles(ReadOnly, Files):
         return [(name, status) for name, status in each if status is not None]
 
     def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
-        """See the base class."""
         from remote_runtime.system import preconditions
 
         found = self._find(path, follow)

@@ -24,7 +24,6 @@ class HostContent(Content):
             raise self._judge(error) from error
 
     def chunks(self) -> Chunks:
-        """See the base class."""
         try:
             yield from self._files.blocks(self._path)
         except ResourceError as error:

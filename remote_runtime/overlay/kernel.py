@@ -25,7 +25,6 @@ class OverlayKernel(Kernel):
         self.planned: Dict[str, Tuple[KernelEffect, int]] = {}
 
     def value(self, key: str) -> Optional[str]:
-        """See the base class."""
         path = os.path.join(parameters.PROC, key)
         effect, since = self.planned.get(path, (None, 0))
         there = os.path.exists(path) if effect is None else effect.present
@@ -45,7 +44,6 @@ class OverlayKernel(Kernel):
         raise NotImplementedError("a preview sets nothing")
 
     def is_loaded(self, module: str) -> bool:
-        """See the base class."""
         path = "%s/%s" % (MODULES, module.replace("-", "_"))
         effect, since = self.planned.get(path, (None, 0))
         found = super().is_loaded(module) if effect is None else effect.present

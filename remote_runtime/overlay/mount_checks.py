@@ -14,28 +14,22 @@ class MountPreconditions(Preconditions):
         self._mount = mount
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
-        """See the base class."""
         self._enter("write", size)
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
-        """See the base class."""
         self._enter(MAKING, 0)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
-        """See the base class."""
         self._writable("set the attributes of", self.spot.path)
 
     def changing_link(self, uid: int, gid: int) -> None:
-        """See the base class."""
         self._writable("set the owner of", self.spot.path)
 
     def removing(self, tree: bool = False) -> None:
-        """See the base class."""
         self._require_unmounted()
         self._writable("remove", self.spot.path)
 
     def spare(self) -> FreeSpace:
-        """See the base class."""
         used, files = self.spot.planned
         mount = self._mount
         return FreeSpace(

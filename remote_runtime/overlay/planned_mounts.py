@@ -29,7 +29,6 @@ class PlannedMounts(MountTable):
         return self.read_table()
 
     def at(self, point: str) -> Optional[MountEntry]:
-        """See the base class."""
         effect, since = self.planned.get(point, (None, 0))
         there = super().at(point) is not None if effect is None else effect.present
         self._clouds.heed("path", point, there, since)
@@ -53,7 +52,6 @@ class PlannedMounts(MountTable):
         )
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """See the base class."""
         effect, _ = self.planned.get(mounted.point, (None, 0))
         if effect is not None and effect.entry == mounted:
             return mounted.source == wanted.device
@@ -65,7 +63,6 @@ class PlannedMounts(MountTable):
         return super().is_swap(device) if effect is None else effect.present
 
     def is_stale(self) -> bool:
-        """See the base class."""
         found = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
         if found.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
             return found.node.since > self.reloaded

@@ -25,7 +25,6 @@ class PackageListReader(package_ports.PackageListReader):
         self._context = context
 
     def pending(self, manager: str) -> bool:
-        """See the base class."""
         return self.is_last(manager) and self._outdated(manager)
 
     def is_last(self, manager: str) -> bool:
@@ -106,11 +105,9 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
     """Refreshes the lists with the package manager."""
 
     def outdate(self, manager: str, repository: str) -> None:
-        """See the base class."""
         self._context.outdated_lists.setdefault(manager, []).append(repository)
 
     def refresh(self, manager: str) -> None:
-        """See the base class."""
         self._context.progress("refreshing the package lists")
         names = self._context.outdated_lists.get(manager, ())
         found = manager_of(self._context, manager)

@@ -41,7 +41,6 @@ class Source(PackageSource):
         self._directory = ""
 
     def look(self) -> PackageFile:
-        """See the base class."""
         if not self._manager.suffix:
             raise ResourceError(
                 "%s installs no package files; leave source out" % self._manager.name,
@@ -54,7 +53,6 @@ class Source(PackageSource):
         return self._named(known)
 
     def fetch(self) -> PackageFile:
-        """See the base class."""
         key = self._key()
         known = self._manager.by_checksum.get(key)
         if known is not None and known.path:
@@ -68,7 +66,6 @@ class Source(PackageSource):
         return self._named(found)
 
     def discard(self) -> None:
-        """See the base class."""
         if self._directory:
             self._context.files.remove_private_directory(self._directory)
             self._directory = ""

@@ -97,17 +97,14 @@ class UserSystemd(Systemd):
         return found
 
     def name_outside(self, full: str) -> str:
-        """See the base class."""
         return "%s/%s" % (self.user, full)
 
     def consequences(self, verb: str, name: str) -> Sequence[Effect]:
-        """See the base class."""
         from remote_runtime.units.preview import user_units
 
         return user_units.named(super().consequences(verb, name), self._places())
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
-        """See the base class."""
         from remote_runtime.units.preview import user_units
 
         places = self._places()
@@ -115,7 +112,6 @@ class UserSystemd(Systemd):
         return user_units.named(super().unfinished(verb, name, inside), places)
 
     def rehearse(self, verb: str, name: str) -> None:
-        """See the base class."""
         if verb in (ENABLE, MASK):
             self._require_writable()
         super().rehearse(verb, name)

@@ -78,7 +78,6 @@ class CheckoutReader(port.CheckoutReader):
     # -- what is there ----------------------------------------------------------------------------
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
-        """See the base class."""
         node = self._repository(path)
         if node is None:
             return None
@@ -160,7 +159,6 @@ class CheckoutReader(port.CheckoutReader):
                 )
 
     def changes(self, path: str) -> str:
-        """See the base class."""
         node = self._repository(path)
         return "" if node is None else _shown(self._changed(node, path))
 
@@ -196,7 +194,6 @@ class CheckoutReader(port.CheckoutReader):
     # -- what the remote has ----------------------------------------------------------------------
 
     def resolve(self, path: str, source: Source) -> Target:
-        """See the base class."""
         commit = commit_of(source.ref)
         if commit:
             return Target(commit)
@@ -313,7 +310,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._accounts, self._tell = accounts, tell
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
-        """See the base class."""
         wanted = target or self.resolve(path, source)
         self._require_git()
         mode, uid, gid = new_attributes(self._files, self._accounts, path, source)
@@ -338,7 +334,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
-        """See the base class."""
         node = self._repository(path)
         found = self.find(path, source)
         if node is None or found is None:
@@ -444,7 +439,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
             self._fail("update the submodules of %s" % path, done, source.timeout)
 
     def remove(self, path: str, force: bool = False) -> None:
-        """See the base class."""
         require_removable(self, path, force)
         self._files.remove_tree(path)
 

@@ -72,7 +72,6 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """See the base class."""
         self.require(argv[0])
         try:
             result = self._door.run(argv, input=input, timeout=timeout, user=user)
@@ -94,7 +93,6 @@ class Commands(port.Commands):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
-        """See the base class."""
         awaited = creates if creates and not self._files.exists(creates) else ""
         on_line = self._logging() if log else None
         failed = _FailedTries(self._context, tries)

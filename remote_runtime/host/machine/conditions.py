@@ -22,7 +22,6 @@ class Conditions(conditions.Conditions):
         until: float,
         interval: float,
     ) -> ConditionResult:
-        """See the base class."""
         found = first
         while found.holds != wanted:
             left = until - time.monotonic()

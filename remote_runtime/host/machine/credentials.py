@@ -21,7 +21,6 @@ class Credentials(credential_ports.Credentials):
         self._files = files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
-        """See the base class."""
         self.require()
         self._files.require_file_place(path)
         options = ["--name=%s" % name, "--with-key=%s" % key]

@@ -12,5 +12,4 @@ class Crontabs(crontab_ports.Crontabs):
     """Installs crontabs with the program of the machine."""
 
     def set_text(self, user: str, text: str) -> None:
-        """See the base class."""
         self._find_door().set_text(user, text)

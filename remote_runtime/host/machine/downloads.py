@@ -20,7 +20,6 @@ class DownloadReader(downloads.DownloadReader):
     """Asks servers from the machine; a file of checksums is asked for once in a run."""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """See the base class."""
         from remote_runtime.downloads import http_get, response_body
 
         def ask(number: int) -> bytes:
@@ -32,7 +31,6 @@ class DownloadReader(downloads.DownloadReader):
         return checksum_in(held[key], path, http_get.display_url(request.url))
 
     def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """See the base class."""
         from remote_runtime.downloads import response_body
 
         def ask(number: int) -> str:

@@ -66,7 +66,6 @@ class Files(file_ports.Files):
         firm: bool = False,
         part: bool = False,
     ) -> None:
-        """See the base class."""
         if content is None:
             raise ResourceError("the content of %s is not known yet" % path)
         self.require_file_place(path)
@@ -80,7 +79,6 @@ class Files(file_ports.Files):
         self._note(file.path)
 
     def back_up(self, path: str, copy: str) -> None:
-        """See the base class."""
         from remote_runtime.system.attributes import Attributes
 
         old = self._door.opened(path, "read")
@@ -111,13 +109,11 @@ class Files(file_ports.Files):
         gid: int = file_ports.OURS,
         firm: bool = False,
     ) -> None:
-        """See the base class."""
         self.require_free(path)
         self._door.create_directory(path, mode, uid, gid)
         self._note(path)
 
     def set_mode(self, path: str, mode: int) -> None:
-        """See the base class."""
         self.require_kind(path, "file")
         self._door.set_attributes(path, file_ports.OURS, file_ports.OURS, mode)
         self._note(path)
@@ -211,7 +207,6 @@ class Files(file_ports.Files):
         self._note(path)
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
-        """See the base class."""
         many = len(wanted) > _SYNCED
         for one in wanted:
             self._context.check_cancelled()

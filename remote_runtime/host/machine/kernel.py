@@ -18,17 +18,14 @@ class Kernel(kernel_ports.Kernel):
         self._commands = commands
 
     def set_value(self, key: str, value: str) -> None:
-        """See the base class."""
         self._door.require_settable(key)
         self._door.set_value(key, value)
 
     def load(self, module: str) -> None:
-        """See the base class."""
         self.require_loadable(module)
         self._run("modprobe", module)
 
     def unload(self, module: str) -> None:
-        """See the base class."""
         require_unloadable(module)
         self._run("modprobe", "-r", module)
 

@@ -51,7 +51,6 @@ class Mounts(mounts.Mounts):
             self._door.forget()
 
     def refresh(self) -> None:
-        """See the base class."""
         self._door.forget()
 
     def _beneath(self, point: str) -> Optional[MountEntry]:
@@ -66,7 +65,6 @@ class Mounts(mounts.Mounts):
         return []  # the kernel tells whether it is busy, and only then they are looked for
 
     def reload(self) -> None:
-        """See the base class."""
         self._commands.run(["systemctl", "daemon-reload"])
 
 

@@ -39,69 +39,53 @@ class PackageReader(package_ports.PackageReader):
         self.marks_changed = manager.marks_changed
 
     def compare(self, left: str, right: str) -> int:
-        """See the base class."""
         return self._manager.compare(left, right)
 
     def shown(self, version: str) -> str:
-        """See the base class."""
         return self._manager.shown(version)
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """See the base class."""
         return self._manager.told(before, after)
 
     def is_secret(self, value: str) -> bool:
-        """See the base class."""
         return self._context.mask.text(value) != value
 
     def matching(self, available: Available, wanted: str) -> Optional[str]:
-        """See the base class."""
         return matching_version(self._manager, available, wanted)
 
     def changed_before(self) -> Optional[Installed]:
-        """See the base class."""
         return self._manager.changed_before()
 
     def installed(self) -> Installed:
-        """See the base class."""
         found = self._manager.planned(self.title)
         self._context.saw("package", self.title, bool(found.version))
         return found
 
     def status(self) -> Installed:
-        """See the base class."""
         return self._manager.status(self.title)
 
     def has_version(self, installed: Installed, wanted: str) -> bool:
-        """See the base class."""
         return self._manager.has_version(installed, wanted)
 
     def is_held(self, installed: Installed) -> bool:
-        """See the base class."""
         return self._manager.is_held(self.title, installed)
 
     def hold_trouble(self) -> Optional[ResourceError]:
-        """See the base class."""
         return self._manager.hold_trouble()
 
     def answers(self, questions: Sequence[str]) -> Dict[str, str]:
-        """See the base class."""
         return self._manager.answers(questions)
 
     def answers_now(self, questions: Sequence[str]) -> Dict[str, str]:
-        """See the base class."""
         return self._manager.answers(questions, planned=False)
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:
-        """See the base class."""
         return self._manager.needs_lists(ensure, installed)
 
     def outdated(self, age: Optional[float]) -> str:
-        """See the base class."""
         return self._manager.lists_outdated(age)
 
     def freshen(self, age: Optional[float]) -> str:
-        """See the base class."""
         changed = self._context.outdated_lists.get(self._manager.name, ())
         forced = self._is_asked_for() or (age is None and bool(changed))
         outdated = self.outdated(age) if forced or age is not None else ""
@@ -147,35 +131,28 @@ class PackageReader(package_ports.PackageReader):
         return duration.parse(given)
 
     def available(self) -> Available:
-        """See the base class."""
         found = self._tried(self.available_now)
         self._context.saw("lists", "")
         return found
 
     def available_now(self) -> Available:
-        """See the base class."""
         return self._manager.available(self.title)
 
     def source(self) -> "Source":
-        """See the base class."""
         from remote_runtime.packages.source import Source
 
         return Source(self._context, self._manager, self._name, self._properties)
 
     def not_listed(self) -> Tuple[str, str]:
-        """See the base class."""
         return self._manager.not_listed(self.title)
 
     def exclusion(self) -> Optional[Tuple[str, str]]:
-        """See the base class."""
         return self._manager.exclusion(self.title)
 
     def providers_of(self) -> Sequence[str]:
-        """See the base class."""
         return self._manager.providers_of(self.title)
 
     def promised(self, operation: Operation, releases: bool) -> Sequence[VersionChange]:
-        """See the base class."""
         if not self._context.promised:
             return ()
         if releases:
@@ -201,7 +178,6 @@ class Package(PackageReader, package_ports.Package):
         self._coming, self._count = coming, count
 
     def refresh_lists(self) -> None:
-        """See the base class."""
         self._manager.refresh_lists(self._lock_timeout())
 
     def change(
@@ -256,17 +232,14 @@ class Package(PackageReader, package_ports.Package):
         return found
 
     def mark_manual(self) -> None:
-        """See the base class."""
         self._manager.mark_manual(self.title)
         self._manager.acted()
 
     def hold(self, held: bool) -> None:
-        """See the base class."""
         self._manager.set_hold(self.title, held)
         self._manager.acted()
 
     def answer(self, answers: Sequence[Answer]) -> None:
-        """See the base class."""
         name = self.title.partition(":")[0]
         self._manager.set_answers(name, answers, self._lock_timeout())
         self._manager.acted()
@@ -279,7 +252,6 @@ class PackagesReader(package_ports.PackagesReader):
         self._context = context
 
     def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
-        """See the base class."""
         return PackageReader(self._context, manager_of(self._context, manager), name, properties)
 
 
@@ -295,7 +267,6 @@ class Packages(package_ports.Packages):
         self._context, self._coming, self._count = context, coming, count
 
     def of(self, manager: str, name: str, properties: Properties) -> Package:
-        """See the base class."""
         context = self._context
         return Package(
             context,

@@ -22,7 +22,6 @@ class Archives(ArchiveReader, downloads.Archives):
         self._record = record
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
-        """See the base class."""
         if self._record.checks:
             self.require(how)
             if self._record.world.layer.find(path, True).node is None:

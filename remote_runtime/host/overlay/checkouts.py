@@ -36,7 +36,6 @@ class CheckoutReader(OnHost):
         self._world = world
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
-        """See the base class."""
         found = super().find(path, source)
         if found is not None and source.submodules and self._is_planned(path):
             return found._replace(is_current=True)  # files in it do not change its submodules
@@ -68,7 +67,6 @@ class CheckoutReader(OnHost):
         return found.node is not None or bool(found.laid)
 
     def resolve(self, path: str, source: Source) -> Target:
-        """See the base class."""
         at = git.local_path(source.url)
         if at:
             self._world.files.exists(at)
@@ -111,7 +109,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._paths: "Files" = files
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
-        """See the base class."""
         self._commands.require("git")
         mode, uid, gid = new_attributes(self._paths, self._accounts, path, source)
         self._paths.require_building(path, mode, uid, gid)
@@ -122,7 +119,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
-        """See the base class."""
         self._commands.require("git")
         node = self._repository(path)
         if node is None:
@@ -147,7 +143,6 @@ class Checkouts(CheckoutReader, port.Checkouts):
         return interrupted_update.is_harmless(self, self._files, node, path)
 
     def remove(self, path: str, force: bool = False) -> None:
-        """See the base class."""
         require_removable(self, path, force)
         self._paths.remove_tree(path)
 

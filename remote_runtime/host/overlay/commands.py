@@ -35,7 +35,6 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """See the base class."""
         self.require(argv[0])
         uncertainty = Uncertainty(ASSUMED, "%s may change this first" % self._record.by)
         text = " ".join(argv)
@@ -54,7 +53,6 @@ class Commands(port.Commands):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
-        """See the base class."""
         from remote_runtime.host.overlay.start_checks import require_startable
 
         record = self._record

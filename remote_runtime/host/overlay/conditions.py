@@ -29,7 +29,6 @@ class Conditions(conditions.Conditions):
         until: float,
         interval: float,
     ) -> ConditionResult:
-        """See the base class."""
         why = "the condition is not met yet: %s" % first.seen
         self._record.assumed.append(Uncertainty(ASSUMED, why))
         if condition.file:

@@ -41,7 +41,6 @@ class CredentialReader(credential_ports.CredentialReader):
         self._world = world
 
     def value(self, name: str, path: str) -> Optional[bytes]:
-        """See the base class."""
         content = self._world.files.planned_content(path)
         if isinstance(content, EncryptedContent):
             self.require()
@@ -60,7 +59,6 @@ class Credentials(CredentialReader, credential_ports.Credentials):
         self._record, self._files = record, files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
-        """See the base class."""
         self.require()
         self._files.require_file_place(path)
         self._record.world.files.obstacles(path).writing(len(value), mode=MODE)

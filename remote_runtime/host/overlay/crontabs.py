@@ -23,7 +23,6 @@ class Crontabs(crontab_ports.Crontabs):
         self._record, self._commands = record, commands
 
     def set_text(self, user: str, text: str) -> None:
-        """See the base class."""
         self._require_program()
         entry = self._accounts.user(user)
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)

@@ -30,11 +30,9 @@ class DownloadReader(downloads.DownloadReader):
         return ""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """See the base class."""
         return self._unknown("the file of checksums", request)
 
     def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """See the base class."""
         return self._unknown("the file", request)
 
 

@@ -61,7 +61,6 @@ class Files(file_ports.Files):
         firm: bool = False,
         part: bool = False,
     ) -> None:
-        """See the base class."""
         size = content.size if content is not None else 0
         own_uid, own_gid = self.owned(path, uid, gid)
         effect = PathEffect(
@@ -81,7 +80,6 @@ class Files(file_ports.Files):
         self._record.add(effect)
 
     def back_up(self, path: str, copy: str) -> None:
-        """See the base class."""
         from remote_runtime.host.machine.contents import LocalContent
 
         node = self.lstat(path)
@@ -105,7 +103,6 @@ class Files(file_ports.Files):
         gid: int = file_ports.OURS,
         firm: bool = False,
     ) -> None:
-        """See the base class."""
         above = requirements.parents(self._door, path, mode & 0o755)
         if self._record.checks:
             self.require_free(path)
@@ -118,7 +115,6 @@ class Files(file_ports.Files):
         self._record.add(*above, made)
 
     def set_mode(self, path: str, mode: int) -> None:
-        """See the base class."""
         if self._record.checks:
             self.require_kind(path, "file")
             self._door.obstacles(path).changing(-1, -1)
@@ -197,7 +193,6 @@ class Files(file_ports.Files):
         self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
-        """See the base class."""
         for path, kind, mode, uid, gid in wanted:
             is_link = kind == "symlink"
             if self._record.checks:

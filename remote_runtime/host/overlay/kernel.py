@@ -21,7 +21,6 @@ class Kernel(kernel_ports.Kernel):
         self._record, self._commands = record, commands
 
     def set_value(self, key: str, value: str) -> None:
-        """See the base class."""
         self._door.require_settable(key)
         if not rules.is_accepted(key, value):
             reason = "if the kernel accepts the value of %s" % settings.name_of(key)
@@ -38,13 +37,11 @@ class Kernel(kernel_ports.Kernel):
         self._record.add(KernelEffect(path, value, by=self._record.by))
 
     def load(self, module: str) -> None:
-        """See the base class."""
         self.require_loadable(module)
         self._require_program()
         self._change(module, True)
 
     def unload(self, module: str) -> None:
-        """See the base class."""
         if os.path.join(MODULES, module.replace("-", "_")) not in self._record.world.kernel.planned:
             require_unloadable(module)
         self._require_program()

@@ -51,7 +51,6 @@ class Mounts(mounts.Mounts):
         return self.at(point)  # nothing has been mounted there yet
 
     def reload(self) -> None:
-        """See the base class."""
         self._commands.require("systemctl")
         self._record.add(MountEffect("", reloads=True))
 

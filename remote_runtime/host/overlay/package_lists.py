@@ -20,16 +20,13 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
         self._changed = False
 
     def pending(self, manager: str) -> bool:
-        """See the base class."""
         return self.is_last(manager) and (self._changed or self._outdated(manager))
 
     def outdate(self, manager: str, repository: str) -> None:
-        """See the base class."""
         self._changed = True
         why = "the package lists do not contain the pending %s yet" % self._record.by
         self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), covers_lists))
 
     def refresh(self, manager: str) -> None:
-        """See the base class."""
         self._record.runs = True
         self._record.assumed.append(Uncertainty(ASSUMED, "only a push downloads the package lists"))

@@ -27,7 +27,6 @@ class PackageReader(of_machine.PackageReader):
     """Asks for what earlier resources leave. Only if the user asks for it, lists are fetched."""
 
     def freshen(self, age: Optional[float]) -> str:
-        """See the base class."""
         manager, forced = self._manager, self._is_asked_for()
         if age is None and not (forced or manager.fetches_lists):
             return ""
@@ -51,7 +50,6 @@ class PackageReader(of_machine.PackageReader):
             raise Missing(error.message, hint=error.hint) from error
 
     def not_listed(self) -> Tuple[str, str]:
-        """See the base class."""
         if self._manager.lists_outdated(float("inf")):
             self._manager.warn_of_lists()
         return super().not_listed()
@@ -73,7 +71,6 @@ class Package(PackageReader, package_ports.Package):
         self._record = record
 
     def refresh_lists(self) -> None:
-        """See the base class."""
         why = "%s would refresh the lists" % self._record.by
         self._record.add(UnknownEffect(Uncertainty(UNKNOWN, why), covers_lists))
 
@@ -85,7 +82,6 @@ class Package(PackageReader, package_ports.Package):
         releases: bool = False,
         questions: Sequence[str] = (),
     ) -> Sequence[VersionChange]:
-        """See the base class."""
         manager = self._manager
         if releases and before.held:
             manager.plan_hold(self.title, False)
@@ -113,15 +109,12 @@ class Package(PackageReader, package_ports.Package):
         return self._manager.foresee(operation)
 
     def mark_manual(self) -> None:
-        """See the base class."""
         self._manager.wished(self.title)
 
     def hold(self, held: bool) -> None:
-        """See the base class."""
         self._manager.plan_hold(self.title, held)
 
     def answer(self, answers: Sequence[Answer]) -> None:
-        """See the base class."""
         manager = self._manager
         trouble = manager.answer_trouble() if self._record.checks else None
         if trouble is not None:
@@ -144,7 +137,6 @@ class PackagesReader(package_ports.PackagesReader):
         self._context = context
 
     def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
-        """See the base class."""
         return PackageReader(self._context, manager_of(self._context, manager), name, properties)
 
 
@@ -155,7 +147,6 @@ class Packages(package_ports.Packages):
         self._context, self._record = context, record
 
     def of(self, manager: str, name: str, properties: Properties) -> Package:
-        """See the base class."""
         return Package(
             self._context,
             manager_of(self._context, manager),

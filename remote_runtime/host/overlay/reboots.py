@@ -20,7 +20,6 @@ class Reboots(kernel_ports.Reboots):
         self._record = record
 
     def reboot(self, timeout: str) -> None:
-        """See the base class."""
         by = self._record.by
         planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by

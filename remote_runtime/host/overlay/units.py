@@ -19,12 +19,10 @@ class UnitReader(ports.UnitReader):
         self._world, self._within = world, context.within
 
     def status(self, name: str) -> "Status":
-        """See the base class."""
         with self._within(self._world()):
             return super().status(name)
 
     def carries_run(self, name: str) -> bool:
-        """See the base class."""
         with self._within(self._world()):
             return super().carries_run(name)
 

@@ -61,7 +61,6 @@ class PackagedFile(Content):
         self._fetched: Optional[bytes] = None
 
     def fetch(self) -> None:
-        """See the base class."""
         if self._look is None or self._member.text or self._fetched is not None:
             return
         data = self._look(self._member.path)
@@ -69,7 +68,6 @@ class PackagedFile(Content):
             self._fetched = data
 
     def chunks(self) -> Chunks:
-        """See the base class."""
         if self._fetched is not None:
             yield self._fetched
             return

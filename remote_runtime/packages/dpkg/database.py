@@ -92,7 +92,6 @@ class Database(Packages):
         self.native = own[0].architecture if own else ""
 
     def records(self, package: str) -> Sequence[Record]:
-        """See the base class."""
         told = [rest.split(" ") for rest in self._told.get(package, ())]
         return [Record(*fields) for fields in told if len(fields) == len(Record._fields)]
 
@@ -117,7 +116,6 @@ class StatusFile(Packages):
         self.native = own[0].architecture
 
     def records(self, package: str) -> Sequence[Record]:
-        """See the base class."""
         stanzas = self._stanzas.get(os.fsencode(package), [])
         if len(stanzas) > 1:
             raise UnclearError()  # of several architectures dpkg-query has an order of its own

@@ -46,7 +46,6 @@ class Registry(Installations):
         return fingerprint(kept.paths, {n: text for n, text in kept.scripts.items() if text})
 
     def owners(self) -> Dict[str, int]:
-        """See the base class."""
         found: Dict[str, int] = {}
         info = os.path.join(self._root, "info")
         for name in os.listdir(info) if os.path.isdir(info) else ():

@@ -45,7 +45,6 @@ class Debs(Packages):
         return any(name.startswith(begins) for name in names)
 
     def unpack(self, path: str, directory: str) -> Contents:
-        """See the base class."""
         argv = ("dpkg-deb", "--raw-extract", path, directory)
         if self._context.commands.run(argv, timeout=TIMEOUT).code != 0:
             raise ValueError("dpkg-deb cannot unpack it")

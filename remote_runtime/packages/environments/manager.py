@@ -87,7 +87,6 @@ class EnvironmentManager(PackageManager):
     # -- which packages ---------------------------------------------------------------------------
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """See the base class."""
         if not any(properties.get(key) for key in self.keys):
             return "it needs %s" % " or ".join(self.keys)
         return self._lacking(properties)
@@ -97,12 +96,10 @@ class EnvironmentManager(PackageManager):
         return ""
 
     def takes(self, item: Item) -> bool:
-        """See the base class."""
         own = item.provider in ("", self.name)
         return own and any(item.properties.get(key) for key in self.keys)
 
     def title(self, name: str, properties: Properties) -> str:
-        """See the base class."""
         wanted = self._wanted_of(name, properties)._replace(id="package#%s" % name)
         self._wanted[wanted.key] = wanted
         return wanted.key
@@ -192,7 +189,6 @@ class EnvironmentManager(PackageManager):
         return ResourceError(why, kind=DOWNLOAD, hint=hint, output=result.tail())
 
     def not_listed(self, name: str) -> Tuple[str, str]:
-        """See the base class."""
         wanted = self._wanted[name]
         return (
             "the index has no package %s that can be installed in %s"

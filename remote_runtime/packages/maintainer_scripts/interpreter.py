@@ -87,7 +87,6 @@ class Interpreter(Shell):
         return found
 
     def output(self, nodes: Sequence[Node]) -> str:
-        """See the base class."""
         if len(nodes) == 1 and isinstance(nodes[0], Simple):
             printed = self._printed(self._words.fields(nodes[0].words))
             if printed is not None:
@@ -330,27 +329,21 @@ class Interpreter(Shell):
     # -- what builtins do -------------------------------------------------------------------------
 
     def end(self, what: str) -> None:
-        """See the base class."""
         raise _Ended("script" if what == "function" and not self._depth else what)
 
     def evaluate(self, text: str) -> Optional[bool]:
-        """See the base class."""
         return self.nodes(script_parser.parse(text))
 
     def maybe(self, text: str) -> None:
-        """See the base class."""
         self._perhaps(None, script_parser.parse(text))
 
     def enter(self, directory: str) -> None:
-        """See the base class."""
         self._directory = self._path(directory)
 
     def report(self, words: Sequence[str]) -> Optional[bool]:
-        """See the base class."""
         return self._handle(self._call(tuple(words)))
 
     def test(self, words: Sequence[str]) -> Optional[bool]:
-        """See the base class."""
         return script_tests.test(words, self._at)
 
     def _at(self, kind: str, path: str) -> Optional[bool]:
@@ -358,7 +351,6 @@ class Interpreter(Shell):
         return None if UNKNOWN in path else self._look(kind, path)
 
     def found(self, program: str) -> Optional[bool]:
-        """See the base class."""
         return self._look("command", program)
 
 

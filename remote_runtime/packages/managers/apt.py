@@ -104,18 +104,15 @@ class Apt(PackageManager):
         return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
-        """See the base class."""
         from remote_runtime.packages.dpkg import package_files
 
         found = package_files.read(self.context.commands, path, ENVIRONMENT)
         return found._replace(name=self.plain("%s:%s" % (found.name, found.architecture)))
 
     def mark_manual(self, name: str) -> None:
-        """See the base class."""
         apt_marks.mark(self.context.commands, name, ENVIRONMENT)
 
     def set_hold(self, name: str, held: bool) -> None:
-        """See the base class."""
         apt_marks.hold(self.context.commands, name, held, ENVIRONMENT)
         self._database = None
         self._holds.pop(self.plain(name), None)
@@ -135,7 +132,6 @@ class Apt(PackageManager):
         return found
 
     def answer_trouble(self) -> Optional[ResourceError]:
-        """See the base class."""
         from remote_runtime.packages.apt import debconf
 
         if not self.context.commands.find(debconf.SET):
@@ -147,7 +143,6 @@ class Apt(PackageManager):
         return self._ready().trouble("setting the debconf answers")
 
     def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
-        """See the base class."""
         from remote_runtime.packages.apt import debconf
 
         trouble = self.answer_trouble()
@@ -163,11 +158,9 @@ class Apt(PackageManager):
         )
 
     def plan_answers(self, given: Sequence[Answer]) -> None:
-        """See the base class."""
         self._answers.update((one.question, one.value) for one in given)
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
-        """See the base class."""
         from remote_runtime.packages.dpkg import debconf_answers as deb_answers
 
         plain = self.plain(name)
@@ -202,7 +195,6 @@ class Apt(PackageManager):
         return dpkg.held(self.context.commands)
 
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
-        """See the base class."""
         from remote_runtime.packages.apt import preferences as apt_preferences
 
         return apt_preferences.find(self.plain(name))
@@ -320,7 +312,6 @@ class Apt(PackageManager):
         return "\n\n".join(filter(None, [self._shown[1], *own]))
 
     def plain(self, name: str) -> str:
-        """See the base class."""
         return dpkg.plain(name, self._architecture)
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
@@ -442,14 +433,12 @@ class Apt(PackageManager):
         return self._transact(str(operation), [operation], lock_timeout)
 
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
-        """See the base class."""
         what = "%s and %d more" % (operations[0], len(operations) - 1)
         self._transact(what, operations, lock_timeout)
 
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """See the base class."""
         from remote_runtime.packages.apt import dependencies as apt_dependencies
         from remote_runtime.packages.apt import simulation as apt_simulation
 

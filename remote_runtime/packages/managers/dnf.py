@@ -109,7 +109,6 @@ class Dnf(PackageManager):
         return found._replace(automatic=bool(found.version) and key in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
-        """See the base class."""
         from remote_runtime.packages.dnf import isolated_run
         from remote_runtime.packages.rpm import package_files
 
@@ -124,7 +123,6 @@ class Dnf(PackageManager):
         )
 
     def mark_manual(self, name: str) -> None:
-        """See the base class."""
         from remote_runtime.packages.dnf import marks as dnf_marks
 
         what = "marking %s as installed manually" % name
@@ -154,7 +152,6 @@ class Dnf(PackageManager):
         )
 
     def set_hold(self, name: str, held: bool) -> None:
-        """See the base class."""
         doing = "add" if held else "delete"
         what = "dnf versionlock %s %s" % (doing, name)
         argv = ("dnf", "versionlock", doing, "-y", name)
@@ -162,7 +159,6 @@ class Dnf(PackageManager):
         self.forget_lists()
 
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
-        """See the base class."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
 
         return dnf_exclusions.find(name)
@@ -242,7 +238,6 @@ class Dnf(PackageManager):
         self.forget_lists()
 
     def forget_lists(self) -> None:
-        """See the base class."""
         super().forget_lists()
         self._provided = {}
 
@@ -380,13 +375,11 @@ class Dnf(PackageManager):
         return ()
 
     def kind(self, operation: Operation) -> Tuple[object, ...]:
-        """See the base class."""
         return (*super().kind(operation), self._is_older(operation))
 
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """See the base class."""
         from remote_runtime.packages.dnf import batch as dnf_batch
 
         result = self.context.commands.run(self._asking(operations), limit=_LIMIT)
@@ -407,7 +400,6 @@ class Dnf(PackageManager):
         return automatic if operations[0].removal else needed
 
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
-        """See the base class."""
         first = operations[0]._replace(version=self.shown(operations[0].version))
         what = "%s and %d more" % (first, len(operations) - 1)
         self._transact(what, self._words(operations), lock_timeout)

@@ -36,7 +36,6 @@ class Rpms(Packages):
         self._fetch(directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
-        """See the base class."""
         from remote_runtime.packages.dnf.isolated_run import isolated
 
         run = self._context.commands.run

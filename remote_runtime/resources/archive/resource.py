@@ -36,7 +36,6 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """See the base class."""
         if properties.get("ensure") == "absent":
             return [(name, False)]
         kept = [] if properties.get("cleanup") else [name]
@@ -44,7 +43,6 @@ class Resource(PathTaskStateType):
         return [(path, True) for path in kept + made]
 
     def read(self, host: "HostReader") -> CurrentState:
-        """See the base class."""
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -65,7 +63,6 @@ class Resource(PathTaskStateType):
         return bool(creates) and host.files.is_created(creates)
 
     def require(self, host: "HostReader", found: CurrentState) -> None:
-        """See the base class."""
         if self.ensure == "absent" or self._is_created(host):
             return
         host.accounts.number("user", self.settings.owner)
@@ -74,7 +71,6 @@ class Resource(PathTaskStateType):
             host.files.require_parent(self.name)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """See the base class."""
         self._require_created(host)
         if self.ensure == "absent":
             return [] if found is None else [self._removing("Would have removed", "ensure")]

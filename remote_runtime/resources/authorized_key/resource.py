@@ -34,7 +34,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong = list(listed(properties).problems)
         if properties and not properties.get("user") and not _USER.match(name):
             wrong.append(("name", "set user: the name %r is no name of a user" % name))
@@ -57,7 +56,6 @@ class Resource(StateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """See the base class."""
         found = []
         for key in listed(properties).keys:
             if keys.is_certificate(key):
@@ -87,7 +85,6 @@ class Resource(StateType):
         return conflicts.find(resources)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         place = self._place(host)
         file = KeyFile(()) if place is None else self._file(host, place)
         every = self._exclusive or "key" not in self.properties
@@ -102,7 +99,6 @@ class Resource(StateType):
         return {"keys": found, "permissions": "; ".join(refusals) or ACCEPTED}
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         found = [key.shown for key in self._wanted]
         wanted: Dict[str, Any] = {"keys": found if self._then is None else self._then}
         if self._refused:
@@ -110,7 +106,6 @@ class Resource(StateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         place = self._place_of(host, host.accounts.existing_user(self._user))
         file = self._file(host, place)
         after = self._after(file)
@@ -120,7 +115,6 @@ class Resource(StateType):
         put(host, place, data)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         place = self._place(host)
         if place is None:
             return

@@ -21,7 +21,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong = [("name", "%r is no name of a credential" % name)] if name in (".", "..") else []
         path = properties.get("path")
         if isinstance(path, str):
@@ -38,7 +37,6 @@ class Resource(StateType):
         return _path(self.name, self.properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         node = host.files.lstat(self.path)
         if node is None:
             return None
@@ -53,7 +51,6 @@ class Resource(StateType):
         return {"value": self.properties["value"]}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         if self.path.startswith(DIRECTORY + "/") and host.files.stat(DIRECTORY) is None:
             host.files.mkdir(DIRECTORY, 0o700)
         value = str(self.properties["value"]).encode("utf-8", "surrogateescape")

@@ -27,7 +27,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong = list(schedules.problems(properties))
         if properties.get("ensure") == "absent":
             return []
@@ -52,7 +51,6 @@ class Resource(StateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """See the base class."""
         file = jobs.file_name(name)
         found = schedules.warnings(properties)
         if file == name or properties.get("crontab"):
@@ -62,7 +60,6 @@ class Resource(StateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """See the base class."""
         if properties.get("crontab"):
             return []
         path = "%s/%s" % (DIRECTORY, jobs.file_name(name))
@@ -70,7 +67,6 @@ class Resource(StateType):
 
     @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-        """See the base class."""
         files: Dict[str, int] = {}
         found = []
         for at, (name, properties) in enumerate(resources):
@@ -131,7 +127,6 @@ class Resource(StateType):
         return found
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         job = jobs.job_of(self.properties)
         wanted = self._shown(job)
         if not self._own:
@@ -142,7 +137,6 @@ class Resource(StateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         host.accounts.existing_user(self._user)
         self._require_cron(host)
         job = jobs.job_of(self.properties)
@@ -174,7 +168,6 @@ class Resource(StateType):
         )
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         if self._own:
             text = host.crontabs.text(self._user) or ""
             host.crontabs.set_text(self._user, jobs.without_job(text, self.name, self._comment))

@@ -39,7 +39,6 @@ class Resource(PathStateType):
         return rules.warnings(properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         self._found = self._look(host)
         return self._found
 
@@ -96,7 +95,6 @@ class Resource(PathStateType):
         return {key: found.get(key) for key in ["type", *keys]}
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         wanted: Dict[str, Any] = {"type": "file"}
         for key in ("owner", "group"):
             if self._text(key):
@@ -110,7 +108,6 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         node = None if diff.new else host.files.lstat(self.name)
         kept = node if node is not None and node.kind == "file" else None
         uid, gid, mode = self._attributes(host, kept)

@@ -38,7 +38,6 @@ class Resource(FilePartStateType):
         return rules.warnings(name, properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         node = self._node(host)
         if node is None:
             self._found, self._after = None, self._edited(b"")
@@ -137,7 +136,6 @@ class Resource(FilePartStateType):
         return {"part": str(sha256(jsontext.dumps(parts).encode("utf-8")).hexdigest())}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         if self._after is None:
             raise ResourceError("the content of %s is not known yet" % self.name)
         validate = str(self.properties.get("validate") or "")

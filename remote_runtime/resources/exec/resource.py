@@ -26,7 +26,6 @@ class Resource(ActionStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """See the base class."""
         if _SHELL_SIGNS.isdisjoint(repr((name, properties))):
             return []
         from remote_runtime.resources.exec.warnings import warnings
@@ -74,7 +73,6 @@ class Resource(ActionStateType):
         host.commands.require_start(self._command(), "the command")
 
     def act(self, host: "Host") -> None:
-        """See the base class."""
         from remote_runtime.retries import tries_of
 
         host.commands.execute(

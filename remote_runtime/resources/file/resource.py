@@ -58,7 +58,6 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """See the base class."""
         given = any(properties.get(key) is not None for key in ("content", "source"))
         once = properties.get("replace") is False  # only where the file is missing
         stays = properties.get("ensure") != "absent"
@@ -67,7 +66,6 @@ class Resource(PathTaskStateType):
     # -- what is there ----------------------------------------------------------------------------
 
     def read(self, host: "HostReader") -> Found:
-        """See the base class."""
         node = host.files.lstat(self.name)
         if node is not None and node.kind == "symlink" and self.ensure == "directory":
             behind = host.files.stat(self.name)
@@ -210,7 +208,6 @@ class Resource(PathTaskStateType):
     # -- what there is to do ----------------------------------------------------------------------
 
     def tasks(self, host: "HostReader", found: Found) -> List[Task]:
-        """See the base class."""
         self._unmet = []
         node = self.node(host, found)
         if self.ensure == "absent":
@@ -230,7 +227,6 @@ class Resource(PathTaskStateType):
             raise missing
 
     def assumed(self, host: "HostReader") -> List[Task]:
-        """See the base class."""
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
         kept = any(self.properties.get(key) is None for key in _OWN)
@@ -240,7 +236,6 @@ class Resource(PathTaskStateType):
         return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
 
     def known(self, host: "HostReader", found: Found) -> List[Task]:
-        """See the base class."""
         node = self.node(host, found)
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
@@ -356,7 +351,6 @@ class Resource(PathTaskStateType):
         return NewFile(self.name, content, mode=mode, uid=uid, gid=gid, replaces=node)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """See the base class."""
         given = [self.properties.get(key) for key in ("content", "source")]
         for value in given if self.ensure == "present" else ():
             if isinstance(value, dict):

@@ -46,7 +46,6 @@ class Resource(PathStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """See the base class."""
         url = properties.get("url", "")
         if url.startswith("http://") and properties.get("token"):
             return [("url", "the token is sent unencrypted", "use https://")]
@@ -102,7 +101,6 @@ class Resource(PathStateType):
         return state
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         wanted: Dict[str, Any] = {"url": self.properties.get("url")}
         if self._target is not None:
             wanted["commit"] = self._target.commit
@@ -120,7 +118,6 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         source = self._source()
         if diff.new:
             host.checkouts.clone(self.name, source, self._target)
@@ -142,7 +139,6 @@ class Resource(PathStateType):
         host.checkouts.update(self.name, source, moves, force)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         host.checkouts.remove(self.name, self.properties.get("force") is True)
 
 

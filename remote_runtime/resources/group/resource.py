@@ -13,14 +13,12 @@ class Resource(AccountStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         gid = properties.get("gid")
         if name != "root" or gid in (None, 0) or properties.get("force"):
             return []
         return [("gid", "the gid of root is 0")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         gid = host.accounts.gid(self.name)
         if gid is not None and gid < 0 and "gid" in self.properties:
             raise Unknowable("the gid of %s is not known before it is created" % self.name)
@@ -30,7 +28,6 @@ class Resource(AccountStateType):
         return {key: self.properties[key] for key in ("gid",) if key in self.properties}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         gid = self.properties.get("gid")
         if diff.new:
             host.accounts.add_group(self.name, gid, self.properties.get("system") is True)

@@ -19,7 +19,6 @@ class Resource(PathStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong = []
         if name == "/":
             wrong.append(("name", "the root directory cannot be a link"))

@@ -17,7 +17,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         words = str(properties.get("options") or "x=1").split()
         bad = [word for word in words if not word.partition("=")[0].replace("_", "a").isalnum()]
         wrong = [("options", "options are words such as numdummies=2, not %r" % w) for w in bad[:1]]
@@ -28,7 +27,6 @@ class Resource(StateType):
         return wrong
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         found: Dict[str, Any] = {
             "loaded": host.kernel.is_loaded(self.name),
             "boot": self._text(host, self._load_file) == self._wanted_load,
@@ -46,7 +44,6 @@ class Resource(StateType):
         return dict(wanted, loaded=True) if self.properties.get("live", True) else wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         if "loaded" in diff:
             host.kernel.require_loadable(self.name)  # before any file is changed
         options = diff.desired["options"]
@@ -58,7 +55,6 @@ class Resource(StateType):
             self._put(host, self._load_file, self.name)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         if self.properties.get("live", True) and host.kernel.is_loaded(self.name):
             host.kernel.unload(self.name)
         text = "blacklist %s" % self.name if self.properties.get("blacklist") else ""
@@ -67,7 +63,6 @@ class Resource(StateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """See the base class."""
         if properties.get("ensure") == "absent":
             return []
         module = cls(name, properties)

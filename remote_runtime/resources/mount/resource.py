@@ -60,7 +60,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         given = properties.get
         wrong = [("name", message) for message in rules.of_path(name)]
         ensure = given("ensure") or cls.default_ensure
@@ -107,7 +106,6 @@ class Resource(StateType):
         return self.ensure != "unmounted" or bool(self.properties.get("device"))
 
     def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
-        """See the base class."""
         if found is not None and self.ensure == "present" and self._old is not None:
             return "present"
         if found is None:
@@ -115,7 +113,6 @@ class Resource(StateType):
         return "unmounted" if found.get("mounted") is None else "mounted"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         self._old = fstab.find(host.mounts.table(), self._key)
         found = self._of_table() if self._old is not None else {}
         found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
@@ -182,7 +179,6 @@ class Resource(StateType):
         )
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         entry, given = self._wanted, self.properties
         wanted: Dict[str, Any] = {}
         if self._managed:
@@ -204,7 +200,6 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         self._require_unchanged(host)
         entry = self._wanted
         if self._is_swap:
@@ -310,7 +305,6 @@ class Resource(StateType):
         host.mounts.unmount(now)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         self._require_unchanged(host)
         if self._is_swap and host.mounts.is_swap(self._key):
             host.mounts.swap_off(self._key)

@@ -298,7 +298,6 @@ class Resource(TaskStateType):
         return tasks + self._holding(changing=True)
 
     def blocked(self, host: "HostReader") -> List[Task]:
-        """See the base class."""
         return [self._changing(self._step())]
 
     @property

@@ -20,7 +20,6 @@ class Resource(ActionStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         found = of_settings("", properties)
         if not properties.get("onlyif") and not properties.get("subscribe"):
             found.append(("", "nothing triggers it: set subscribe or onlyif"))
@@ -48,7 +47,6 @@ class Resource(ActionStateType):
         return super().read(host)
 
     def due(self, host: "HostReader") -> bool:
-        """See the base class."""
         given = self.properties.get("onlyif")
         if host.reboots.is_done() or not given:
             return host.reboots.is_done()

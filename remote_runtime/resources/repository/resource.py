@@ -60,7 +60,6 @@ class Resource(StateType):
         return paths.sources(self.provider, self.name)
 
     def unsupported(self, host: HostReader) -> str:
-        """See the base class."""
         if self.ensure == "absent" or not self.properties:
             return ""
         other = "dnf" if self.provider == "apt" else "apt"
@@ -81,7 +80,6 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         source = str(self.properties.get("key") or "")
         if source.startswith("/"):
             self._source = host.files.read(source, keys.LARGEST)
@@ -221,7 +219,6 @@ class Resource(StateType):
     # -- changing ---------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         key = self._key(host)
         signed_by = self._signed_by(key)
         wanted = self._desired(signed_by, key)
@@ -282,7 +279,6 @@ class Resource(StateType):
         host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=self._mode)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         if self._installed:  # first: a push that is cut here finds the file and goes on
             self._remove_key(host, self._installed)
         if self.provider == "apt":

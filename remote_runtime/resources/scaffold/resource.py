@@ -40,7 +40,6 @@ class Resource(PathTaskStateType):
         return rules.problems(name, properties)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """See the base class."""
         found: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
@@ -82,7 +81,6 @@ class Resource(PathTaskStateType):
         self._processing.require(host, self._files)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
-        """See the base class."""
         tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
         look = TreeScan(host, self.name, purge)
@@ -111,7 +109,6 @@ class Resource(PathTaskStateType):
         return tasks
 
     def unachieved(self, left: Sequence[Change]) -> str:
-        """See the base class."""
         names = [change.what for change in left]
         if len(names) > 3:
             names[3:] = ["%d more" % (len(names) - 3)]

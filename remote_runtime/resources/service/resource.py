@@ -38,7 +38,6 @@ class Resource(StepStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         from remote_runtime.resources.service import rules
 
         problems = rules.problems(name, properties)
@@ -65,7 +64,6 @@ class Resource(StepStateType):
         ]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         self._place = managed_unit_files.place_of(host, self._user)
         status = host.units.status(self._full)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
@@ -96,7 +94,6 @@ class Resource(StepStateType):
         return {key: wanted[key] for key in order if key in wanted}
 
     def opposite(self) -> Mapping[str, Any]:
-        """See the base class."""
         runs = self.ensure == STOPPED
         enabled = not self.properties.get("enable")
         masked = self.properties.get("masked") is False
@@ -104,7 +101,6 @@ class Resource(StepStateType):
         return dict(_found(status) or {}, **dict.fromkeys(self._texts, managed_unit_files.UNREAD))
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
-        """See the base class."""
         status: Status = found["systemd"]
         if key in TEXTS:
             return bool(found[key] != self._texts[key].text)
@@ -126,7 +122,6 @@ class Resource(StepStateType):
         return status.enable_satisfied(enable)
 
     def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
-        """See the base class."""
         after = self.desired()[key]
         if key in TEXTS:
             return managed_unit_files.hashed(found[key]), managed_unit_files.hashed(after)
@@ -137,7 +132,6 @@ class Resource(StepStateType):
         return status.words if on_its_way else found["ensure"], after
 
     def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
-        """See the base class."""
         if key not in TEXTS or found[key] == managed_unit_files.UNREAD:
             return None
         mode = found["modes"][key]
@@ -148,14 +142,12 @@ class Resource(StepStateType):
         return self._texts[key].path(self._place), before, after
 
     def done(self, key: str) -> str:
-        """See the base class."""
         if key in TEXTS:
             what = "unit file" if key == "unit" else "settings"
             return "%s the %s" % ("removed" if self._texts[key].text is None else "written", what)
         return _DONE[key, self.desired()[key]]
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         verbs = {
             "started": host.units.start,
             "stopped": host.units.stop,
@@ -200,7 +192,6 @@ class Resource(StepStateType):
         return self.ensure == RUNNING
 
     def require(self, found: Optional[Mapping[str, Any]]) -> None:
-        """See the base class."""
         if found is None:
             raise Missing(
                 "service not found: the unit %s does not exist" % self._unit,
@@ -223,7 +214,6 @@ class Resource(StepStateType):
             raise Missing(message, hint="omit `enable`")
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
-        """See the base class."""
         status: Status = found["systemd"]
         if status.masked and self.properties.get("masked") is not False:
             message, hint = self._masked(status)
@@ -256,7 +246,6 @@ class Resource(StepStateType):
         return dict(self.shown(found), **hashes)
 
     def observed(self, found: Mapping[str, Any]) -> Any:
-        """See the base class."""
         status: Status = found["systemd"]
         enable = [status.enabled, status.either, status.until_reboot, status.masked]
         rest = status._replace(

@@ -23,7 +23,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong: List[Tuple[str, str]] = []
         parts = settings.path_of(name).split("/")
         if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
@@ -58,7 +57,6 @@ class Resource(StateType):
         return None if value is None else " ".join(str(value).split())
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         boot = self._at_boot(host)
         if self.ensure == "absent":
             return None if boot is None else {"boot": boot.value}
@@ -93,7 +91,6 @@ class Resource(StateType):
         return {"value": value, "boot": value} if lives else {"boot": value}
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         value = str(self._value)
         if "boot" in diff:
             self._require_last(host.kernel.settings(self._key), value)
@@ -135,7 +132,6 @@ class Resource(StateType):
             host.files.rewrite(self._file, data)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         text = settings.without_setting(self._text(host), self.name)
         if settings.is_bare(text) and self._file == _file(DEFAULT):
             host.files.unlink(self._file)

@@ -30,7 +30,6 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong: List[Tuple[str, str]] = []
         suffix = _SUFFIX.search(name)
         if suffix:
@@ -79,7 +78,6 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         timer = self._file(host, self._timer_path)
         service = self._own_service(host, timer is not None)
         if service is None or not unit_files.is_marked(service.data, self.name):
@@ -148,7 +146,6 @@ class Resource(StateType):
         return ResourceError("%s is masked" % name, kind="service.masked", hint=hint % name)
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         timer = unit_files.timer_text(self.name, self.properties)
         service = unit_files.service_text(self.name, self.properties)
         return {
@@ -161,7 +158,6 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         host.accounts.existing_user(str(self.properties.get("user") or "root"))
         again = "timer_file" in diff
         if again:
@@ -186,7 +182,6 @@ class Resource(StateType):
             host.units.disable(self._unit)
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         status = host.units.status(self._unit)
         has_timer = host.files.lstat(self._timer_path) is not None
         service = self._own_service(host, has_timer)

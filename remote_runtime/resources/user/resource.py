@@ -30,7 +30,6 @@ class Resource(AccountStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """See the base class."""
         wrong: List[Tuple[str, str]] = []
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
@@ -57,7 +56,6 @@ class Resource(AccountStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """See the base class."""
         password = properties.get("password")
         if not isinstance(password, str) or "{{" in password or _HASH.match(password):
             return []
@@ -65,7 +63,6 @@ class Resource(AccountStateType):
         return [("name", message, "create the hash, for example with openssl passwd -6")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
-        """See the base class."""
         user = host.accounts.user(self.name)
         if user is None:
             return None
@@ -93,7 +90,6 @@ class Resource(AccountStateType):
         return found
 
     def desired(self) -> Mapping[str, Any]:
-        """See the base class."""
         given = self.properties
         wanted = {key: given[key] for key in KEPT if given.get(key) is not None}
         if given.get("groups") is not None:
@@ -106,7 +102,6 @@ class Resource(AccountStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
-        """See the base class."""
         wanted = {key: diff.desired[key] for key in diff.keys if key != "generate_ssh_key"}
         if "expires" in wanted:
             wanted["expires"] = day_of(wanted["expires"])
@@ -137,7 +132,6 @@ class Resource(AccountStateType):
         host.commands.run(words, user=self.name, affects=[path, path + ".pub"])
 
     def remove(self, host: Host) -> None:
-        """See the base class."""
         given = self.properties.get
         if not given("force"):
             lockout.require_login(host, self.name, "removing the user")

@@ -48,7 +48,6 @@ class Resource(ActionStateType):
         return self._look(host).holds != self._wanted
 
     def act(self, host: "Host") -> None:
-        """See the base class."""
         sight = host.conditions.wait(
             self._condition(),
             self._wanted,

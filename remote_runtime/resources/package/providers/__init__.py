@@ -19,7 +19,6 @@ class Provider(base.Provider):
         self._manages = False  # packages of the system, as far as known
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """See the base class."""
         of_system = not any(map(properties.get, PLACES))
         if of_system and self._manages:
             return ""
@@ -28,5 +27,4 @@ class Provider(base.Provider):
         return why
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """See the base class."""
         self.manager.prepare(items)

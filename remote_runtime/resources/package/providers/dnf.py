@@ -4,6 +4,4 @@ from remote_runtime.resources.package import providers
 
 
 class Provider(providers.Provider):
-    """See the base class."""
-
     name = "dnf"

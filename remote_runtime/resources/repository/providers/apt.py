@@ -16,12 +16,10 @@ class Provider(BaseProvider):
 
     @property
     def priority(self) -> int:  # type: ignore[override]  # it depends on the host
-        """See the base class."""
         self._is_used = self._is_used or is_used()
         return 1 if self._is_used else _AFTER_DNF
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """See the base class."""
         if not self._is_there:
             self._is_there = bool(self.context.commands.find(self.program))
         return "" if self._is_there else "%s is not installed" % self.program

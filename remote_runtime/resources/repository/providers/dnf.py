@@ -12,7 +12,6 @@ class Provider(BaseProvider):
     _is_there = False
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """See the base class."""
         if not self._is_there:
             self._is_there = bool(self.context.commands.find("dnf"))
         return "" if self._is_there else "dnf is not installed"

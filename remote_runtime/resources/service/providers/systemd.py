@@ -22,7 +22,6 @@ class Provider(base.Provider):
         return self._lacking
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """See the base class."""
         names = [managed_unit_files.full_of(item.name, item.properties) for item in items]
         self.context.one(Systemd).prepare([name for name in names if "/" not in name])
         theirs = [name for name in names if "/" in name]

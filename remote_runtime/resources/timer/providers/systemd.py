@@ -11,6 +11,5 @@ class Provider(systemd.Provider):
     """As for services; one query answers for the timers and their services, too."""
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """See the base class."""
         units = [item.name + suffix for item in items for suffix in (".timer", ".service")]
         self.context.one(Systemd).prepare(units)
