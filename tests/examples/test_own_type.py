@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,7 +83,6 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
     done = push(target, JOB)
     event = target.event(done, f"cronjob#{NAME}")
     assert event["status"] == "changed", done.output
-    assert event["provider"] == "cron_d"
     assert path.read_text() == f"# written by ccm\n{LINE}\n"
     assert path.stat().st_mode & 0o777 == 0o644
 
@@ -92,8 +90,8 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
     assert target.statuses(done) == {f"cronjob#{NAME}": "stable"}
 
     done = push(target, JOB.replace("31 2", "30 2"))
-    change = target.event(done, f"cronjob#{NAME}")["changes"][0]
-    assert (change["from"][:10], change["to"][:10]) == ("0 0 31 2 *", "0 0 30 2 *")
+    (change,) = target.event(done, f"cronjob#{NAME}")["changes"]
+    assert (change["from"], change["to"]) == (LINE, LINE.replace("31 2", "30 2"))
 
     done = push(target, "ensure: absent", "--noop")
     event = target.event(done, f"cronjob#{NAME}")
@@ -108,7 +106,7 @@ def test_a_job_comes_changes_and_goes(target: Target) -> None:
 def test_a_bug_in_it_is_told_as_the_sites_own(target: Target, tmp_path: Path) -> None:
     """File, line and traceback are those of the type, and its resource has failed."""
     module = tmp_path / "types" / "cronjob" / "resource.py"
-    broken = 'def _broken(self):\n    return {}["gone"]\n\n\nResource.observe = _broken\n'
+    broken = 'def _broken(self, host):\n    return {}["gone"]\n\n\nResource.read = _broken\n'
     line = append(module, broken) + 1
     done = push(target, JOB)
     assert done.code == 1, done.output
@@ -123,7 +121,7 @@ def test_it_cannot_end_the_run(local: Target, tmp_path: Path) -> None:
     """One that calls sys.exit fails its resource; the next has its turn."""
     copy_cron(tmp_path)
     module = tmp_path / "types" / "cronjob" / "resource.py"
-    leave = "def _leave(self):\n    raise SystemExit(3)\n\n\nResource.observe = _leave\n"
+    leave = "def _leave(self, host):\n    raise SystemExit(3)\n\n\nResource.read = _leave\n"
     line = append(module, leave) + 1
     cron = f"    - cronjob:\n        - {NAME}: {{{JOB}}}\n"
     done = local.push(f"ccm:\n  resources:\n{cron}    - exec: [{{'true': {{}}}}]\n")
@@ -147,13 +145,12 @@ def test_a_verify_looks_at_the_jobs_of_a_site(target: Target) -> None:
     assert "found 0 0 30 2 *" in done.output
 
 
-def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: Path) -> None:
-    """crontab serves where there is no cron.d, keeps other lines, and says why it cannot."""
+def test_a_crontab_keeps_its_other_lines(remote: Target, tmp_path: Path) -> None:
+    """A job in a crontab comes after a comment with its name; the preview records the same."""
     copy_cron(tmp_path)
-    done = push(remote, f"{JOB}, provider: crontab")
-    assert done.code == 1
-    error = " ".join(remote.event(done, f"cronjob#{NAME}")["error"])
-    assert "no provider can manage this resource here: crontab: crontab was not found" in error
+    job = f"{JOB}, crontab: true"
+    done = push(remote, job, "--noop")
+    assert "program crontab not found" in remote.event(done, f"cronjob#{NAME}")["error"][0]
 
     top = remote.path("").parents[1]
     crontab = top / "usr" / "local" / "bin" / "crontab"
@@ -161,14 +158,19 @@ def test_the_provider_is_chosen_by_what_the_host_has(remote: Target, tmp_path: P
     crontab.chmod(0o755)
     spool = top / "var" / "spool" / "fake-cron.root"
     spool.write_text("5 4 * * * /usr/bin/true\n")
-    shutil.rmtree(top / "etc" / "cron.d")
-    done = push(remote, JOB)
-    assert remote.event(done, f"cronjob#{NAME}")["provider"] == "crontab", done.output
-    assert spool.read_text() == (
-        f"5 4 * * * /usr/bin/true\n# ccm: {NAME}\n{NEVER} date +\\%F >> /dev/null\n"
-    )
-    assert remote.statuses(push(remote, JOB)) == {f"cronjob#{NAME}": "stable"}
-    push(remote, "ensure: absent")
+    done = push(remote, job, "--noop")
+    event = remote.event(done, f"cronjob#{NAME}")
+    assert event["noop_message"] == "Would have created the job", done.output
+    assert spool.read_text() == "5 4 * * * /usr/bin/true\n"
+
+    for schedule in (NEVER, "@yearly"):
+        later = job.replace(NEVER, schedule)
+        assert remote.statuses(push(remote, later)) == {f"cronjob#{NAME}": "changed"}
+        assert spool.read_text() == (
+            f"5 4 * * * /usr/bin/true\n# ccm: {NAME}\n{schedule} date +\\%F >> /dev/null\n"
+        )
+        assert remote.statuses(push(remote, later)) == {f"cronjob#{NAME}": "stable"}
+    push(remote, "ensure: absent, crontab: true")
     assert spool.read_text() == "5 4 * * * /usr/bin/true\n"
 
 

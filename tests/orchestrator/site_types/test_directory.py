@@ -1,7 +1,6 @@
 """Which directories are types, and whose code is believed."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,20 +11,14 @@ from tests.orchestrator.site_types.types import accepted, copy_cron, refused
 
 
 def test_a_directory_is_a_type(tmp_path: Path) -> None:
-    """The type is known by its directory's name, with its providers and its modules."""
+    """The type is known by its directory's name, with its modules."""
     copy_cron(tmp_path)
     types = accepted(tmp_path)
     assert types.names() == ["cronjob"]
     found = types.get("cronjob")
     assert found is not None
-    assert found.providers == ("cron_d", "crontab")
-    assert sorted(types.sources()) == [
-        "cronjob/__init__.py",
-        "cronjob/providers/__init__.py",
-        "cronjob/providers/cron_d.py",
-        "cronjob/providers/crontab.py",
-        "cronjob/resource.py",
-    ]
+    assert found.providers == ("posix",)
+    assert sorted(types.sources()) == ["cronjob/__init__.py", "cronjob/resource.py"]
 
 
 def test_other_files_and_directories_are_left_alone(tmp_path: Path) -> None:
@@ -63,9 +56,7 @@ def test_a_type_has_the_name_of_a_type(tmp_path: Path, name: str) -> None:
     assert f"{name!r} is not a valid type name" in refused(tmp_path)[0].message
 
 
-@pytest.mark.parametrize(
-    "part", ["__init__.py", "resource.py", "schema.json", "providers/__init__.py"]
-)
+@pytest.mark.parametrize("part", ["__init__.py", "resource.py", "schema.json"])
 def test_a_missing_part_is_named(tmp_path: Path, part: str) -> None:
     """Each file that a type consists of must be there."""
     home = copy_cron(tmp_path)
@@ -74,16 +65,8 @@ def test_a_missing_part_is_named(tmp_path: Path, part: str) -> None:
 
 
 def test_a_state_type_needs_no_provider(tmp_path: Path) -> None:
-    """Its only provider is the host's ports; one that lists providers has to have them."""
+    """One that lists providers has to have them."""
     home = copy_cron(tmp_path)
-    shutil.rmtree(home / "providers")
-    (home / "__init__.py").write_text("")
-    (home / "resource.py").write_text(
-        "from remote_runtime.base import StateType\n\n\nclass Resource(StateType):\n    pass\n"
-    )
-    found = accepted(tmp_path).get("cronjob")
-    assert found is not None
-    assert found.providers == ("posix",)
     (home / "__init__.py").write_text('PROVIDERS = ("cron_d",)\n')
     assert "providers/__init__.py is missing" in refused(tmp_path)[0].message
 

@@ -54,7 +54,7 @@ def test_f_strings_of_python_3_6_pass(tmp_path: Path, code: str) -> None:
 
 def test_broken_python_is_told_with_its_line(tmp_path: Path) -> None:
     """A syntax error of any Python is one of the type."""
-    module = copy_cron(tmp_path) / "providers" / "crontab.py"
+    module = copy_cron(tmp_path) / "resource.py"
     line = append(module, "def broken(:\n")
     problem = refused(tmp_path)[0]
     assert problem.message.startswith("invalid Python: ")
@@ -89,7 +89,7 @@ def test_imports_that_hosts_do_not_have_are_refused(tmp_path: Path, code: str) -
         "try:\n    import yaml\nexcept ImportError:\n    yaml = None",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import yaml",
         "from ...text import duration\nfrom ...system.process import commands",
-        "from ...system.process.commands import Result\nfrom . import providers",
+        "from ...system.process.commands import Result\nfrom . import resource",
         "import remote_runtime.base\nimport os.path",
     ],
 )
@@ -169,8 +169,10 @@ def test_a_schema_that_is_none_is_refused(tmp_path: Path, message: str) -> None:
 def test_providers_must_be_there(tmp_path: Path) -> None:
     """Each name of PROVIDERS is a module with a class Provider."""
     home = copy_cron(tmp_path)
-    (home / "providers" / "cron_d.py").write_text("")
-    (home / "providers" / "crontab.py").unlink()
+    (home / "__init__.py").write_text('PROVIDERS = ("cron_d", "crontab")\n')
+    (home / "providers").mkdir()
+    for name in ("__init__", "cron_d"):
+        (home / "providers" / f"{name}.py").write_text("")
     messages = [p.message for p in refused(tmp_path)]
     assert messages == [
         "a provider's module must have a class Provider",

@@ -26,8 +26,8 @@ def site(tmp_path: Path) -> Path:
     change_schema(copy_cron(tmp_path, "probe"), properties=PROPERTIES, **{"else": None, "if": None})
     module = tmp_path / "types" / "probe" / "resource.py"
     module.write_text(
-        "from remote_runtime.base import ResourceType\n\n\n"
-        'class Resource(ResourceType):\n    """A type that only has properties."""\n'
+        "from remote_runtime.base import StateType\n\n\n"
+        'class Resource(StateType):\n    """A type that only has properties."""\n'
     )
     return tmp_path
 

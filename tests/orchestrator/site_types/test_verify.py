@@ -43,7 +43,7 @@ def test_it_stays_on_the_controller(tmp_path: Path) -> None:
     append(home / "verify.py", "def more(x: int | None) -> None: ...\n")
     assert "cronjob/verify.py" not in accepted(tmp_path).sources()
     assert expected(tmp_path) != []
-    append(home / "providers" / "crontab.py", "from .. import verify\n")
+    append(home / "resource.py", "from . import verify\n")
     assert refused(tmp_path)[0].message == "verify.py runs only on the controller"
 
 

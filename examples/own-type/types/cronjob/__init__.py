@@ -1,3 +1,1 @@
 """Jobs of cron."""
-
-PROVIDERS = ("cron_d", "crontab")

@@ -1,20 +1,26 @@
 """The cronjob type: manages one cron job (target; ``check`` runs on both sides)."""
 
 import re
-from typing import List, Tuple
+from typing import Any, List, Mapping, Optional, Pattern, Tuple
 
-from remote_runtime.base import Action, Change, Missing, Properties, ResourceType, State
+from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.host.ports import Host, HostReader
 
+DIRECTORY = "/etc/cron.d"
+HEADER = "# written by ccm\n"
+MARK = "# ccm: "
 WORDS = ("@hourly", "@daily", "@weekly", "@monthly", "@yearly", "@reboot")
 FIELD = re.compile(r"[0-9A-Za-z*,/-]+\Z")
 
 
-class Resource(ResourceType):
-    """One cron job."""
+class Resource(StateType):
+    """One cron job: a file in cron.d, or two lines of a crontab."""
+
+    noun = "job"
+    partial = True  # other resources may change the same crontab
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """Check what the schema cannot: the format of a schedule, and that a job is one line."""
         problems = []
         schedule = properties.get("schedule", WORDS[0])
         fields = schedule.split()
@@ -24,46 +30,63 @@ class Resource(ResourceType):
             problems.append(("command", "a job is one line"))
         return problems
 
+    @classmethod
+    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        if properties.get("crontab"):
+            return []
+        return [(f"{DIRECTORY}/{name}", properties.get("ensure") != "absent")]
+
+    def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        if self.in_crontab:
+            found = self.lines.search(self.crontab(host))
+            return found and {"job": found.group(1)}
+        if host.files.lstat(self.path) is None:
+            return None
+        text = host.files.read(self.path).decode("utf-8", "replace")
+        return {"job": text.replace(HEADER, "", 1).rstrip("\n")}
+
+    def desired(self) -> Mapping[str, Any]:
+        user = [] if self.in_crontab else [self.user]
+        command = self.properties["command"].replace("%", "\\%")  # to cron, % is a newline
+        return {"job": " ".join([*self.properties["schedule"].split(), *user, command])}
+
+    def apply(self, host: Host, diff: Diff) -> None:
+        host.accounts.existing_user(self.user)
+        job = self.desired()["job"]
+        if self.in_crontab:
+            others = self.lines.sub("", self.crontab(host))
+            host.crontabs.set_text(self.user, f"{others}{MARK}{self.name}\n{job}\n")
+        else:
+            text = f"{HEADER}{job}\n"
+            host.files.write(self.path, text.encode("utf-8"), mode=0o644, uid=0, gid=0)
+
+    def remove(self, host: Host) -> None:
+        if self.in_crontab:
+            host.crontabs.set_text(self.user, self.lines.sub("", self.crontab(host)))
+        else:
+            host.files.unlink(self.path)
+
     @property
     def user(self) -> str:
         """The user that the job runs as."""
         return str(self.properties.get("user", "root"))
 
-    def observe(self) -> State:
-        """The current job; changes nothing."""
-        job = self.provider.read(self.name, self.user)
-        return State("present" if job else "absent", job=job)
+    @property
+    def in_crontab(self) -> bool:
+        """Whether the job is in the crontab of its user."""
+        return bool(self.properties.get("crontab"))
 
-    def actions(self, state: State, refresh: bool) -> List[Action]:
-        """The changes that are needed, each with a message and the function that makes it."""
-        if self.ensure == "absent":
-            if not state.job:
-                return []
-            change = Change("ensure", "present", "absent")
-            effects = self.provider.removed(self.name, self.user)
-            return [Action("Would have removed the job", self.remove, [change], effects)]
-        wanted = self.wanted_job()
-        if state.job == wanted:
-            return []
-        message = "Would have updated the job" if state.job else "Would have created the job"
-        effects = self.provider.written(self.name, self.user, wanted)
-        action = Action(message, self.write, [Change("job", state.job, wanted)], effects)
-        why, hint = self.context.accounts.lacking("user", self.user)
-        if why:  # in a preview, an earlier resource may create the user
-            raise Missing(why, would=[action], hint=hint)
-        return [action]
+    @property
+    def path(self) -> str:
+        """The file of a job that is not in a crontab."""
+        return f"{DIRECTORY}/{self.name}"
 
-    def wanted_job(self) -> str:
-        """The line of the job; percent signs are escaped, because cron turns them into newlines."""
-        command = self.properties["command"].replace("%", "\\%")
-        return " ".join([*self.properties["schedule"].split(), command])
+    @property
+    def lines(self) -> Pattern[str]:
+        """What a crontab holds of the job: a comment with its name, and the line after it."""
+        return re.compile(f"^{MARK}{self.name}\n(.*)\n?", re.MULTILINE)
 
-    def write(self) -> None:
-        """Write the job."""
-        self.context.progress(f"writing the job {self.name}")
-        self.provider.write(self.name, self.user, self.wanted_job())
-
-    def remove(self) -> None:
-        """Remove the job."""
-        self.context.progress(f"removing the job {self.name}")
-        self.provider.remove(self.name, self.user)
+    def crontab(self, host: HostReader) -> str:
+        """The crontab of the user; "" if there is no such user yet, or no crontab."""
+        known = host.accounts.user(self.user) is not None
+        return (host.crontabs.text(self.user) if known else None) or ""
