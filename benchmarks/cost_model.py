@@ -168,7 +168,7 @@ def fitted(found: Measured, wide: Sequence[Row] = ()) -> Model:
 def runs_of(found: Measured, model: Model) -> list[str]:
     """Each run beside what the model says of it."""
     lines = [
-        "| Hosts | Resources | `--forks` | CPU | By the model | Peak | By the model |",
+        "| Hosts | Resources | `--forks` | CPU | CPU, model | Peak | Peak, model |",
         "|---|---|---|---|---|---|---|",
     ]
     runs = [(resources, row) for resources, row in found.by_resources.items()]
@@ -191,7 +191,7 @@ def constants(model: Model, found: Measured) -> list[str]:
         f"{model.resource * MS:.4f} ms for each resource of a host",
         f"- memory of one process: {model.memory:.0f} MiB, {model.memory_host * KIB:.1f} KiB for "
         f"each host of the run, {model.memory_place * KIB:.0f} KiB for each of `--forks`",
-        f"- a host: {model.turns} round trips behind the one of TCP, "
+        f"- a host: {model.turns} round trips after the TCP handshake, "
         f"{model.bytes_host / KIB:.1f} KiB, {model.bytes_resource:.0f} bytes for each resource "
         f"(with {ssh_scaling.RESOURCES}: "
         f"{found.traffic[ssh_scaling.RESOURCES].sent / KIB:.0f} KiB to the host, "
@@ -236,7 +236,7 @@ def page(directory: Path, counts: Sequence[int], engines: Sequence[str], ill: in
     if ill:
         parts.append(f"{ill:,} hosts, a tenth of them down, slow or hanging:")
         parts.append("\n".join(ssh_scaling.faulty(ground, ill, engines)))
-    parts += ["Fitted to these runs, CPU to the first table:", "\n".join(constants(model, found))]
+    parts += ["Fitted to these runs; CPU to the first table:", "\n".join(constants(model, found))]
     parts += ["## Calculated", "\n".join(calculated(model))]
     return "\n\n".join(parts)
 

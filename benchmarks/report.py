@@ -17,7 +17,7 @@ Results = Mapping[tuple[str, str], Series]
 def table(results: Results, hosts: Mapping[str, int]) -> str:
     """One row per phase and contestant; ratios are of medians, against the floor of that phase."""
     rows = [
-        "| Phase | Contestant | Wall s (median, min-max) | Wall / floor | Controller CPU s "
+        "| Phase | Tool | Wall s (median, min-max) | Wall / floor | Controller CPU s "
         "| Hosts' CPU, ms each | Peak MiB |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -60,7 +60,7 @@ def machine() -> str:
     """What the figures were taken on, with how long one calculation takes there."""
     took = min(timeit.repeat("sum(i * i for i in range(1_000_000))", number=1, repeat=5))
     return (
-        f"Taken on {os.cpu_count()} cores shared by controller and hosts, which add a million "
+        f"Taken on {os.cpu_count()} cores shared by controller and hosts, which sum a million "
         f"squares in {took * 1000:.0f} ms of Python {platform.python_version()}, "
         f"Linux {platform.release().split('-')[0]}."
     )

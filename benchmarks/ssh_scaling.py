@@ -131,7 +131,7 @@ def table(found: Sequence[Row]) -> list[str]:
     """What each run cost."""
     lines = [
         "| Hosts | Engine | Hosts/s | CPU per host | Controller's | Others' "
-        "| Controller's peak | All peaks | Stand-ins' CPU |",
+        "| Controller's peak | All peaks | Hosts' CPU |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in found:
@@ -155,7 +155,7 @@ def table(found: Sequence[Row]) -> list[str]:
 def faulty(ground: Ground, count: int, engines: Sequence[str]) -> list[str]:
     """What a tenth of faulty hosts costs the others, beside the bound that is promised."""
     lines = [
-        "| Engine | Healthy hosts done, no faults | With a tenth faulty | Bound | The whole run |",
+        "| Engine | Healthy hosts done, no faults | With a tenth faulty | Bound | Whole run |",
         "|---|---|---|---|---|",
     ]
     faults = spread(count, FAULTS)
