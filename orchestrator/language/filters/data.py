@@ -31,7 +31,7 @@ def key_of(value: Any) -> str:
 
 @_documented(
     "d(default_value[, boolean])",
-    meaning="The value in place of a missing one; short for `default`",
+    meaning="A default for a missing value; short for `default`",
     example="Data.nope | d('x')",
     result="'x'",
     takes_missing=True,
@@ -87,7 +87,7 @@ def bool_(value: Any) -> bool:
 
 @_documented(
     "combine(map, …[, recursive, list_merge])",
-    meaning="Maps as one, later ones win; `recursive=true` for maps in maps; `list_merge`: "
+    meaning="Merges maps; later ones win. `recursive=true` also merges nested maps. `list_merge`: "
     "`replace`, "
     "`keep`, `append`, `prepend`, `append_rp`, `prepend_rp`",
     example="{'a': 1, 'b': {'x': 1}} | combine({'b': {'y': 2}}, recursive=true)",
@@ -156,7 +156,7 @@ def dict2items(
 
 @_documented(
     "items2dict([key_name, value_name])",
-    meaning="The map of such a list",
+    meaning="The map of a list as `dict2items` returns it",
     example="[{'key': 'a', 'value': 1}] | items2dict",
     result="{'a': 1}",
 )
@@ -172,7 +172,7 @@ def items2dict(value: Any, key_name: Any = "key", value_name: Any = "value") -> 
 
 @_documented(
     "zip(list, …)",
-    meaning="Lists of the first entries, the second ones, …",
+    meaning="A list of the first entries, a list of the second entries, and so on",
     example="['a', 'b'] | zip([1, 2])",
     result="[['a', 1], ['b', 2]]",
 )
@@ -184,7 +184,7 @@ def zip_(first: Any, *more: Any) -> list[list[Any]]:
 
 @_documented(
     "product(list, …)",
-    meaning="Every combination of their entries",
+    meaning="Every combination of the entries of these lists",
     example="['a', 'b'] | product([1, 2])",
     result="[['a', 1], ['a', 2], ['b', 1], ['b', 2]]",
 )
@@ -201,7 +201,7 @@ def product(first: Any, *more: Any) -> list[list[Any]]:
 
 @_documented(
     "flatten([levels])",
-    meaning="Lists in the list as its own entries; no `none`",
+    meaning="Replaces nested lists with their entries, and drops `none`",
     example="[1, [2, [3]], none] | flatten(levels=1)",
     result="[1, 2, [3]]",
 )
@@ -290,7 +290,7 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
 @_documented(
     "random([start, step, ]seed=…)",
     meaning="A number below the value, or an entry of the list. The same `seed` always gives the "
-    "same one, so give a text that differs between hosts, such as `Host.name`",
+    "same result, so use a text that differs between hosts, such as `Host.name`",
     example="59 | random(seed='web1')",
     result="52",
 )

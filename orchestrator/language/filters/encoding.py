@@ -49,7 +49,7 @@ def b64decode(text: Any) -> str:
 
 @_documented(
     "hash([hashtype])",
-    meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; without one `sha1`",
+    meaning="A hash in hex: " + ", ".join(f"`{n}`" for n in _HASHES) + "; default: `sha1`",
     example="'ccm' | hash('md5')",
     result="'b42f1990c0cee8758b64584877d69b93'",
 )

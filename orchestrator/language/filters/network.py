@@ -142,7 +142,7 @@ def ipwrap(value: Any) -> Any:
     "urlsplit([part])",
     meaning="The parts of a URL as a map, or one of them: "
     + ", ".join(f"`{n}`" for n in _PARTS)
-    + ". A missing part is empty or `null`. The password of a URL is no part",
+    + ". A missing part is empty or `null`. The password is not included",
     example="'https://web1.example.net:8443/status?full=1' | urlsplit('hostname')",
     result="'web1.example.net'",
 )

@@ -30,8 +30,8 @@ _MAX_LENGTH = 512
 @documented(
     "Encoding",
     "password_hash([hashtype, salt, rounds, name])",
-    meaning="A password for /etc/shadow: `sha512` or `bcrypt`. The salt depends on the host and "
-    "on `name` unless it is given, so give a name for each account",
+    meaning="A password hash for /etc/shadow: `sha512` or `bcrypt`. The salt depends on the host "
+    "and on `name` unless it is set, so set a name for each account",
     example="'secret' | password_hash(salt='saltstring')",
     result="'$6$saltstring$AIsRs/Ee56G/tC8MEHhvReZTfx8u3rXXMl6eYrjCG9ibix19DxoMBLog"
     "dTET5Ukw9Sf7eZTITsuk0Ry5qulYz.'",  # ccm: allow-secret

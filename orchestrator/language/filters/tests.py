@@ -76,7 +76,7 @@ def _parts(text: str) -> list[tuple[int, int, str]]:
 
 @_documented(
     "subset(list)",
-    meaning="Whether the list has all entries",
+    meaning="Whether the list contains all entries",
     example="[1, 2] is subset([1, 2, 3])",
     result="true",
 )
@@ -88,7 +88,7 @@ def subset(some: Any, all_: Any) -> bool:
 
 @_documented(
     "superset(list)",
-    meaning="Whether it has all entries of the list",
+    meaning="Whether it contains all entries of the list",
     example="[1, 2, 3] is superset([4])",
     result="false",
 )

@@ -25,7 +25,7 @@ _YAML_COST = 128
 
 @_documented(
     "comment([style, decoration, prefix, postfix, …])",
-    meaning="As a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line begins "
+    meaning="The text as a comment: `plain`, `c`, `cblock`, `erlang` or `xml`; each line begins "
     "with `decoration`",
     example="'one\\ntwo' | comment('c', prefix='', postfix='')",
     result="'// one\\n// two'",
@@ -80,7 +80,7 @@ def quote(value: Any) -> str:
 
 @_documented(
     "split([separator[, n]])",
-    meaning="The parts of a text, at most `n`; without a separator its words",
+    meaning="The parts of a text, at most `n`; without a separator, its words",
     example="'a, b' | split(', ')",
     result="['a', 'b']",
 )
