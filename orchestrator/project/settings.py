@@ -92,7 +92,7 @@ SETTINGS = (
     Setting(
         name="nats",
         variable="CCM_NATS",
-        meaning="NATS server of `kv://` and `kvGet()`; without it, that of the registrations",
+        meaning="NATS server of `kv://` and `kvGet()` (default: the server of `registration`)",
         flag=False,
     ),
     Setting(
