@@ -17,10 +17,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from remote_runtime import resources
-from remote_runtime.base import ResourceType, StateType
+from remote_runtime.base import StateType
 from remote_runtime.errors import InputError, Position, Problem
 
 _PACKAGE = resources.__name__
+_PROVIDERS = "PROVIDERS"
 _LOCK = RLock()
 
 
@@ -58,19 +59,30 @@ class _Finder:
 _FINDER = _Finder()
 
 
-def import_resource(
-    type_name: str, modules: Mapping[str, Module]
-) -> type[ResourceType] | type[StateType]:
-    """The class ``Resource`` of a type; InputError if its module cannot be imported.
+def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[StateType]:
+    """The class ``Resource`` of a type; InputError if it cannot be imported, or reaches the host
+    past the ports: if it is no state type or has providers.
 
     ``modules`` are those of the type by their path in its directory, without the suffix.
     """
     found = import_member(type_name, modules, "resource", "Resource")
-    if not (isinstance(found, type) and issubclass(found, ResourceType | StateType)):
-        message = "Resource must be a subclass of remote_runtime.base.StateType or ResourceType"
-        where = Position(modules["resource"].file, 1, 1)
-        raise InputError([Problem(message, where, "", "input.python")])
+    if not (isinstance(found, type) and issubclass(found, StateType)):
+        message = "Resource is not derived from StateType of remote_runtime.base"
+        hint = "derive it from StateType and define read, desired, apply and remove"
+        where = _place(modules["resource"], "class Resource")
+        raise InputError([Problem(message, where, hint, "input.python")])
+    if hasattr(sys.modules[f"{_PACKAGE}.{type_name}"], _PROVIDERS):
+        hint = f"remove {_PROVIDERS}, and let the methods of Resource use the ports of host"
+        where = _place(modules["__init__"], _PROVIDERS)
+        raise InputError([Problem("a custom type has no providers", where, hint, "input.python")])
     return found
+
+
+def _place(module: Module, text: str) -> Position:
+    """The last line of a module that begins with a text."""
+    lines = module.source.decode().splitlines()
+    numbers = [number for number, line in enumerate(lines, 1) if line.startswith(text)]
+    return Position(module.file, numbers[-1] if numbers else 1, 1)
 
 
 def import_member(type_name: str, modules: Mapping[str, Module], stem: str, name: str) -> Any:

@@ -15,14 +15,9 @@ from remote_runtime.errors import Position, Problem
 
 PUBLIC_MODULES = (
     "base",
-    "content",
-    "context",
     "errors",
+    "host.file_text",
     "host.ports",
-    "system.accounts",
-    "system.attributes",
-    "system.files",
-    "system.process.commands",
     "text.duration",
 )
 """The modules of ``remote_runtime`` that a type may import; they keep their meaning."""
@@ -193,6 +188,6 @@ def _refusal(name: str, type_name: str) -> tuple[str, str]:
     if top not in sys.stdlib_module_names:
         return (
             f"{name} is not in the standard library, so hosts do not have it",
-            "put required modules into the type's directory; run programs with context.commands",
+            "put required modules into the type's directory; run programs with host.commands",
         )
     return "", ""

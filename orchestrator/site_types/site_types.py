@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import keyword
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +26,17 @@ from orchestrator.site_types.module_checks import controller_problems, module_pr
 from orchestrator.site_types.schema import read_schema
 from orchestrator.support.file_trust import trusted_owners
 from remote_runtime import registry
-from remote_runtime.base import ResourceType, StateType
-from remote_runtime.errors import InputError, Position, Problem, ResourceError
+from remote_runtime.base import StateType
+from remote_runtime.errors import InputError, Problem, ResourceError
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 _TAKEN = ("api",)  # `ccm ensure api pipe`
 _NEEDED = ("__init__.py", "resource.py", "schema.json")
-_OF_PROVIDERS = "providers/__init__.py"
 _VERIFY = "verify.py"
-_NAMES = b"PROVIDERS"
-_STATE_TYPE = re.compile(rb"^class Resource\([\w.]*StateType\):", re.MULTILINE)
 
 
 class SiteType:
-    """One type: its schema, its providers and its modules, all checked but not imported.
+    """One type: its schema and its modules, all checked but not imported.
 
     ``sources`` are the modules that targets need; ``verify`` is the one for the controller alone,
     None where there is none.
@@ -50,13 +46,13 @@ class SiteType:
         self.name = name
         self.home = home
         self.schema: dict[str, Any] = {}
-        self.providers: tuple[str, ...] = ()
+        self.providers = registry.PORTS
         modules = {path: data for path, data in files.items() if path.endswith(".py")}
         self.verify = modules.pop(_VERIFY, None)
         self.sources = modules
-        self._class: type[ResourceType] | type[StateType] | None = None
+        self._class: type[StateType] | None = None
 
-    def load(self) -> type[ResourceType] | type[StateType]:
+    def load(self) -> type[StateType]:
         """The class ``Resource``, imported the first time; InputError where that fails."""
         if self._class is None:
             self._class = import_resource(self.name, self._modules())
@@ -171,7 +167,7 @@ def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteT
         return found
     problems += [
         Problem(f"{home / path} is missing", None, "every type requires it", "input.missing")
-        for path in (*_NEEDED, *([_OF_PROVIDERS] if _lists_providers(files) else []))
+        for path in _NEEDED
         if path not in files
     ]
     for path, source in found.sources.items():
@@ -181,52 +177,4 @@ def _read(home: Path, owners: Collection[int], problems: list[Problem]) -> SiteT
     if "schema.json" in files:
         file = found.file("schema.json")
         found.schema = read_schema(files["schema.json"], file, problems) or {}
-    if len(problems) == before:
-        found.providers = _providers(found, problems)
     return found
-
-
-def _lists_providers(files: Mapping[str, bytes]) -> bool:
-    """Whether a type has to say which providers it has: one that is a state type need not."""
-    return _NAMES in files.get("__init__.py", b"") or not _STATE_TYPE.search(
-        files.get("resource.py", b"")
-    )
-
-
-def _providers(found: SiteType, problems: list[Problem]) -> tuple[str, ...]:
-    """``PROVIDERS`` of ``__init__.py``, read without running it."""
-    if not _lists_providers(found.sources):
-        return registry.PORTS
-    file = found.file("__init__.py")
-    names: Any = None
-    where = Position(file, 1, 1)
-    for node in ast.parse(found.sources["__init__.py"]).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PROVIDERS":
-            where = Position(file, node.lineno, 1)
-            if isinstance(node.value, ast.Tuple | ast.List):
-                names = [getattr(entry, "value", None) for entry in node.value.elts]
-    if not names or not all(isinstance(name, str) for name in names):
-        message = "PROVIDERS must be a tuple of provider names"
-        problems.append(Problem(message, where, 'such as PROVIDERS = ("posix",)', "input.python"))
-        return ()
-    for name in names:
-        source = found.sources.get(f"providers/{name}.py")
-        if source is None:
-            message = f"provider {name!r} does not exist"
-            hint = f"make {found.file(f'providers/{name}.py')}"
-            problems.append(Problem(message, where, hint, "input.missing"))
-        elif not _has_class(source, "Provider"):
-            message = "a provider's module must have a class Provider"
-            place = Position(found.file(f"providers/{name}.py"), 1, 1)
-            problems.append(Problem(message, place, "", "input.python"))
-    return tuple(names)
-
-
-def _has_class(source: bytes, name: str) -> bool:
-    """Whether a module has a class of that name, or imports it."""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            return True
-        if isinstance(node, ast.ImportFrom | ast.Import | ast.Assign) and name in ast.unparse(node):
-            return True
-    return False

@@ -64,13 +64,6 @@ def test_a_missing_part_is_named(tmp_path: Path, part: str) -> None:
     assert refused(tmp_path)[0].message == f"{home / part} is missing"
 
 
-def test_a_state_type_needs_no_provider(tmp_path: Path) -> None:
-    """One that lists providers has to have them."""
-    home = copy_cron(tmp_path)
-    (home / "__init__.py").write_text('PROVIDERS = ("cron_d",)\n')
-    assert "providers/__init__.py is missing" in refused(tmp_path)[0].message
-
-
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     """A pipe by the name of a module would never end."""
     home = copy_cron(tmp_path)

@@ -67,6 +67,8 @@ IMPORTS = {
     "import dataclasses": "dataclasses requires Python 3.7",
     "import distutils.version": "distutils was removed in Python 3.12",
     "from ...engine import Engine": "remote_runtime.engine is not available to custom types",
+    "from ...context import Context": "remote_runtime.context is not available to custom types",
+    "from ...system.files import Files": "remote_runtime.system.files is not available to custom",
     "from remote_runtime import wire": "remote_runtime.wire is not available to custom types",
     "from ..file import rules": "remote_runtime.resources.file is not available to custom types",
     "def f():\n    import orchestrator": "orchestrator is not in the standard library",
@@ -88,8 +90,8 @@ def test_imports_that_hosts_do_not_have_are_refused(tmp_path: Path, code: str) -
     [
         "try:\n    import yaml\nexcept ImportError:\n    yaml = None",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import yaml",
-        "from ...text import duration\nfrom ...system.process import commands",
-        "from ...system.process.commands import Result\nfrom . import resource",
+        "from ...text import duration\nfrom ...host import ports",
+        "from ...host.file_text import FileText\nfrom . import resource",
         "import remote_runtime.base\nimport os.path",
     ],
 )
@@ -166,22 +168,6 @@ def test_a_schema_that_is_none_is_refused(tmp_path: Path, message: str) -> None:
     assert at(problems[0])[0] == str(home / "schema.json")
 
 
-def test_providers_must_be_there(tmp_path: Path) -> None:
-    """Each name of PROVIDERS is a module with a class Provider."""
-    home = copy_cron(tmp_path)
-    (home / "__init__.py").write_text('PROVIDERS = ("cron_d", "crontab")\n')
-    (home / "providers").mkdir()
-    for name in ("__init__", "cron_d"):
-        (home / "providers" / f"{name}.py").write_text("")
-    messages = [p.message for p in refused(tmp_path)]
-    assert messages == [
-        "a provider's module must have a class Provider",
-        "provider 'crontab' does not exist",
-    ]
-    (home / "__init__.py").write_text("PROVIDERS = ()\n")
-    assert "PROVIDERS must be a tuple" in refused(tmp_path)[0].message
-
-
 def use(site: Path) -> list[Problem]:
     """What is wrong with a manifest that uses the type."""
     path = site / "site.yaml"
@@ -206,10 +192,26 @@ def test_an_import_may_not_end_the_command(tmp_path: Path) -> None:
     assert "SystemExit" in use(tmp_path)[0].message
 
 
-def test_a_resource_class_is_needed(tmp_path: Path) -> None:
-    """Resource must be made from the base class."""
-    append(copy_cron(tmp_path) / "resource.py", "Resource = object\n")
-    assert "Resource must be a subclass of" in use(tmp_path)[0].message
+def test_a_provider_is_refused(tmp_path: Path) -> None:
+    """It would reach the host past the ports, so a type of a site has none."""
+    module = copy_cron(tmp_path) / "__init__.py"
+    line = append(module, 'PROVIDERS = ("posix",)\n')
+    (problem,) = use(tmp_path)
+    assert problem.message == "a custom type has no providers"
+    assert "remove PROVIDERS" in problem.hint
+    assert at(problem) == (str(module), line)
+
+
+@pytest.mark.parametrize("base", ["object", "ResourceType"])
+def test_a_resource_is_a_state_type(tmp_path: Path, base: str) -> None:
+    """Another class could change the host in a preview, so it is refused with its line."""
+    module = copy_cron(tmp_path) / "resource.py"
+    head = "from remote_runtime.base import ResourceType\n"
+    line = append(module, f"{head}class Resource({base}):\n    pass\n") + 1
+    (problem,) = use(tmp_path)
+    assert problem.message == "Resource is not derived from StateType of remote_runtime.base"
+    assert "read, desired, apply and remove" in problem.hint
+    assert at(problem) == (str(module), line)
 
 
 def test_a_check_that_fails_is_a_problem_of_the_resource(tmp_path: Path) -> None:
