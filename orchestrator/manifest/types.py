@@ -305,9 +305,18 @@ class Types:
         if own is None:
             return found
         own.load()
-        return self._loaded.setdefault(
-            name, Type(name, own.schema, providers=own.providers, check=own.check, own=True)
+        made = Type(
+            name,
+            own.schema,
+            providers=own.providers,
+            check=own.check,
+            warnings=own.asking("warnings"),
+            managed_paths=own.asking("managed_paths"),
+            conflicts=own.asking("conflicts"),
+            contents=own.asking("contents"),
+            own=True,
         )
+        return self._loaded.setdefault(name, made)
 
     def names(self) -> list[str]:
         """Every type, sorted."""

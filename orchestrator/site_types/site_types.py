@@ -68,6 +68,21 @@ class SiteType:
             where = position(error, files)
             return [("name", f"check() of the type failed in {where}: {described(error)}")]
 
+    def asking(self, method: str) -> Callable[..., list[Any]]:
+        """What calls another class method of ``Resource``; InputError where that fails."""
+
+        def ask(*given: Any) -> list[Any]:
+            """The answer of the type."""
+            resource = self.load()
+            try:
+                return list(getattr(resource, method)(*given))
+            except (Exception, SystemExit) as error:
+                where = position(error, {module.file for module in self._modules().values()})
+                text = f"{method}() of the type {self.name} failed: {described(error)}"
+                raise InputError([Problem(text, where, "", "input.python")]) from error
+
+        return ask
+
     def expectations(self) -> Callable[[Any], list[Any]] | None:
         """``expectations`` of ``verify.py``, None without one; InputError where that fails.
 
