@@ -43,6 +43,13 @@ class KernelReader(object):
         start: the last one wins."""
         return self._door.settings(key)
 
+    def require_loadable(self, module: str) -> None:
+        """``ResourceError`` for a module that cannot be loaded here."""
+        from remote_runtime.system.kernel import modules
+
+        modules.require_loading(module)
+        modules.require_there(module)
+
     def _unknown(self, key: str) -> ResourceError:
         from difflib import get_close_matches
 
@@ -65,13 +72,6 @@ class Kernel(KernelReader):
     def set_value(self, key: str, value: str) -> None:
         """Give a parameter a value now; files are not changed."""
         raise NotImplementedError
-
-    def require_loadable(self, module: str) -> None:
-        """``ResourceError`` for a module that cannot be loaded here."""
-        from remote_runtime.system.kernel import modules
-
-        modules.require_loading(module)
-        modules.require_there(module)
 
     def load(self, module: str) -> None:
         """Load a module with those that it needs, with the options of the host's files."""

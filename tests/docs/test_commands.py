@@ -66,6 +66,7 @@ def test_options_in_the_text_exist() -> None:
     """Every ``--option`` that the pages name in code belongs to a command, or to its examples."""
     known = {"--version", "--help", "--list", "--check", "--diff", "--limit"}
     known |= {"--write", "--hosts", "--runs", "--skip-pyinfra", "--against"}  # python -m benchmarks
+    known |= {"--count"}  # python -m benchmarks.types.costs
     known |= {"--tmpfs", "--engines", "--faulty", "--also", "--listed"}
     known |= {"--minutes", "--seed"}  # python -m tests.hostile
     known |= {"--kept"}  # python -m tests.preview

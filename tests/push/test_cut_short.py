@@ -131,7 +131,7 @@ ccm:
     - package:
         - ccm-hello: {ensure: present}
     - service:
-        - ssh: {ensure: stopped}
+        - ssh: {ensure: stopped, force: true}
 """
 
 

@@ -33,7 +33,7 @@ ccm:
     - service:
         - ccm-daemon: {ensure: running, enable: true, subscribe: [file#/etc/motd]}
         - cron-that-is-nowhere: {ensure: running}
-        - ssh: {ensure: stopped}
+        - ssh: {ensure: stopped, force: true}
     - file:
         - /srv/p/after: {content: x, owner: root, group: root, mode: "0644",
                          require: [service#ccm-daemon]}

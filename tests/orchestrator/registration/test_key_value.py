@@ -47,7 +47,7 @@ def test_values(server: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "most", "words"),
+    ("key", "maximum", "words"),
     [
         (Key("CCM", "raw"), 9000, "kv://CCM/raw is not UTF-8"),
         (Key("CCM", "large"), 4999, "kv://CCM/large is larger than"),

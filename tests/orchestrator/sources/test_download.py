@@ -16,7 +16,7 @@ DIGEST = "#sha256=" + "0" * 64
 
 
 def got(url: str, hosts: tuple[str, ...] = HOSTS, **more: Any) -> bytes:
-    return download(parse_address(url), hosts, **{"most": 1 << 20, **more})
+    return download(parse_address(url), hosts, **{"maximum": 1 << 20, **more})
 
 
 def why(url: str, hosts: tuple[str, ...] = HOSTS, **more: Any) -> str:

@@ -31,7 +31,7 @@ READS = {
     "tries",  # of the last command
     *("user_name", "groups_of", "logins", "exists", "is_created", "require_start"),
     *("at", "table", "is_source", "is_swap", "is_stale", "require_mountable", "refresh"),
-    *("value", "is_known", "is_loaded", "settings"),
+    *("value", "is_known", "is_loaded", "settings", "require_loadable"),
     *("text", "require_own"),
     *("look", "holds"),  # guards of the user, which look in previews, too
     *("require", "words", "require_movable", "existing_user"),
