@@ -12,7 +12,7 @@ from tests.docs.pages import DOCS, ROOT, links
 
 DIRECTORY = DOCS / "design" / "coverage"
 PAGES = sorted(page for page in DIRECTORY.glob("*.md") if page.name != "README.md")
-HEADER = ["Section", "What holds", "Held by"]
+HEADER = ["Section", "Rule", "Checked by"]
 
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 _CASE = re.compile(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`")

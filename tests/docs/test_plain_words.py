@@ -16,21 +16,6 @@ MAX_WORDS = 40  # in any sentence
 
 PAGES = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
-# Pages that are still in the old style. Rewrite one, then remove it here; add none.
-NOT_REWRITTEN = [
-    "design/coverage/adding-a-type.md",
-    "design/coverage/apply.md",
-    "design/coverage/archive.md",
-    "design/coverage/docs-style-guide.md",
-    "design/coverage/exec.md",
-    "design/coverage/file.md",
-    "design/coverage/guard-interpreters.md",
-    "design/coverage/package.md",
-    "design/coverage/scaffold.md",
-    "design/coverage/service.md",
-]
-CHECKED = [page for page in PAGES if page not in {DOCS / name for name in NOT_REWRITTEN}]
-
 # Phrases of the old style, each with what to write instead.
 PHRASES = {
     r"\bstands?\b(?! for\b)|\bstanding\b|\bstood\b": "is",
@@ -116,7 +101,7 @@ def _name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", CHECKED, ids=_name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_sentences_are_short(page: Path) -> None:
     """Half of a page's sentences have at most 18 words, and none has more than 40."""
     found = list(sentences(page.read_text(encoding="utf-8")))
@@ -125,16 +110,10 @@ def test_sentences_are_short(page: Path) -> None:
     assert statistics.median(counts) <= MEDIAN_WORDS
 
 
-@pytest.mark.parametrize("page", CHECKED, ids=_name)
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_words_are_plain(page: Path) -> None:
     """A page has no phrase of the old style."""
     assert found_phrases(page.read_text(encoding="utf-8")) == []
-
-
-def test_the_list_of_old_pages_names_pages() -> None:
-    """Each page on the list of pages to rewrite exists, once."""
-    assert [name for name in NOT_REWRITTEN if not (DOCS / name).is_file()] == []
-    assert len(set(NOT_REWRITTEN)) == len(NOT_REWRITTEN)
 
 
 def test_sentences_and_phrases_are_found() -> None:
