@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ci",
         choices=("github", "gitlab", "both", "none"),
-        help="write a CI file for this forge (default: prompt; without a terminal, that of the git "
+        help="write a CI file for this forge (default: prompt; without a terminal, the forge of the git "
         "remote)",
     )
 

@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--key",
         metavar="KEY",
         required=True,
-        help="the private key, or the public key of one in an agent",
+        help="the private key, or the public key of a key in an agent",
     )
 
 

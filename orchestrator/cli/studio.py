@@ -90,9 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
     """Who reaches the pages, and how."""
-    parser.add_argument(
-        "--auth", metavar="FILE", help="file of the users who may log in, made by ccm studio user"
-    )
+    parser.add_argument("--auth", metavar="FILE", help="users file, created by ccm studio user")
     parser.add_argument(
         "--proxy",
         metavar="ADDRESS",

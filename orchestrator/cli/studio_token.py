@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="GROUP",
         action="append",
         default=[],
-        help="only allow runs with all hosts in this group of the studio's inventory; repeatable"
+        help="only allow runs whose hosts are all in this group of the studio's inventory; repeatable"
         " (default: all runs)",
     )
     parser.add_argument(
