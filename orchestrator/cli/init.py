@@ -57,8 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ci",
         choices=("github", "gitlab", "both", "none"),
-        help="write a CI file for this forge (default: prompt; without a terminal, the forge of the git "
-        "remote)",
+        help="write a CI file for this forge (default: prompt; without a terminal, the forge of "
+        "the git remote)",
     )
 
 

@@ -38,8 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="GROUP",
         action="append",
         default=[],
-        help="only allow runs whose hosts are all in this group of the studio's inventory; repeatable"
-        " (default: all runs)",
+        help="only allow runs whose hosts are all in this group of the studio's inventory; "
+        "repeatable (default: all runs)",
     )
     parser.add_argument(
         "--expires",
