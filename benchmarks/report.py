@@ -61,6 +61,6 @@ def machine() -> str:
     took = min(timeit.repeat("sum(i * i for i in range(1_000_000))", number=1, repeat=5))
     return (
         f"Taken on {os.cpu_count()} cores shared by controller and hosts, which sum a million "
-        f"squares in {took * 1000:.0f} ms of Python {platform.python_version()}, "
+        f"squares in {took * 1000:.0f} ms with Python {platform.python_version()}, "
         f"Linux {platform.release().split('-')[0]}."
     )
