@@ -27,7 +27,7 @@ from tests.hostile.recorded import LogicalHost, planner, settings
 from tests.lab.proxy import DelayProxy
 from tests.orchestrator.transport.sshd import Sshd
 
-TITLE = "Fleets of which a tenth is faulty"
+TITLE = "Fleets with faulty hosts"
 HOSTS = 300
 FORKS = 32
 _SITE = "ccm: {resources: [{exec: [{look: {command: 'true'}}]}]}"

@@ -21,7 +21,7 @@ from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.process.commands import Commands
 from tests.hostile.figures import Figures
 
-TITLE = "Lines without an end"
+TITLE = "Lines that never end"
 _PIECE = 64 << 10
 _LIMIT = 6 << 20  # bytes that a flood may take
 _NONCE = "abc"

@@ -30,7 +30,7 @@ from tests.hostile.figures import Figures
 from tests.hostile.recorded import LogicalHost, planner, settings
 from tests.orchestrator.transport.sshd import Sshd
 
-TITLE = "Faults of the line at any byte"
+TITLE = "Faults of the connection at any byte"
 _QUICK = ("cut", "closed", "half closed", "trickles", "changed")
 _SITE = "ccm: {resources: [{exec: [{look: {command: 'true'}}]}]}"
 _LIMIT = 240.0  # seconds that one host may take at the most, all bounds together

@@ -21,7 +21,7 @@ from tests.lab import Host, Lab, LabError
 from tests.push.command import Run
 from tests.remote_runtime.controller import within
 
-TITLE = "Hosts lost in mid-wave"
+TITLE = "Hosts lost in the middle of a wave"
 WAYS = ("switched off", "rebooted", "unplugged", "unplugged for a while")
 _ROOT = "/srv/lost"
 _TURNS = 6
