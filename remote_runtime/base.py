@@ -1,106 +1,78 @@
 """What a resource type is made of (target; the validation part also on the controller).
 
-A type observes, compares and yields actions; it never acts by itself and never asks whether the run
-is noop. The lifecycle describes the actions (noop) or calls them, then observes again.
+A type reads a state and applies one, through the ports of the host. It never asks whether the run
+is a preview.
 """
 
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.changes import Action, Change, Ended, Missing, Unknowable
-from remote_runtime.effects import (
-    AccountEffect,
-    Effect,
-    PackageEffect,
-    PathEffect,
-    Uncertainty,
-    UnitEffect,
-    UnknownEffect,
-)
-from remote_runtime.item import Item, Properties
+from remote_runtime.changes import Change, Missing, Unknowable
+from remote_runtime.item import Properties
 
 if TYPE_CHECKING:
-    from remote_runtime.context import Context
     from remote_runtime.host.ports import Host, HostReader
 
 # All that a type is written with comes from here.
 __all__ = [
-    "AccountEffect",
     "AccountStateType",
-    "Action",
     "ActionStateType",
     "Change",
     "Diff",
-    "Effect",
-    "Ended",
     "FilePartStateType",
-    "Item",
     "Missing",
-    "PackageEffect",
-    "PathEffect",
     "PathStateType",
     "Properties",
-    "Provider",
-    "ResourceType",
-    "State",
     "StateType",
     "StepStateType",
-    "Uncertainty",
-    "UnitEffect",
     "Unknowable",
-    "UnknownEffect",
 ]
 
-FIRST = 1
+
+class Diff(object):
+    """What of a state is not as desired: ``found`` is what ``read`` returned, None for nothing, and
+    ``desired`` what is wanted. ``key in diff`` says whether that key differs."""
+
+    def __init__(self, found: Optional[Mapping[str, Any]], desired: Mapping[str, Any]) -> None:
+        self.found = found
+        self.desired = desired
+        now = found or {}
+        self.keys = [key for key in desired if key not in now or now[key] != desired[key]]
+
+    @property
+    def new(self) -> bool:
+        """Whether there is nothing yet."""
+        return self.found is None
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys
+
+    def __bool__(self) -> bool:
+        return self.new or bool(self.keys)
 
 
-class State(object):
-    """What was observed: ``ensure`` as the event reports it, and what else the type keeps."""
+class StateType(object):
+    """A type that reads a state and applies one; ``TYPE/resource.py:Resource`` is a subclass.
 
-    def __init__(self, ensure: str, **details: Any) -> None:
-        self.ensure = ensure
-        self.__dict__.update(details)
+    Calls on the ``host`` in ``apply`` are executed in a push and recorded in a preview. Messages,
+    change records, effects, ``ccm status``, drift, plan files and the check after ``apply`` follow
+    from ``read`` and ``desired``. A state is a mapping of plain values (text, numbers, booleans,
+    None, lists of these), whose keys are names of properties where one exists.
 
-    def __getattr__(self, name: str) -> Any:  # reached only for what was never set
-        raise AttributeError(name)
-
-
-class Provider(object):
-    """One way to manage a type on a kind of system; one instance serves a whole run.
-
-    ``priority``: among the providers that can manage a host the smallest number wins; 1 is the
-    smallest there is.
+    ``noun`` is the thing's name in messages, that of the type if it is "". No record shows the
+    values of the keys in ``secret``.
     """
 
-    name = ""
-    priority = FIRST
-
-    def __init__(self, context: "Context") -> None:
-        self.context = context
-
-    def unsupported_reason(self, properties: Properties) -> str:
-        """Return why this provider cannot manage the resource on this host, or ""."""
-        return ""
-
-    def prepare(self, items: Sequence[Item]) -> None:
-        """Told once, before the first resource of the type, all items that it may get."""
-
-
-class ResourceType(object):
-    """One resource at its turn; a type is a subclass, ``resources/TYPE/resource.py:Resource``."""
-
     default_ensure = "present"
-    may_fail = False  # only trying tells whether its actions succeed
-    read_only = False  # its actions change nothing, such as waiting
-    ended: Optional[Ended] = None  # set by one that runs a command of the user
-    tries = 0  # that it took, set by one that was allowed several
-    state_left: Any = None  # as its turn observed it at the end; None where it may differ by now
+    noun = ""
+    secret: Sequence[str] = ()
+    partial = False  # whether it changes parts of files that other resources change too
+    read_only = False  # whether it changes nothing, such as waiting
+    provider = ""  # the name of the one that was chosen
+    sensitive = False  # whether nobody may see the properties
 
-    def __init__(self, item: Item, provider: Any, context: "Context") -> None:
-        self.item = item
-        self.name = item.name
-        self.properties = item.properties
-        self.provider = provider
-        self.context = context
+    def __init__(self, name: str, properties: Properties) -> None:
+        self.name = name
+        self.properties = properties
 
     @property
     def ensure(self) -> str:
@@ -159,181 +131,6 @@ class ResourceType(object):
 
         Runs on the controller, for a resource whose name and state hold no template.
         """
-        return []
-
-    def wanted(self) -> List[str]:
-        """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
-        return []
-
-    def observe(self) -> Any:
-        """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
-        raise NotImplementedError
-
-    def found(self) -> Properties:
-        """What ``ccm status`` tells: ``ensure`` and the other properties as they are on the target.
-
-        Asked of a resource that may have a name only. Changes nothing. ``ResourceError``.
-        """
-        return {"ensure": self.observe().ensure}
-
-    def answer(self) -> Optional[Properties]:
-        """What ``ccm.ask`` tells of it, under the names that ``x-ccm-answers`` of the schema lists:
-        texts, numbers, booleans. None for a type that cannot be asked about.
-
-        Asked of a resource that has a name only, in a preview as it would be at that turn. Changes
-        nothing. ``ResourceError``.
-        """
-        return None
-
-    def observation(self, state: Any) -> Any:
-        """What of a state decides what is done, beside what the changes say they come from: by the
-        property that it is about, which somebody may put right before the push.
-
-        Plain data, the same for as long as the host is, and foretold where earlier resources of a
-        preview change it. A push of a plan that was kept goes on only
-        where this is what it was in the plan's preview.
-        """
-        return None
-
-    def drift_state(self) -> Optional[Properties]:
-        """What a drift is told by: the state as a push leaves it, without what changes by itself.
-
-        None where there is none: it is told by whether there was anything to do. Changes nothing.
-        ``ResourceError``.
-        """
-        return {key: value for key, value in self.found().items() if key != "mtime"}
-
-    def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``, and
-        the ``path`` that they are of where the name of the resource is another.
-
-        Asked of what has drifted, with the actions that would undo it. ``ResourceError``.
-        """
-        return {}
-
-    def assumed_actions(self, refresh: bool) -> List[Action]:
-        """What it would do, as far as can be told, when its deferred templates cannot be rendered
-        before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""
-        return []
-
-    def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """Compare; return what must be done, nothing when it is as desired."""
-        raise NotImplementedError
-
-    def known_effects(self, state: Any) -> Sequence[Effect]:
-        """What is known of the target once this resource has had its turn and was as desired, or
-        was made so again: asked in a preview that holds something whose effects nobody can tell."""
-        return ()
-
-    def needs_refresh(self, state: Any) -> bool:
-        """Whether its own change counts once it is refreshed only: a run that ends before leaves
-        the refresh to the next one."""
-        return False
-
-    def accepts_refresh(self, refresh: bool) -> bool:
-        """Whether a subscription that fired (``refresh``) has a say in what is done here."""
-        return refresh
-
-    def unachieved(self, state: Any) -> str:
-        """After acting: return why the desired state is not there, or ""."""
-        left = self.actions(state, False)
-        told = [
-            "%s is not as desired" % c.what  # both values are secret
-            if c.before == c.after
-            else "%s is %r, not %r" % (c.what, c.before, c.after)
-            for action in left
-            for c in action.changes
-        ]
-        return "; ".join(told) or ("still to do: " + self.describe(left) if left else "")
-
-    def describe(self, actions: Sequence[Action]) -> str:
-        """The noop message of these actions: each wording once, joined by commas."""
-        words: List[str] = []
-        for action in actions:
-            if action.message and action.message not in words:
-                words.append(action.message)
-        return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
-
-
-class Diff(object):
-    """What of a state is not as desired: ``found`` is what ``read`` returned, None for nothing, and
-    ``desired`` what is wanted. ``key in diff`` says whether that key differs."""
-
-    def __init__(self, found: Optional[Mapping[str, Any]], desired: Mapping[str, Any]) -> None:
-        self.found = found
-        self.desired = desired
-        now = found or {}
-        self.keys = [key for key in desired if key not in now or now[key] != desired[key]]
-
-    @property
-    def new(self) -> bool:
-        """Whether there is nothing yet."""
-        return self.found is None
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.keys
-
-    def __bool__(self) -> bool:
-        return self.new or bool(self.keys)
-
-
-class StateType(object):
-    """A type that reads a state and applies one; ``TYPE/resource.py:Resource`` is a subclass.
-
-    Calls on the ``host`` in ``apply`` are executed in a push and recorded in a preview. Messages,
-    change records, effects, ``ccm status``, drift, plan files and the check after ``apply`` follow
-    from ``read`` and ``desired``. A state is a mapping of plain values (text, numbers, booleans,
-    None, lists of these), whose keys are names of properties where one exists.
-
-    ``noun`` is the thing's name in messages, that of the type if it is "". No record shows the
-    values of the keys in ``secret``.
-    """
-
-    default_ensure = "present"
-    noun = ""
-    secret: Sequence[str] = ()
-    partial = False  # whether it changes parts of files that other resources change too
-    read_only = False  # whether it changes nothing, such as waiting
-    provider = ""  # the name of the one that was chosen
-    sensitive = False  # whether nobody may see the properties
-
-    def __init__(self, name: str, properties: Properties) -> None:
-        self.name = name
-        self.properties = properties
-
-    @property
-    def ensure(self) -> str:
-        """The desired state."""
-        return str(self.properties.get("ensure", self.default_ensure))
-
-    @classmethod
-    def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        """As ``ResourceType.check``: (property, message) for each rule beyond ``schema.json``."""
-        return []
-
-    @classmethod
-    def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """As ``ResourceType.warnings``: (property, message, hint) for what is hardly meant."""
-        return []
-
-    @classmethod
-    def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """As ``ResourceType.managed_paths``: paths that it makes sure of, there or gone."""
-        return []
-
-    @classmethod
-    def claims(cls, name: str, properties: Properties) -> List[str]:
-        """As ``ResourceType.claims``: further paths that ``purge`` leaves."""
-        return []
-
-    @classmethod
-    def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-        """As ``ResourceType.conflicts``: two places and what both manage."""
-        return []
-
-    @classmethod
-    def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """As ``ResourceType.contents``: files whose content it sets, all of it or a part."""
         return []
 
     def unsupported(self, host: "HostReader") -> str:
@@ -537,5 +334,5 @@ class StepStateType(StateType):
         return {key: found.get(key) for key in self.desired()}
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """As ``ResourceType.answer``."""
+        """As ``ManagedResource.answer``."""
         return None

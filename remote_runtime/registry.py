@@ -1,23 +1,25 @@
 """Finds types and chooses providers (target; the listing part also on the controller).
 
 A type is the directory ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
-``resource.py`` holds the class ``Resource`` and ``providers/NAME.py`` the class ``Provider``. A
-state type that lists no providers has the host's ports as its only one.
+``resource.py`` holds the class ``Resource``, a state type, and ``providers/NAME.py`` the class
+``Provider``. A type that lists no providers has the host's ports as its only one.
 """
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Type, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Type
 
-from remote_runtime.base import FIRST, Provider, ResourceType, StateType
+from remote_runtime.base import StateType
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
+from remote_runtime.provider import FIRST, Provider
+from remote_runtime.resource import ManagedResource
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-Make = Callable[[Item, Any, "Context"], ResourceType]
+Make = Callable[[Item, Any, "Context"], ManagedResource]
 
 PORTS = ("posix",)
 """The names by which a state type that lists no providers knows the ports of the host; ``PORTS`` in
@@ -53,20 +55,17 @@ def provider_names(type_name: str) -> Tuple[str, ...]:
     return tuple(getattr(package, "PROVIDERS", getattr(package, "PORTS", PORTS)))
 
 
-def resource_class(type_name: str) -> Union[Type[ResourceType], Type[StateType]]:
+def resource_class(type_name: str) -> Type[StateType]:
     """The class ``Resource`` of a type. ``ResourceError`` for an unknown type."""
-    found: Union[Type[ResourceType], Type[StateType]] = _load(type_name, ".resource").Resource
+    found: Type[StateType] = _load(type_name, ".resource").Resource
     return found
 
 
 def _maker(type_name: str) -> Make:
     """What makes the resources of a type for the lifecycle."""
-    found = resource_class(type_name)
-    if not issubclass(found, StateType):
-        return found
     from remote_runtime.host.adapters import adapter_for
 
-    return adapter_for(found)
+    return adapter_for(resource_class(type_name))
 
 
 def schema_text(type_name: str) -> bytes:
@@ -126,7 +125,7 @@ class Registry(object):
             if not self._context.as_planned(anew.unsupported_reason, properties):
                 raise Unknowable("what %s needs comes only with an earlier change" % name)
 
-    def create(self, item: Item, prepare: bool = True) -> ResourceType:
+    def create(self, item: Item, prepare: bool = True) -> ManagedResource:
         """Return the resource of an item with its provider, which is prepared the first time."""
         provider = self.choose(item, item.properties)
         key = (item.type, provider.name)
@@ -137,7 +136,7 @@ class Registry(object):
             )
         return self._type(item.type)[1](item, provider, self._context)
 
-    def suppose(self, item: Item) -> ResourceType:
+    def suppose(self, item: Item) -> ManagedResource:
         """The resource with the provider that comes first, whether that can manage it or not: for a
         preview, where an earlier change may see to that."""
         names = [item.provider] if item.provider else self._type(item.type)[0]
@@ -160,9 +159,7 @@ class Registry(object):
     @staticmethod
     def _provider(type_name: str, name: str) -> Type[Provider]:
         if not hasattr(_load(type_name, ""), "PROVIDERS"):
-            from remote_runtime.host.adapter import HostProvider
-
-            return HostProvider
+            return Provider
         found: Type[Provider] = _load(type_name, ".providers." + name).Provider
         return found
 

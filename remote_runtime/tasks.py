@@ -98,7 +98,7 @@ class TaskStateType(StateType):
         return None
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """As ``ResourceType.answer``."""
+        """As ``ManagedResource.answer``."""
         return None
 
     def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:

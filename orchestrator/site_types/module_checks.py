@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 
 from orchestrator.site_types.fstrings import fstring_problems
+from remote_runtime import base
 from remote_runtime.errors import Position, Problem
 
 PUBLIC_MODULES = (
@@ -36,6 +37,7 @@ _GONE = {
 }  # fmt: skip
 _GENERICS = ("dict", "frozenset", "list", "set", "tuple", "type")
 _RUNTIME = "remote_runtime"
+_BASE = base.__name__
 _OWN = f"{_RUNTIME}.resources"
 _PACKAGES = {
     _RUNTIME,
@@ -132,10 +134,21 @@ def _imports(tree: ast.Module, path: str, file: str) -> Iterator[Problem]:
             continue
         for name in _names(node, package):
             message, hint = _refusal(name, package[2])
+            if name == _BASE and isinstance(node, ast.ImportFrom):
+                message, hint = _unknown_base(node)
             if message:
                 where = Position(file, node.lineno, node.col_offset + 1)
                 yield Problem(message, where, hint, "input.import")
                 break
+
+
+def _unknown_base(node: ast.ImportFrom) -> tuple[str, str]:
+    """What is imported from the module of base classes and not there; ("", "") for nothing."""
+    for alias in node.names:
+        if alias.name not in (*base.__all__, "base", "*"):
+            hint = "derive Resource from StateType and define read, desired, apply and remove"
+            return f"{_BASE} has no {alias.name}", hint
+    return "", ""
 
 
 def _tried(tree: ast.Module) -> set[int]:

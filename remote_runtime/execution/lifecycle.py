@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
-from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, Uncertainty
@@ -10,6 +9,7 @@ from remote_runtime.errors import CcmError, ProtocolError, ResourceError, Unsett
 from remote_runtime.item import Item, each_of
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import Outcome, secrets_of
+from remote_runtime.resource import ManagedResource
 from remote_runtime.state.refreshes import Refreshes
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Lifecycle(object):
         outcome.final_ensure = str(found.pop("ensure"))
         outcome.item = item._replace(properties=found)
 
-    def _converge(self, resource: ResourceType, refresh: bool, outcome: Outcome) -> None:
+    def _converge(self, resource: ManagedResource, refresh: bool, outcome: Outcome) -> None:
         state = resource.observe()
         outcome.final_ensure = state.ensure
         actions = resource.actions(state, refresh)
@@ -252,7 +252,7 @@ class Lifecycle(object):
         predict(outcome, self._context)
 
 
-def _has_changed(resource: ResourceType) -> bool:
+def _has_changed(resource: ManagedResource) -> bool:
     """Whether an action that failed has brought about what is desired: the next run would not see
     that anything was changed."""
     if resource.ended is not None:

@@ -2,7 +2,6 @@
 
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from remote_runtime.base import ResourceType
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, Uncertainty, UnknownEffect, everything
@@ -11,6 +10,7 @@ from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome
+from remote_runtime.resource import ManagedResource
 
 CERTAIN = "certain"
 
@@ -32,7 +32,7 @@ class Previewer(object):
         ``ResourceError`` for a certain failure. A failure that a planned change may fix makes the
         prediction unknown.
         """
-        resource: Optional[ResourceType] = None
+        resource: Optional[ManagedResource] = None
         actions: List[Action] = []
         passed: List[Action] = []
         outcome.prediction = CERTAIN
@@ -79,12 +79,12 @@ class Previewer(object):
         if not actions and self._context.world is not None and uncertainty.level != UNKNOWN:
             self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
 
-    def _created(self, outcome: Outcome) -> ResourceType:
+    def _created(self, outcome: Outcome) -> ManagedResource:
         resource = self._registry.create(outcome.item)
         outcome.provider = resource.provider.name
         return resource
 
-    def _supposed(self, outcome: Outcome) -> ResourceType:
+    def _supposed(self, outcome: Outcome) -> ManagedResource:
         """The resource, also where only an earlier change lets a provider manage it."""
         try:
             return self._created(outcome)
@@ -108,7 +108,7 @@ class Previewer(object):
 
     def _describe(
         self,
-        resource: ResourceType,
+        resource: ManagedResource,
         actions: List[Action],
         *,
         refresh: bool,
@@ -142,7 +142,7 @@ class Previewer(object):
         outcome.recorded = () if resource.read_only else effects
 
     @staticmethod
-    def _look(resource: ResourceType, actions: List[Action], outcome: Outcome) -> None:
+    def _look(resource: ManagedResource, actions: List[Action], outcome: Outcome) -> None:
         """Keep how it is found, before what it would leave counts."""
         try:
             outcome.found = resource.drift_state()
@@ -151,7 +151,7 @@ class Previewer(object):
             pass
 
 
-def _effects(action: Action, resource: ResourceType, name: str) -> Sequence[Effect]:
+def _effects(action: Action, resource: ManagedResource, name: str) -> Sequence[Effect]:
     """What an action leaves; one that does not say it may change anything."""
     if action.effects is not None:
         return action.effects

@@ -19,33 +19,36 @@ from typing import (
 )
 
 from remote_runtime.base import (
-    AccountEffect,
     AccountStateType,
-    Action,
     ActionStateType,
     Change,
     Diff,
-    Effect,
     FilePartStateType,
-    Item,
     Missing,
-    PathEffect,
     PathStateType,
     Properties,
-    Provider,
-    ResourceType,
-    State,
     StateType,
-    Uncertainty,
     Unknowable,
-    UnknownEffect,
 )
+from remote_runtime.changes import Action
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN, below, everything, once
+from remote_runtime.effects import (
+    UNKNOWN,
+    AccountEffect,
+    Effect,
+    PathEffect,
+    Uncertainty,
+    UnknownEffect,
+    below,
+    everything,
+    once,
+)
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host.file_text import FileText, diff_of, recorded
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.item import Item
 from remote_runtime.reporting.masking import MASKED
+from remote_runtime.resource import ManagedResource, State
 
 if TYPE_CHECKING:
     from remote_runtime.host.machine.write_ahead import Coming
@@ -55,13 +58,7 @@ if TYPE_CHECKING:
 Step = Callable[[Host], None]
 
 
-class HostProvider(Provider):
-    """The provider of a state type without one of its own: the ports of the host."""
-
-    name = "posix"
-
-
-class StateResource(ResourceType):
+class StateResource(ManagedResource):
     """One resource of a state type while it runs."""
 
     def __init__(

@@ -2,19 +2,14 @@
 
 from typing import Any, Callable, Type
 
-from remote_runtime.base import (
-    ActionStateType,
-    Item,
-    PathStateType,
-    ResourceType,
-    StateType,
-    StepStateType,
-)
+from remote_runtime.base import ActionStateType, PathStateType, StateType, StepStateType
 from remote_runtime.context import Context
 from remote_runtime.host.adapter import ActionResource, StateResource
+from remote_runtime.item import Item
+from remote_runtime.resource import ManagedResource
 
 
-def adapter_for(kind: Type[StateType]) -> Callable[[Item, Any, Context], ResourceType]:
+def adapter_for(kind: Type[StateType]) -> Callable[[Item, Any, Context], ManagedResource]:
     """What makes resources of a state type for the lifecycle."""
     made = StateResource
     if issubclass(kind, ActionStateType):

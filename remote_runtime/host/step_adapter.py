@@ -2,27 +2,15 @@
 
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import (
-    Action,
-    Change,
-    Diff,
-    Effect,
-    Item,
-    Missing,
-    PathEffect,
-    Properties,
-    State,
-    StepStateType,
-    Uncertainty,
-    Unknowable,
-    UnknownEffect,
-)
-from remote_runtime.changes import HASHED
-from remote_runtime.effects import UNKNOWN, below
+from remote_runtime.base import Change, Diff, Missing, Properties, StepStateType, Unknowable
+from remote_runtime.changes import HASHED, Action
+from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect, below
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.adapter import StateResource, Step
 from remote_runtime.host.file_text import diff_of
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.item import Item
+from remote_runtime.resource import State
 
 if TYPE_CHECKING:
     from remote_runtime.host.overlay.overlay import Overlay

@@ -2,18 +2,10 @@
 
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import (
-    FIRST,
-    Effect,
-    Item,
-    PackageEffect,
-    Properties,
-    Uncertainty,
-    Unknowable,
-    UnknownEffect,
-)
+from remote_runtime.base import Properties, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN
+from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
+from remote_runtime.item import Item
 from remote_runtime.packages.values import (
     ABSENT,
     CONFIG_FILES,
@@ -28,6 +20,7 @@ from remote_runtime.packages.values import (
     PackageFile,
     VersionChange,
 )
+from remote_runtime.provider import FIRST
 
 if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
@@ -51,7 +44,8 @@ class PackageManager(object):
     another version because it is asked for is marked as manual by that. ``purges``: a removal can
     take configuration files along. ``asks``: scripts of packages ask questions through debconf,
     whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one
-    change. ``suffix`` is that of the files that are packages. ``priority``: see ``base.Provider``.
+    change. ``suffix`` is that of the files that are packages. ``priority``: see
+    ``provider.Provider``.
     """
 
     name = ""

@@ -10,7 +10,6 @@ import tempfile
 import unittest
 from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
 
-from remote_runtime.base import State
 from remote_runtime.cancellation import Cancellation
 from remote_runtime.changes import Action, Change, Unknowable
 from remote_runtime.content import Chunks, Content
@@ -24,6 +23,7 @@ from remote_runtime.protocol.blobs import Blobs, Part
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import EventMaker
 from remote_runtime.reporting.masking import Mask
+from remote_runtime.resource import State
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files

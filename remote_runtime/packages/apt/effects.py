@@ -14,7 +14,10 @@ from typing import (
     Tuple,
 )
 
-from remote_runtime.base import (
+from remote_runtime.changes import HASHED
+from remote_runtime.effects import (
+    ASSUMED,
+    UNKNOWN,
     AccountEffect,
     Effect,
     PackageEffect,
@@ -23,8 +26,6 @@ from remote_runtime.base import (
     UnitEffect,
     UnknownEffect,
 )
-from remote_runtime.changes import HASHED
-from remote_runtime.effects import ASSUMED, UNKNOWN
 from remote_runtime.packages.destination_checks import DestinationChecks
 from remote_runtime.packages.dpkg.contents import (
     SYSUSERS,

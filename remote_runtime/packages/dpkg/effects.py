@@ -4,9 +4,8 @@ import hashlib
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.changes import HASHED
-from remote_runtime.effects import ASSUMED, UNKNOWN
+from remote_runtime.effects import ASSUMED, UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.packages.apt.effects import TransactionEffects
 from remote_runtime.packages.dpkg import triggers as dpkg_triggers
 from remote_runtime.packages.dpkg.contents import CONFIG, TRIGGERS, Contents, Member

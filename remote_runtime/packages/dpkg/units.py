@@ -4,15 +4,15 @@ import os
 import re
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import (
+from remote_runtime.base import Unknowable
+from remote_runtime.effects import (
+    UNKNOWN,
     Effect,
     PathEffect,
     Uncertainty,
     UnitEffect,
-    Unknowable,
     UnknownEffect,
 )
-from remote_runtime.effects import UNKNOWN
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dpkg.contents import UNIT_DIRECTORIES, Contents, Member
 from remote_runtime.packages.dpkg.installed import units_below

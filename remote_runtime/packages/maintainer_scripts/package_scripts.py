@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
-from remote_runtime.base import PathEffect, Uncertainty
+from remote_runtime.effects import PathEffect, Uncertainty
 from remote_runtime.packages import tmpfiles
 from remote_runtime.packages.maintainer_scripts import maintscript_helper
 from remote_runtime.packages.maintainer_scripts import scripts as deb_scripts

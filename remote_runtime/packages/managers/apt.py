@@ -7,8 +7,9 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import Effect, Properties, Unknowable
+from remote_runtime.base import Properties, Unknowable
 from remote_runtime.context import Context
+from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.apt import commands as apt_commands
 from remote_runtime.packages.apt import marks as apt_marks

@@ -12,16 +12,9 @@ What only a change needs is imported when there is one: most runs find everythin
 
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import (
-    Effect,
-    PackageEffect,
-    Properties,
-    Uncertainty,
-    Unknowable,
-    UnknownEffect,
-)
+from remote_runtime.base import Properties, Unknowable
 from remote_runtime.context import Context
-from remote_runtime.effects import UNKNOWN
+from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.rpm import database as rpm_database

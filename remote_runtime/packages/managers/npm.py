@@ -7,8 +7,9 @@ directory.
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from remote_runtime.base import Effect, Properties, Unknowable
+from remote_runtime.base import Properties, Unknowable
 from remote_runtime.context import Context
+from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.environments import directory as places
 from remote_runtime.packages.environments.directory import Place

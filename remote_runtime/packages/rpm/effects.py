@@ -2,8 +2,7 @@
 
 from typing import AbstractSet, Dict, Mapping, Sequence, Set
 
-from remote_runtime.base import PathEffect, Uncertainty, UnknownEffect
-from remote_runtime.effects import UNKNOWN
+from remote_runtime.effects import UNKNOWN, PathEffect, Uncertainty, UnknownEffect
 from remote_runtime.packages import presets
 from remote_runtime.packages.apt.effects import TransactionEffects
 from remote_runtime.packages.dpkg.contents import SYSUSERS, Contents, Member

@@ -1,3 +1,3 @@
 """The apply type: child manifests, which the controller puts into the plan."""
 
-PROVIDERS = ("ccmmanifest",)
+PORTS = ("ccmmanifest",)

@@ -18,7 +18,7 @@ class _Use(NamedTuple):
 
 
 def find(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-    """See ``ResourceType.conflicts``."""
+    """See ``StateType.conflicts``."""
     files: Dict[Tuple[str, str], List[int]] = {}
     for at, (name, properties) in enumerate(resources):
         if "key" in properties:  # that of a source is not read here

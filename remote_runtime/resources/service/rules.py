@@ -56,7 +56,7 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
 
 def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
     """Two resources of one unit, such as app and app.service, that want it otherwise. See
-    ``ResourceType.conflicts``."""
+    ``StateType.conflicts``."""
     first: Dict[Tuple[str, str], int] = {}
     found = []
     for at, (name, properties) in enumerate(resources):

@@ -93,6 +93,7 @@ def test_imports_that_hosts_do_not_have_are_refused(tmp_path: Path, code: str) -
         "from ...text import duration\nfrom ...host import ports",
         "from ...host.file_text import FileText\nfrom . import resource",
         "import remote_runtime.base\nimport os.path",
+        "from ... import base\nfrom ...base import *",
     ],
 )
 def test_imports_that_cannot_hurt_pass(tmp_path: Path, code: str) -> None:
@@ -192,6 +193,17 @@ def test_an_import_may_not_end_the_command(tmp_path: Path) -> None:
     assert "SystemExit" in use(tmp_path)[0].message
 
 
+@pytest.mark.parametrize("name", ["ResourceType", "Action", "Provider", "PathEffect"])
+def test_what_types_were_written_with_before_is_refused(tmp_path: Path, name: str) -> None:
+    """A type that returns actions is told what to derive from, without being imported."""
+    module = copy_cron(tmp_path) / "resource.py"
+    line = append(module, f"from remote_runtime.base import Diff, {name}\n")
+    (problem,) = refused(tmp_path)
+    assert problem.message == f"remote_runtime.base has no {name}"
+    assert "derive Resource from StateType" in problem.hint
+    assert at(problem) == (str(module), line)
+
+
 def test_a_provider_is_refused(tmp_path: Path) -> None:
     """It would reach the host past the ports, so a type of a site has none."""
     module = copy_cron(tmp_path) / "__init__.py"
@@ -202,12 +214,10 @@ def test_a_provider_is_refused(tmp_path: Path) -> None:
     assert at(problem) == (str(module), line)
 
 
-@pytest.mark.parametrize("base", ["object", "ResourceType"])
-def test_a_resource_is_a_state_type(tmp_path: Path, base: str) -> None:
+def test_a_resource_is_a_state_type(tmp_path: Path) -> None:
     """Another class could change the host in a preview, so it is refused with its line."""
     module = copy_cron(tmp_path) / "resource.py"
-    head = "from remote_runtime.base import ResourceType\n"
-    line = append(module, f"{head}class Resource({base}):\n    pass\n") + 1
+    line = append(module, "class Resource(object):\n    pass\n")
     (problem,) = use(tmp_path)
     assert problem.message == "Resource is not derived from StateType of remote_runtime.base"
     assert "read, desired, apply and remove" in problem.hint

@@ -2,8 +2,8 @@ import os
 from typing import Any, List
 from unittest import mock
 
-from remote_runtime.base import ResourceType
 from remote_runtime.registry import Registry
+from remote_runtime.resource import ManagedResource
 from remote_runtime.system.files import Files
 from tests.remote_runtime.fakes import BlobStore, DirectoryTest, blob, context, item, one, run_items
 
@@ -34,7 +34,7 @@ class LargeTest(DirectoryTest):
         os.truncate(path, HUGE + more)
         return path
 
-    def resource(self, **properties: Any) -> ResourceType:
+    def resource(self, **properties: Any) -> ManagedResource:
         return Registry(context()).create(self.file("a", **properties))
 
     def test_content(self) -> None:

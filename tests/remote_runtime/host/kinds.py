@@ -2,11 +2,12 @@
 
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
-from remote_runtime.base import Diff, ResourceType, StateType
-from remote_runtime.host.adapter import HostProvider
+from remote_runtime.base import Diff, StateType
 from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
+from remote_runtime.provider import Provider
+from remote_runtime.resource import ManagedResource
 from tests.remote_runtime.fakes import context, item, run_items
 
 
@@ -16,8 +17,8 @@ class Kinds(object):
     def __init__(self, ctx: Any, kind: Type[StateType]) -> None:
         self._context, self._kind = ctx, kind
 
-    def create(self, wanted: Item, prepare: bool = True) -> ResourceType:
-        return adapter_for(self._kind)(wanted, HostProvider(self._context), self._context)
+    def create(self, wanted: Item, prepare: bool = True) -> ManagedResource:
+        return adapter_for(self._kind)(wanted, Provider(self._context), self._context)
 
     suppose = create
 

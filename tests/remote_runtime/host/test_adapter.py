@@ -4,9 +4,9 @@ import unittest.mock
 from typing import Any, List
 
 from remote_runtime.base import ActionStateType, Diff, StateType, StepStateType
-from remote_runtime.host.adapter import HostProvider
 from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.command import of_command
+from remote_runtime.provider import Provider
 from remote_runtime.reporting.masking import MASKED
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
@@ -147,7 +147,8 @@ class AdapterTest(DirectoryTest):
 
     def test_refresh(self) -> None:
         """Only a type that defines it is refreshed; preview and push tell it alike."""
-        from remote_runtime.host.adapter import HostProvider, StateResource
+        from remote_runtime.host.adapter import StateResource
+        from remote_runtime.provider import Provider
 
         refreshed: List[str] = []
 
@@ -161,7 +162,7 @@ class AdapterTest(DirectoryTest):
             (Note, []),
             (Fresh, ["Would have refreshed the note via subscribe"]),
         ):
-            resource = StateResource(note, HostProvider(ctx), ctx, kind=kind)
+            resource = StateResource(note, Provider(ctx), ctx, kind=kind)
             actions = resource.actions(resource.observe(), True)
             self.assertEqual([action.message for action in actions], expected)
             for action in actions:
@@ -170,11 +171,12 @@ class AdapterTest(DirectoryTest):
 
     def test_a_kept_plan(self) -> None:
         """Its digest is of what decides; drift is told by what is desired."""
-        from remote_runtime.host.adapter import HostProvider, StateResource
+        from remote_runtime.host.adapter import StateResource
+        from remote_runtime.provider import Provider
 
         note = item("note", self.write("a", b"x", 0o644), properties={"text": "y"})
         ctx = context()
-        resource = StateResource(note, HostProvider(ctx), ctx, kind=Note)
+        resource = StateResource(note, Provider(ctx), ctx, kind=Note)
         state = resource.observe()
         self.assertEqual(resource.observation(state), {"text": "x", "mode": "0644"})
         found = {"text": "x", "mode": "0644", "ensure": "present"}
@@ -186,7 +188,7 @@ class AdapterTest(DirectoryTest):
         note = item("note", self.write("a", b"x", 0o644), properties={"text": "x"})
         ctx = context()
         for kind in (Note, Steps):
-            resource = adapter_for(kind)(note, HostProvider(ctx), ctx)
+            resource = adapter_for(kind)(note, Provider(ctx), ctx)
             resource.state_left = resource.observe()
             with unittest.mock.patch.object(kind, "read", side_effect=AssertionError):
                 found = {"text": "x", "mode": "0644", "ensure": "present"}
@@ -232,7 +234,7 @@ class ActionTest(DirectoryTest):
     def resource(self, **properties: Any) -> Any:
         ctx = context()
         return adapter_for(Touch)(
-            item("touch", self.path("a"), properties=properties), HostProvider(ctx), ctx
+            item("touch", self.path("a"), properties=properties), Provider(ctx), ctx
         )
 
     def test_due(self) -> None:

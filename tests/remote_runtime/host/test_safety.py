@@ -4,7 +4,7 @@ import os
 import unittest
 from typing import Any, Callable, Dict, List, Tuple
 
-from remote_runtime.base import Action, ResourceType, State
+from remote_runtime.changes import Action
 from remote_runtime.content import Text
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.accounts import Accounts
@@ -16,6 +16,7 @@ from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.mounts import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import HostReader
+from remote_runtime.resource import ManagedResource, State
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry
 from remote_runtime.system.read_only import ReadOnly
@@ -207,7 +208,7 @@ class SafetyTest(DirectoryTest):
         """``context.files`` opens for reading only, before anything is planned and after."""
         path = self.write("kept", b"x")
 
-        class Old(ResourceType):
+        class Old(ManagedResource):
             def observe(self) -> State:
                 self.context.files.remove(path)
                 return State("present")

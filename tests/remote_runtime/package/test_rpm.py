@@ -6,9 +6,9 @@ import shutil
 import tempfile
 import unittest
 
-from remote_runtime.base import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Text
+from remote_runtime.effects import AccountEffect, PathEffect, Uncertainty, UnitEffect, UnknownEffect
 from remote_runtime.errors import ResourceError
 from remote_runtime.packages.dnf import transaction as dnf_transaction
 from remote_runtime.packages.dnf.transaction import NewPackage

@@ -1,9 +1,9 @@
 """Runs a command without a shell (target)."""
 
-from remote_runtime import base
+from remote_runtime import provider
 
 
-class Provider(base.Provider):
+class Provider(provider.Provider):
     """The command line is split as a POSIX shell quotes; nothing in it is expanded."""
 
     name = "posix"

@@ -1,10 +1,10 @@
 """Runs a command with /bin/sh -c (target)."""
 
-from remote_runtime import base
+from remote_runtime import provider
 from remote_runtime.base import Properties
 
 
-class Provider(base.Provider):
+class Provider(provider.Provider):
     """The whole text is one argument of the shell; chosen only when it is asked for."""
 
     name = "shell"

@@ -2,12 +2,13 @@
 
 from typing import Any, Sequence
 
-from remote_runtime import base
-from remote_runtime.base import Item, Properties
+from remote_runtime import provider
+from remote_runtime.base import Properties
+from remote_runtime.item import Item
 from remote_runtime.packages.values import PLACES
 
 
-class Provider(base.Provider):
+class Provider(provider.Provider):
     """Tells whether the package manager of this name can manage a package on the host."""
 
     def __init__(self, context: Any) -> None:

@@ -1,8 +1,8 @@
 """Hosts whose packages come with apt (target)."""
 
 from remote_runtime.base import Properties
-from remote_runtime.base import Provider as BaseProvider
 from remote_runtime.packages.dpkg.database import is_used
+from remote_runtime.provider import Provider as BaseProvider
 
 _AFTER_DNF = 3
 

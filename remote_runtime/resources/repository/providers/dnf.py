@@ -1,7 +1,7 @@
 """Hosts whose packages come with dnf (target)."""
 
 from remote_runtime.base import Properties
-from remote_runtime.base import Provider as BaseProvider
+from remote_runtime.provider import Provider as BaseProvider
 
 
 class Provider(BaseProvider):

@@ -2,13 +2,14 @@
 
 from typing import Optional, Sequence
 
-from remote_runtime import base
-from remote_runtime.base import Item, Properties
+from remote_runtime import provider
+from remote_runtime.base import Properties
+from remote_runtime.item import Item
 from remote_runtime.units import managed_unit_files
 from remote_runtime.units.systemd import Systemd
 
 
-class Provider(base.Provider):
+class Provider(provider.Provider):
     """The port to units asks the systemd of the run."""
 
     name = "systemd"

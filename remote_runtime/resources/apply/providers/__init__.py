@@ -1,1 +1,0 @@
-"""Kinds of child manifests (target)."""
