@@ -236,7 +236,10 @@ def page(directory: Path, counts: Sequence[int], engines: Sequence[str], ill: in
     if ill:
         parts.append(f"{ill:,} hosts, a tenth of them down, slow or hanging:")
         parts.append("\n".join(ssh_scaling.faulty(ground, ill, engines)))
-    parts += ["The model, fitted to these runs (CPU to the first table):", "\n".join(constants(model, found))]
+    parts += [
+        "The model, fitted to these runs (CPU to the first table):",
+        "\n".join(constants(model, found)),
+    ]
     parts += ["## Calculated", "\n".join(calculated(model))]
     return "\n\n".join(parts)
 
