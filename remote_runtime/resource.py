@@ -3,7 +3,7 @@
 The lifecycle calls the actions, then observes again; the preview describes them.
 """
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence
 
 from remote_runtime.changes import Action, Ended
 from remote_runtime.effects import Effect
@@ -13,15 +13,11 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 
-class State(object):
-    """What was observed: ``ensure`` as the event reports it, and what else the type keeps."""
+class State(NamedTuple):
+    """What was observed: ``ensure`` as the event reports it, and what the type has ``found``."""
 
-    def __init__(self, ensure: str, **details: Any) -> None:
-        self.ensure = ensure
-        self.__dict__.update(details)
-
-    def __getattr__(self, name: str) -> Any:  # reached only for what was never set
-        raise AttributeError(name)
+    ensure: str
+    found: Any = None
 
 
 class ManagedResource(object):
@@ -50,7 +46,7 @@ class ManagedResource(object):
         """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
         return []
 
-    def observe(self) -> Any:
+    def observe(self) -> State:
         """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
         raise NotImplementedError
 
@@ -59,7 +55,7 @@ class ManagedResource(object):
 
         Asked of a resource that may have a name only. Changes nothing. ``ResourceError``.
         """
-        return {"ensure": self.observe().ensure}
+        raise NotImplementedError
 
     def answer(self) -> Optional[Properties]:
         """What ``ccm.ask`` tells of it, under the names that ``x-ccm-answers`` of the schema lists:
@@ -78,7 +74,7 @@ class ManagedResource(object):
         preview change it. A push of a plan that was kept goes on only
         where this is what it was in the plan's preview.
         """
-        return None
+        raise NotImplementedError
 
     def drift_state(self) -> Optional[Properties]:
         """What a drift is told by: the state as a push leaves it, without what changes by itself.
@@ -86,7 +82,7 @@ class ManagedResource(object):
         None where there is none: it is told by whether there was anything to do. Changes nothing.
         ``ResourceError``.
         """
-        return {key: value for key, value in self.found().items() if key != "mtime"}
+        raise NotImplementedError
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
         """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``, and
@@ -94,12 +90,12 @@ class ManagedResource(object):
 
         Asked of what has drifted, with the actions that would undo it. ``ResourceError``.
         """
-        return {}
+        raise NotImplementedError
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
         """What it would do, as far as can be told, when its deferred templates cannot be rendered
         before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""
-        return []
+        raise NotImplementedError
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         """Compare; return what must be done, nothing when it is as desired."""
@@ -108,7 +104,7 @@ class ManagedResource(object):
     def known_effects(self, state: Any) -> Sequence[Effect]:
         """What is known of the target once this resource has had its turn and was as desired, or
         was made so again: asked in a preview that holds something whose effects nobody can tell."""
-        return ()
+        raise NotImplementedError
 
     def needs_refresh(self, state: Any) -> bool:
         """Whether its own change counts once it is refreshed only: a run that ends before leaves
@@ -117,7 +113,7 @@ class ManagedResource(object):
 
     def accepts_refresh(self, refresh: bool) -> bool:
         """Whether a subscription that fired (``refresh``) has a say in what is done here."""
-        return refresh
+        raise NotImplementedError
 
     def unachieved(self, state: Any) -> str:
         """After acting: return why the desired state is not there, or ""."""
