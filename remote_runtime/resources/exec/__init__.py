@@ -1,3 +1,3 @@
 """The exec type: commands with conditions on when they run."""
 
-PROVIDERS = ("posix", "shell")
+PORTS = ("posix", "shell")

@@ -1,3 +1,3 @@
 """The reboot type: the host is started anew, and the run goes on behind it."""
 
-PROVIDERS = ("posix", "shell")
+PORTS = ("posix", "shell")

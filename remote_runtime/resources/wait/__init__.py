@@ -1,3 +1,3 @@
 """The wait type: goes on once a port, a URL, a file or a command says that it can."""
 
-PROVIDERS = ("posix", "shell")
+PORTS = ("posix", "shell")

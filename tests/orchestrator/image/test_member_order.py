@@ -11,6 +11,7 @@ from pathlib import Path
 
 from orchestrator.image import builder
 from orchestrator.image.member_order import import_groups
+from remote_runtime.registry import provider_names
 from tests.orchestrator.image.test_start import converged, imported
 
 _TAKEN = """
@@ -98,10 +99,11 @@ def test_a_run_imports_all_that_comes_with_a_type(tmp_path: Path) -> None:
     """What is imported along with a type or provider is what it imports by itself."""
     rows = zipfile.ZipFile(io.BytesIO(builder.build().archive)).comment.decode().split("\n")
     found = imported(converged(tmp_path), "stable", tmp_path, noop=False)
-    ours = [row.split() for row in rows if "resources.file" in row or "resources.exec" in row]
-    assert len(ours) == 4
+    types = [f"remote_runtime.resources.{name}" for name in ("file", "exec", "package")]
+    ours = [row.split() for row in rows if row.startswith(tuple(types))]
+    assert len(ours) == 3 + len(provider_names("package"))
     for row in ours:
-        assert set(row) <= found or not set(row) & found - {"remote_runtime.resources.exec"}
+        assert set(row) <= found or not set(row) & found
 
 
 def test_what_comes_with_a_type_is_unpacked_with_it(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 import os
 import shutil
 import unittest
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from remote_runtime.host import interpreters
 from remote_runtime.host.machine.commands import LOGGED
 from remote_runtime.resources.exec.resource import Resource
-from remote_runtime.system.files import Files
+from remote_runtime.system.process.commands import Commands
 from tests.remote_runtime.fakes import (
     ROOT,
     BlobStore,
@@ -130,12 +130,17 @@ class ExecTest(DirectoryTest):
     def test_no_shell(self) -> None:
         """Without /bin/sh the shell provider says so, and posix does not need it."""
 
-        class NoShell(Files):
-            def exists(self, path: str) -> bool:
-                return path != "/bin/sh" and super().exists(path)
+        class NoShell(Commands):
+            def find(
+                self, program: str, path: Optional[str] = None, cwd: Optional[str] = None
+            ) -> str:
+                return "" if program == "/bin/sh" else super().find(program, path, cwd)
 
-        for provider, errors in (("shell", ["/bin/sh does not exist"]), ("posix", [])):
-            shared = context(files=NoShell())
+            def is_there(self, path: str) -> bool:
+                return path != "/bin/sh" and super().is_there(path)
+
+        for provider, errors in (("shell", ["program /bin/sh not found"]), ("posix", [])):
+            shared = context(commands=NoShell)
             event = self.apply("true", provider, shared=shared)
             self.assertEqual(len(event["error"]), len(errors))
             for found, expected in zip(event["error"], errors):

@@ -1,1 +1,0 @@
-"""Ways to run commands (target)."""

@@ -1,1 +1,0 @@
-"""How the guard of a reboot is run: as that of an exec."""

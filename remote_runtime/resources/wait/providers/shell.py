@@ -1,5 +1,0 @@
-"""Runs the command with /bin/sh -c (target)."""
-
-from remote_runtime.resources.exec.providers.shell import Provider
-
-__all__ = ["Provider"]
