@@ -51,7 +51,7 @@ class FileOverlay(object):
         self._leave_out(path)
         self.nodes[path] = node
         self._uncounted[path] = None
-        while path != "/":
+        while path.strip("/"):
             directory, name = os.path.split(path)
             names = self._inside.setdefault(directory, {})
             if name in names:
@@ -129,7 +129,7 @@ class FileOverlay(object):
 
     def is_hidden(self, path: str) -> bool:
         """Whether what the host has below a path without links counts no more."""
-        while path != "/":
+        while path.strip("/"):
             node = self.nodes.get(path)
             if node is not None:
                 return node.opaque
@@ -156,7 +156,7 @@ class FileOverlay(object):
 
     def mounted(self, path: str) -> Optional[MountEffect]:
         """The planned file system that a path without links is on, if it is one of its own."""
-        while path != "/":
+        while path.strip("/"):
             node = self.nodes.get(path)
             if node is not None and node.mount is not None:
                 return node.mount
@@ -238,7 +238,7 @@ class FileOverlay(object):
 
     def _imply(self, path: str, since: int, by: str) -> None:
         """What is there has directories above it."""
-        while path != "/":
+        while path.strip("/"):
             found = self.find(path, follow=False)
             node = found.node
             if node is not None and node.kind != "absent":
@@ -280,7 +280,7 @@ class FileOverlay(object):
 
     def _nearest(self, path: str) -> Optional[Node]:
         """The innermost directory above a path that will be there."""
-        while path != "/":
+        while path.strip("/"):
             path = os.path.dirname(path)
             found = self.find(path, follow=False)
             node = found.node or self._of_host(found)
@@ -314,7 +314,7 @@ class FileOverlay(object):
         )
 
     def _device(self, path: str) -> int:
-        while path != "/":
+        while path.strip("/"):
             path = os.path.dirname(path)
             node = self.nodes.get(path)
             if node is not None and node.device:

@@ -327,7 +327,7 @@ class OverlayFiles(ReadOnly, Files):
     def _directory_above(self, path: str) -> str:
         """The nearest directory above a path without links that there will be."""
         above = os.path.dirname(path)
-        while above != "/":
+        while above.strip("/"):
             found = self._layer.find(above, follow=False)
             if found.node is None and found.there and os.path.isdir(above):
                 break
@@ -367,7 +367,7 @@ class OverlayFiles(ReadOnly, Files):
     def _require_seen(self, found: ResolvedPath) -> None:
         """``Unknowable`` below a directory that is closed to us until it is changed."""
         path = found.path
-        while path != "/" and found.there and found.node is None:
+        while path.strip("/") and found.there and found.node is None:
             path = os.path.dirname(path)
             node = self._planned_directory(path)
             if node is not None and os.path.isdir(path) and not _enterable(path):

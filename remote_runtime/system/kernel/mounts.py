@@ -268,7 +268,7 @@ def _mounted() -> Iterator[MountEntry]:
 
 def _above(path: str) -> Iterator[str]:
     """The directories that a path is below, the nearest first."""
-    while path != "/":
+    while path.strip("/"):
         path = os.path.dirname(path) or "/"
         yield path
 
