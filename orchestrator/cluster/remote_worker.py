@@ -245,18 +245,32 @@ def _crash(error: BaseException) -> NoReturn:
     os._exit(70)
 
 
+def _leave_on_signal(office: WorkDirectory) -> None:
+    """Remove the directory and exit on SIGTERM and SIGHUP, whatever the main thread waits for.
+
+    A handler of Python runs only when the main thread returns to Python. Where the signal comes
+    just before it waits, that may be never; so a thread of its own reads the number.
+    """
+    numbers, written = os.pipe()
+    os.set_blocking(written, False)
+    signal.set_wakeup_fd(written)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+
+    def leave() -> NoReturn:
+        """Wait for the signal."""
+        number = os.read(numbers, 1)[0]
+        office.leave()  # ending a complete service at once ends the relay, too
+        os._exit(128 + number)
+
+    threading.Thread(target=leave, daemon=True).start()
+
+
 def main() -> NoReturn:
     """Stand for the controller until that closes, or the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     office = WorkDirectory(sys.argv[2])
-
-    def leave(number: int, frame: object) -> NoReturn:
-        """Remove the directory and exit on a signal."""
-        office.leave()  # ending a complete service at once ends the relay, too
-        os._exit(128 + number)
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, leave)
+    _leave_on_signal(office)
     code = 0
     try:
         channel = SealedChannel(socket.socket(fileno=int(sys.argv[1])), office.told)

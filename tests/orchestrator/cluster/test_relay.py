@@ -7,6 +7,7 @@ import queue
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,30 @@ def test_a_stand_that_is_killed_leaves_no_directory(order: JoinRequest, tmp_path
     os.kill(made._stand.pid, signal.SIGKILL)
     made.wait()
     assert list(tmp_path.glob("ccm-stand-*")) == []
+
+
+WAITS = """
+import signal, sys, time
+from orchestrator.cluster.remote_worker import WorkDirectory, _leave_on_signal
+
+_leave_on_signal(WorkDirectory(sys.argv[1]))
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+print("waits", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_signal_that_the_main_thread_does_not_see(tmp_path: Path) -> None:
+    """It ends the process all the same, and the directory goes."""
+    directory = tmp_path / "stand"
+    directory.mkdir()
+    words = [sys.executable, "-c", WAITS, str(directory)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as stand:
+        assert stand.stdout is not None
+        assert stand.stdout.readline() == b"waits\n"
+        stand.terminate()
+        assert stand.wait(30) == 128 + signal.SIGTERM
+    assert not directory.exists()
 
 
 def test_a_stand_that_is_ended_with_its_relay_leaves_no_directory(tmp_path: Path) -> None:
