@@ -73,7 +73,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:])
     finally:
-        # No collection at the end of the process: saves 7 to 12 % of the CPU time of a short push.
+        # No collection at the end of the process: saves 5 to 7 % (18 of 365 ms) of the CPU time of
+        # a push that finds one local resource unchanged.
         gc.freeze()
 
 
