@@ -57,7 +57,7 @@ OPERATORS = (
     Operator(("let", ";"), "Names a value", "let x = 2; x * x", "4"),
     Operator(("#", "#index", "#acc"), "Entry, index, accumulator", "map([5], # + #index)", "[5]"),
     Operator(("/*",), "Comment, ends with `*/`", "1 /* one */ + 1", "2"),
-)  # fmt: skip
+)
 
 
 class Difference(NamedTuple):
@@ -103,13 +103,15 @@ def exprlang_parts() -> dict[str, str]:
         "predicates": _functions(True),
         "differences": tables.table(
             ["Expression", "expr-lang", "ccm"],
-            [[f"`{d.expression}`", d.exprlang, f"`{d.here}`" if d.here else "an error"]
-             for d in DIFFERENCES],
+            [
+                [f"`{d.expression}`", d.exprlang, f"`{d.here}`" if d.here else "an error"]
+                for d in DIFFERENCES
+            ],
         ),
         "refused": tables.table(
             ["Function", "Instead"], [[f"`{word}`", hint] for word, hint in REFUSED.items()]
         ),
-    }  # fmt: skip
+    }
 
 
 def _operators(operators: tuple[Operator, ...]) -> str:

@@ -45,7 +45,7 @@ MEANINGS = {
     "and": ("All of these match", "and: [{gt: 1}, {lt: 5}]"),
     "or": ("At least one of these matches", "or: [{have-prefix: a}, b]"),
     "not": ("This does not match", "not: {have-prefix: a}"),
-}  # fmt: skip
+}
 
 
 def parts() -> dict[str, str]:

@@ -25,9 +25,11 @@ def test_of(name):
 
 @pytest.mark.parametrize(
     ("long", "expected"),
-    [("", ["test_of[a]", "test_of[bb]"]),
-     ("1", ["test_slow", *(f"test_of[{name}]" for name in ("a", "b", "x-c", "bb"))])],
-)  # fmt: skip
+    [
+        ("", ["test_of[a]", "test_of[bb]"]),
+        ("1", ["test_slow", *(f"test_of[{name}]" for name in ("a", "b", "x-c", "bb"))]),
+    ],
+)
 def test_variants_are_left_out_by_a_part_of_their_name(
     tmp_path: Path, long: str, expected: list[str]
 ) -> None:

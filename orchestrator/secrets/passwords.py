@@ -95,9 +95,11 @@ def _of_source(source: PasswordSource, name: str, directory: str) -> bytes:
     what = f"the password of the vault ID {name!r} ({source.where})"
     if source.command:
         made = output_of(
-            shell(source.command), COMMAND_SECONDS, what=f"the command for {what}",
+            shell(source.command),
+            COMMAND_SECONDS,
+            what=f"the command for {what}",
             directory=directory,
-        )  # fmt: skip
+        )
         return made.strip()
     path = os.path.expanduser(source.file)
     if os.access(path, os.X_OK) and os.path.isfile(path):

@@ -320,9 +320,10 @@ def _mapped(
     text = readable(str(error).encode("utf-8", "replace"))[:300] or type(error).__name__
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return UnreachableError(
-            f"no common SSH algorithm with {route.label}: {text}", "transport.handshake",
+            f"no common SSH algorithm with {route.label}: {text}",
+            "transport.handshake",
             hint="update sshd on the host",
-        )  # fmt: skip
+        )
     if session is None or session.initial_kex_done:
         return UnreachableError(f"{route.label} closed the connection: {text}", "transport.lost")
     hung_up = isinstance(error, (EOFError, ConnectionResetError))
@@ -335,14 +336,16 @@ def _mapped(
         )
     if isinstance(error, OversizeError):
         return UnreachableError(
-            f"{route.label} violated the SSH protocol: {text}", "transport.handshake",
+            f"{route.label} violated the SSH protocol: {text}",
+            "transport.handshake",
             hint=f"is {route.port} the port of sshd? Another service may be listening",
-        )  # fmt: skip
+        )
     if isinstance(error, NotSshError):
         return UnreachableError(
-            f"{route.address} port {route.port} is not an SSH server", "transport.handshake",
+            f"{route.address} port {route.port} is not an SSH server",
+            "transport.handshake",
             hint="check the port",
-        )  # fmt: skip
+        )
     said = sock.last_error() if isinstance(sock, ProxySocket) else ""
     return _Disconnected(said or text, mute=not session.remote_version)
 

@@ -45,9 +45,11 @@ _CIPHERS = (
     "aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes128-ctr", "aes192-ctr", "aes256-ctr",
 )  # fmt: skip
 _MACS = (
-    "hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com",
-    "hmac-sha2-256", "hmac-sha2-512",
-)  # fmt: skip
+    "hmac-sha2-256-etm@openssh.com",
+    "hmac-sha2-512-etm@openssh.com",
+    "hmac-sha2-256",
+    "hmac-sha2-512",
+)
 _DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
 
 

@@ -2,12 +2,20 @@
 
 import io
 import re
+import subprocess
+import sys
 import tokenize
+from pathlib import Path
 
-from tests.architecture.source import PRODUCT, modules, shown
+from tests.architecture.source import PRODUCT, ROOT, modules, shown
 
 # The words, codes and all; what is behind them, or a comment before them, is the reason.
 _SILENCER = re.compile(r"#\s*(?:type:\s*ignore|noqa|pragma)\b:?[^\s\[]*(?:\[[^\]]*\]|[ \w,]*)")
+
+_BY_HAND = re.compile(r"  # fmt: skip$", re.MULTILINE)
+
+# The lines that a layout by hand saves at least; below that the formatter's is as good.
+_SAVED = 3
 
 
 def unexplained(text: str) -> list[int]:
@@ -54,3 +62,36 @@ def test_a_reason_is_more_than_the_code() -> None:
             f"# why\nx = 1  # {code}\n",
         ):
             assert unexplained(well) == [], well
+
+
+def needless_layouts(texts: dict[str, str], directory: Path) -> list[str]:
+    """The places of ``# fmt: skip`` without which the formatter adds fewer lines than that."""
+    places: dict[Path, tuple[str, int]] = {}
+    for name, text in texts.items():
+        for found in _BY_HAND.finditer(text):
+            trial = directory / f"{len(places)}.py"
+            trial.write_text(text[: found.start()] + text[found.end() :], encoding="utf-8")
+            line = text.count("\n", 0, found.start()) + 1
+            places[trial] = f"{name}:{line}", text.count("\n") + _SAVED
+    settings = ["--config", str(ROOT / "pyproject.toml")]
+    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", *settings, directory], check=True)
+    return [
+        place
+        for trial, (place, enough) in places.items()
+        if trial.read_text(encoding="utf-8").count("\n") < enough
+    ]
+
+
+def test_a_layout_by_hand_saves_lines(tmp_path: Path) -> None:
+    """A table or a long list keeps its own layout where the formatter's has three lines more."""
+    paths = modules(*PRODUCT, "tests")
+    texts = {shown(path): path.read_text(encoding="utf-8") for path in paths}
+    assert needless_layouts(texts, tmp_path) == []
+
+
+def test_a_layout_that_saves_nothing_is_needless(tmp_path: Path) -> None:
+    """What the formatter writes in as many lines has no reason to differ."""
+    words = ", ".join(f'"{number:020}"' for number in range(8))
+    halves = words.replace(', "00000000000000000004"', ',\n     "00000000000000000004"')
+    texts = {"few": "x = [1,\n     2]  # fmt: skip\n", "many": f"x = [{halves}]  # fmt: skip\n"}
+    assert needless_layouts(texts, tmp_path) == ["few:2"]

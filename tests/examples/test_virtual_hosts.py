@@ -49,8 +49,10 @@ def test_each_virtual_host_answers(lab: Lab, hosts: list[Host], tmp_path: Path) 
     web = hosts[0]
     assert sorted(path.name for path in web.path("/etc/nginx/sites-enabled").iterdir()) == [*NAMES]
     assert [page(web, name) for name in ("press", "manual", "buy")] == [
-        "<h1>Für die Presse</h1>", "<h1>The manual</h1>", "<h1>The shop</h1>",
-    ]  # fmt: skip
+        "<h1>Für die Presse</h1>",
+        "<h1>The manual</h1>",
+        "<h1>The shop</h1>",
+    ]
     assert "deny all;" in web.path("/etc/nginx/sites-enabled/partners").read_text()
     assert "deny all;" not in web.path("/etc/nginx/sites-enabled/news").read_text()
     assert web.path("/etc/nginx/conf.d/expires.conf").exists()

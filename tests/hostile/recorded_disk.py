@@ -180,8 +180,10 @@ def recorded_disk(top: Path, size: int) -> Iterator[tuple[Recording, Path]]:
         try:
             told = subprocess.run(
                 ["losetup", "--find", "--show", "--direct-io=off", place / _NAME.decode()],
-                check=True, capture_output=True, text=True,
-            )  # fmt: skip
+                check=True,
+                capture_output=True,
+                text=True,
+            )
             device = Path(told.stdout.strip())
             try:
                 yield recording, device

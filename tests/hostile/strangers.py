@@ -77,12 +77,12 @@ ccm:
     - file: [TOP/path: {WAY}]
 """
 _WAYS = (
-    "content: \"{{ file(Hosts.other.facts.words.a) }}\"",
-    "content: \"{{ template(Hosts.other.facts.words.a) }}\"",
-    "content: \"{{ jet(Hosts.other.vars.b) }}\"",
-    "content: \"{{ lookup(Hosts.other.facts.words.a) }}\"",
-    "source: \"{{ Hosts.other.facts.words.a }}\"",
-)  # fmt: skip
+    'content: "{{ file(Hosts.other.facts.words.a) }}"',
+    'content: "{{ template(Hosts.other.facts.words.a) }}"',
+    'content: "{{ jet(Hosts.other.vars.b) }}"',
+    'content: "{{ lookup(Hosts.other.facts.words.a) }}"',
+    'source: "{{ Hosts.other.facts.words.a }}"',
+)
 _TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]")
 
 
@@ -112,12 +112,13 @@ class Round:
             "{{ Hosts.other.facts.words.a }}|{{ more }}|{% for w in Hosts.other.facts.words.list %}"
         )
         files = {
-            "site.yaml": _SITE, "child.yaml": _CHILD,
+            "site.yaml": _SITE,
+            "child.yaml": _CHILD,
             "path.yaml": _BY_PATH.replace("WAY", self.way),
-"all.j2": "{% macro m(x) %}{{ x }}{% endmacro %}" + inner + "{{ m(w) }},{% endfor %}",
+            "all.j2": "{% macro m(x) %}{{ x }}{% endmacro %}" + inner + "{{ m(w) }},{% endfor %}",
             "all.jet": "[[ Hosts.other.facts.words.a ]]|[[ more ]]",
             "tree/conf": "{{ Hosts.other.facts.words.a }}",
-        }  # fmt: skip
+        }
         for name, text in files.items():
             for word, value in (("TOP", self.top), ("UID", os.getuid()), ("GID", os.getgid())):
                 text = text.replace(word, str(value))

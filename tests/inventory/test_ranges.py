@@ -22,7 +22,7 @@ from remote_runtime.errors import InputError
         ("web[0:2]", "web0 web1 web2"),
         ("[1:2].example.org", "1.example.org 2.example.org"),
     ],
-)  # fmt: skip
+)
 def test_a_range_has_both_of_its_ends(name: str, hosts: str) -> None:
     """A range stands for all from its first to its last, padded as written."""
     assert expanded(name) == hosts.split()

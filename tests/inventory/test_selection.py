@@ -224,8 +224,10 @@ def test_a_part_of_an_inventory_has_no_other_names(fleet: Inventory) -> None:
     part = fleet.among({"web1", "edge1"})
     assert list(part.hosts) == ["web1", "edge1"]
     assert {name: group.hosts for name, group in part.groups.items()} == {
-        "web": ("web1",), "edge": ("edge1",), "prod": ("web1",),
-    }  # fmt: skip
+        "web": ("web1",),
+        "edge": ("edge1",),
+        "prod": ("web1",),
+    }
     assert [host.name for host in part.select("all:!prod")] == ["edge1"]
     with pytest.raises(InputError) as raised:
         part.select("web2")

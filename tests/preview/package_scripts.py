@@ -92,8 +92,10 @@ def download(names: Iterable[str], directory: Path) -> None:
                 )
                 subprocess.run(
                     ["tar", "-xC", target, "--wildcards", "./usr/lib/tmpfiles.d/*"],
-                    stdin=files.stdout, stderr=subprocess.DEVNULL, check=False,
-                )  # fmt: skip
+                    stdin=files.stdout,
+                    stderr=subprocess.DEVNULL,
+                    check=False,
+                )
                 files.wait()
 
 

@@ -152,8 +152,10 @@ def test_an_installation_writes_nothing_into_the_checkout(checkout: Path, tmp_pa
         subprocess.Popen([*pip, "--target", tmp_path / name, checkout]) for name in ("one", "two")
     ]
     assert [process.wait() for process in both] == [0, 0]
-    names = [sorted(p.relative_to(top) for top in [tmp_path / n] for p in top.rglob("*.json"))
-             for n in ("one", "two")]  # fmt: skip
+    names = [
+        sorted(p.relative_to(top) for top in [tmp_path / n] for p in top.rglob("*.json"))
+        for n in ("one", "two")
+    ]
     assert names[0] == names[1] != []
     status = ["git", "status", "--porcelain", "--ignored"]
     said = subprocess.run(status, cwd=checkout, capture_output=True, text=True, check=True)
@@ -188,7 +190,7 @@ def test_another_python_is_told_what_the_one_file_needs(pyz: Path, tmp_path: Pat
     """A Python for which it carries nothing, an old one too, gets one sentence and no traceback."""
     done = subprocess.run(
         [python("3.6"), pyz, "push"], cwd=tmp_path, capture_output=True, text=True
-    )  # fmt: skip
+    )
     assert done.returncode == 2
     assert "this file is for Python 3.10, 3.11, 3.12, 3.13 on Linux x86-64" in done.stderr
     assert os.listdir(tmp_path) == []

@@ -53,7 +53,7 @@ SITES = {
     ),
     "rules of an exec": (
         "ccm:\n  resources:\n    - exec:\n"
-        "        - a: {command: \"it's\"}\n        - b: {path: bin}\n"
+        '        - a: {command: "it\'s"}\n        - b: {path: bin}\n'
         "        - c: {environment: [X]}\n        - d: {timeout: soon}\n"
         "        - e: {subscribe: [nowhere]}\n",
         [f"site.yaml:{line}:" for line in (4, 5, 6, 7, 8)],
@@ -85,12 +85,12 @@ SITES = {
         ["site.yaml:4:24", "is not a duration such as 30s"],
     ),
     "a template that cannot be read": (
-        "ccm:\n  resources:\n    - exec:\n        - a: {command: \"echo {{ 1 + }}\"}\n"
+        'ccm:\n  resources:\n    - exec:\n        - a: {command: "echo {{ 1 + }}"}\n'
         "        - b: {command: 'echo {{ Data.x'}\n",
         ["site.yaml:4:", "site.yaml:5:"],
     ),
     "an unknown name in a template": (
-        "ccm:\n  resources:\n    - exec:\n        - a: {command: \"echo {{ Dta.x }}\"}\n",
+        'ccm:\n  resources:\n    - exec:\n        - a: {command: "echo {{ Dta.x }}"}\n',
         ["site.yaml:4:", "Dta", "Data"],
     ),
     "a control that is no expression": (
@@ -98,7 +98,7 @@ SITES = {
         ["site.yaml:4:"],
     ),
     "a name with control characters": (
-        f'ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n'
+        f"ccm:\n  resources:\n    - file:\n        - defaults: {DEFAULTS}\n"
         '        - "/etc/a\\u001b[31mb": {content: x}\n',
         ["site.yaml:5:11", "control character"],
     ),
@@ -185,4 +185,4 @@ SITES = {
         "        - /usr: {ensure: absent}\n",
         [f"site.yaml:{line}:" for line in range(4, 26)],
     ),
-}  # fmt: skip
+}

@@ -34,8 +34,10 @@ def test_extended_attributes_are_kept(remote: Target, host: Host) -> None:
     host.run(
         "setfacl -m u:deploy:r /srv/t/with-acl; setfattr -n user.note -v kept /srv/t/with-xattr"
     )
-    host.run("python3 -c \"import os; os.setxattr('/srv/t/capable', 'security.capability', "
-             "bytes.fromhex('0100000200040000000000000000000000000000'))\"")  # fmt: skip
+    host.run(
+        "python3 -c \"import os; os.setxattr('/srv/t/capable', 'security.capability', "
+        "bytes.fromhex('0100000200040000000000000000000000000000'))\""
+    )
     done = remote.push(KEPT)
     assert done.code == 0, done.output
     assert remote.read("with-acl") == remote.read("with-xattr") == "new\n"

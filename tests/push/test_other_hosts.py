@@ -162,9 +162,11 @@ def test_facts_of_others_are_gathered_before_the_push(reads: Ccm, tmp_path: Path
     assert path.name.startswith("db1-")
     assert path.stat().st_mode & 0o777 == 0o600
     (tmp_path / "site.yaml").write_text(
-        (tmp_path / "site.yaml").read_text().replace("Hosts.gone.facts.host.info.os", "nothing")
+        (tmp_path / "site.yaml")
+        .read_text()
+        .replace("Hosts.gone.facts.host.info.os", "nothing")
         .replace("nothing | default('none')", "Hosts.db1.gathered[:2]")
-    )  # fmt: skip
+    )
     again = reads.run(*words, "--noop")
     assert again.code == 0, again.output
     assert "gathering" not in again.output

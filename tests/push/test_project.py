@@ -67,8 +67,10 @@ def test_a_push_without_options(ccm: Ccm, project: Path) -> None:
     assert made(project) == {"web1": "overlaid", "web2": "overlaid"}
     options = runs(ccm)[-1]["options"]
     assert [options[name] for name in ("inventory", "hiera", "forks")] == [
-        ["hosts.yaml"], ["over.yaml"], 1,
-    ]  # fmt: skip
+        ["hosts.yaml"],
+        ["over.yaml"],
+        1,
+    ]
     (project / "other.yaml").write_text("hosts: {db1: {connection: local}}\n")
     (project / "else.yaml").write_text("data: {word: other}\n")
     ccm.environment["CCM_INVENTORY"] = "other.yaml"

@@ -244,7 +244,7 @@ def test_a_test_that_is_not_there_is_refused(pushed: Target) -> None:
         (SITE.replace("Data.greeting", "lookup('data.gone')"), 1, "no such path"),
         (SITE.replace("ccm:", "ccmm:"), 2, "ccmm"),
     ],
-)  # fmt: skip
+)
 def test_a_manifest_that_no_longer_resolves(
     pushed: Target, site: str, code: int, words: str
 ) -> None:

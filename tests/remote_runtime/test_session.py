@@ -147,8 +147,10 @@ class SessionTest(RuntimeTest):
     def test_cancel(self) -> None:
         """cancel ends the command with its group; the event and done say so."""
         target = self.target()
-        target.start(self.shell("sleep 60 & echo $! > %s; wait" % self.path("pid")),
-                     self.shell("touch " + self.path("never"), "y"))  # fmt: skip
+        target.start(
+            self.shell("sleep 60 & echo $! > %s; wait" % self.path("pid")),
+            self.shell("touch " + self.path("never"), "y"),
+        )
         self.assertTrue(within(10, lambda: os.path.exists(self.path("pid")) and self.read("pid")))
         target.send({"t": "cancel"})
         done = target.until("done")

@@ -53,9 +53,10 @@ def _is_twin(one: Entry, other: Entry) -> bool:
 def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:
     """Whether the name, the list or a property reads a variable that may be unset or empty."""
     written = {
-        key: one for key, one in entry.properties.items()
+        key: one
+        for key, one in entry.properties.items()
         if entry.type != "exec" and key not in _AT_ITS_TURN
-    }  # fmt: skip
+    }
     read = set(_DATA.findall(f"{entry.name} {entry.foreach} {written}"))
     always = builder.given | set(builder.facts) | set(builder.manifest.data)
     empty = builder.scope.uses.optional if entry.type != "exec" else set()

@@ -139,9 +139,11 @@ class Builder(Conversion):
         name = task.keywords.get("register")
         if name:
             self.scope.registers[str(name)] = Register(
-                str(name), "other", task.name,
+                str(name),
+                "other",
+                task.name,
                 reason=f"the result of “{task.name or task.module}”, which is not converted",
-            )  # fmt: skip
+            )
 
     def _resources(self, task: Task, record: Record) -> None:
         if results.is_reading(self, task):
@@ -272,8 +274,9 @@ class Builder(Conversion):
             return self._variant(task, record, scope=scope, loop=loop, omits=omits)
         except OmitChoice as choice:
             if sum(omits.values()) == _MAX_OMITTED or len(omits) >= _MAX_OMITTED:
-                return self._without(task, record, scope=scope, loop=loop, omits=omits,
-                                     key=choice.key)  # fmt: skip
+                return self._without(
+                    task, record, scope=scope, loop=loop, omits=omits, key=choice.key
+                )
             return [
                 entry
                 for has in (True, False)
@@ -290,8 +293,9 @@ class Builder(Conversion):
         elements = operand(parse_expression(loop.foreach))
         that = f"({elements} | selectattr('{key}', 'defined') | list) == []"
         message = f"“{task.name or task.module}” has no resource for elements with {key}"
-        if not any(isinstance(one, dict) and one["that"] == that
-                   for one in self.manifest.assertions):  # fmt: skip
+        if not any(
+            isinstance(one, dict) and one["that"] == that for one in self.manifest.assertions
+        ):
             self.manifest.assertions.append(
                 {"that": that, "message": text_rewriter.plain_text(message)}
             )

@@ -222,12 +222,14 @@ def _without_stops(builder: Conversion, entries: list[Entry]) -> list[Entry]:
             left.insert(0, one)
             continue
         stop = replace(
-            one, type="exec", name=builder.unique(f"stop {one.name}"),
+            one,
+            type="exec",
+            name=builder.unique(f"stop {one.name}"),
             properties={
                 "command": f"systemctl stop {one.name}",
                 "onlyif": f"systemctl is-active --quiet {one.name}",
             },
-        )  # fmt: skip
+        )
         if one.alias:
             _replace_references(builder, one, stop)
         builder.manifest.replace(one, [stop])

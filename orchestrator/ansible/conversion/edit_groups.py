@@ -49,8 +49,9 @@ def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
     first = entries[0]
     if any(one.control != first.control for one in entries):
         raise NotConvertible("edits of one file under different conditions on the host")
-    plain = all(not one.conditions and "{{" not in str(one.properties.get("edits", ""))
-                for one in entries)  # fmt: skip
+    plain = all(
+        not one.conditions and "{{" not in str(one.properties.get("edits", "")) for one in entries
+    )
     shared = _shared(entries)
     _note_order(builder, entries)
     if plain:

@@ -67,7 +67,7 @@ def set_versions(builder: Conversion, task: Task, record: Record, given: dict[st
         made = {
             name: _chosen(builder, name, _expression(value, scope), conditions)
             for name, value in given.items()
-        }  # fmt: skip
+        }
     uncertainties = scope.uses.uncertainties[before:]
     for name, text in made.items():
         new = _define(builder, name, text, "by set_fact, for what follows")
@@ -235,9 +235,11 @@ def _added(
     name: str,
     *,
     default: Any,
-    tree: Any, inner: Scope, loop: Loop,
+    tree: Any,
+    inner: Scope,
+    loop: Loop,
     conditions: list[str],
-) -> str:  # fmt: skip
+) -> str:
     old = operand(parse_expression(_old(builder, name, default)))
     if isinstance(tree, nodes.List) and len(tree.items) == 1:
         return f"{old} + ({_each(inner, tree.items[0], loop, conditions)})"
@@ -252,9 +254,11 @@ def _filtered(
     name: str,
     *,
     default: Any,
-    tree: Any, inner: Scope, loop: Loop,
+    tree: Any,
+    inner: Scope,
+    loop: Loop,
     conditions: list[str],
-) -> str:  # fmt: skip
+) -> str:
     old = operand(parse_expression(_old(builder, name, default)))
     argument = tree.args[0]
     kind = tree.name.rsplit(".", 1)[-1]

@@ -57,10 +57,12 @@ def read_layers(project: Project, places: list[Path]) -> None:
     groups: dict[str, Map] = {}
     singles: dict[str, Map] = {}
     directories = [
-        (directory_variables(one, "group_vars", project.notes),
-         directory_variables(one, "host_vars", project.notes))
+        (
+            directory_variables(one, "group_vars", project.notes),
+            directory_variables(one, "host_vars", project.notes),
+        )
         for one in places
-    ]  # fmt: skip
+    ]
     shared = {key for found, _ in directories for key in found.get("all", {})}
     for name, group in hosts.groups.items():
         weaker = {} if name == "all" else shared

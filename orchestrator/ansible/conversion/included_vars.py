@@ -470,9 +470,10 @@ def by_value(
     pattern = "".join("[^/]+" if one is None else re.escape(one) for one in texts_)
     base = builder.files.base / folder
     found = sorted(
-        one.relative_to(base).as_posix() for one in base.rglob("*.y*ml")
+        one.relative_to(base).as_posix()
+        for one in base.rglob("*.y*ml")
         if re.fullmatch(pattern, one.relative_to(base).as_posix()) and str(one) not in builder.stack
-    )  # fmt: skip
+    )
     if not found or len(found) > _MAX_FILES:
         raise NotConvertible(f"no file matches {name}, or too many do")
     made = [nodes.Const(o.data) if isinstance(o, nodes.TemplateData) else o for o in parts]

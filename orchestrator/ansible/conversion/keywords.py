@@ -54,8 +54,9 @@ def refuse(task: Task, is_root: bool) -> None:
         raise NotConvertible("poll: 0")
     if text_rewriter.as_bool(words.get("become")) is False and is_root and not (anywhere or local):
         raise NotConvertible("become: false, while the host is managed as root")
-    if "never" in [str(one).strip() for tag in listed(words.get("tags"))
-                   for one in str(tag).split(",")]:  # fmt: skip
+    if "never" in [
+        str(one).strip() for tag in listed(words.get("tags")) for one in str(tag).split(",")
+    ]:
         raise NotConvertible("the tag never: ccm runs all that no --tags leaves out")
 
 

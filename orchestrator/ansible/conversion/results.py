@@ -182,8 +182,9 @@ def result_scopes(task: Task, register: Register, scope: Scope) -> list[Scope] |
 def _page(task: Task, given: Arguments) -> dict[str, Any]:
     """A request that reads, as a command. NotConvertible."""
     given.refuse("method", unless=("GET",))
-    given.refuse("body", "dest", "src", "client_cert", "client_key", "unix_socket", "creates",
-                 "removes")  # fmt: skip
+    given.refuse(
+        "body", "dest", "src", "client_cert", "client_key", "unix_socket", "creates", "removes"
+    )
     given.refuse("status_code", unless=(200, "200"))
     given.refuse("body_format", unless=("raw", "json"))
     given.ignore("return_content", "http_agent", "force", "use_proxy", "force_basic_auth",

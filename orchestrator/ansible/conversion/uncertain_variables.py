@@ -51,9 +51,10 @@ def _text(builder: Conversion, entry: Entry) -> str:
     """The text of a resource, and of the templates of the role that it renders."""
     text = f"{entry.name} {entry.all_properties()!r}"
     return text + "".join(
-        body for written, body in builder.files.texts.items() if f"'{written}'" in text
-        or f"{written}\\'" in text
-    )  # fmt: skip
+        body
+        for written, body in builder.files.texts.items()
+        if f"'{written}'" in text or f"{written}\\'" in text
+    )
 
 
 def unreadable(values: dict[str, list[Any]], scope: Scope) -> dict[str, str]:

@@ -339,8 +339,9 @@ class _Translator:
         """``x.results`` of a loop over what is written out, as a list of maps."""
         if keys[0] != "results" or register.loop.elements is None:
             raise NotConvertible(f"the results of the loop “{register.task_name}”")
-        parts = [one_result(register, self.scope, index)
-                 for index in range(len(register.loop.elements))]  # fmt: skip
+        parts = [
+            one_result(register, self.scope, index) for index in range(len(register.loop.elements))
+        ]
         if len(keys) > 2 and isinstance(keys[1], int) and -len(parts) <= keys[1] < len(parts):
             return self._registered(parts[keys[1]], keys[2:])
         made = [self._as_map(one) for one in parts]
@@ -351,8 +352,10 @@ class _Translator:
         if register.kind == "command":
             names.update({word: [word] for word in ("rc", "stdout", "stderr", "stdout_lines")})
         else:
-            inner = [nodes.Pair(nodes.Const(word), self._registered(register, ["stat", word]))
-                     for word in ("exists", "isdir", "isreg", "islnk")]  # fmt: skip
+            inner = [
+                nodes.Pair(nodes.Const(word), self._registered(register, ["stat", word]))
+                for word in ("exists", "isdir", "isreg", "islnk")
+            ]
             first = nodes.Pair(nodes.Const("item"), self._registered(register, ["item"]))
             return nodes.Dict([first, nodes.Pair(nodes.Const("stat"), nodes.Dict(inner))])
         return nodes.Dict(

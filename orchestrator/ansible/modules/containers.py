@@ -88,10 +88,12 @@ _SETTINGS = (
     ("--entrypoint ", "entrypoint"), ("--log-driver ", "log_driver"), ("--pid ", "pid_mode"),
 )  # fmt: skip
 _LISTS = (
-    ("-p", ("published_ports", "ports")), ("-v", ("volumes",)),
-    ("--expose", ("exposed_ports", "expose")), ("--cap-add", ("capabilities",)),
+    ("-p", ("published_ports", "ports")),
+    ("-v", ("volumes",)),
+    ("--expose", ("exposed_ports", "expose")),
+    ("--cap-add", ("capabilities",)),
     ("--link", ("links",)),
-)  # fmt: skip
+)
 _IGNORED = (
     "pull", "recreate", "comparisons", "container_default_behavior", "keep_volumes", "cleanup",
     "force_kill", "networks_cli_compatible", "detach", "purge_networks", "image_name_mismatch",
@@ -140,8 +142,10 @@ def _options(given: Arguments) -> list[str]:
     networks = given.raw("networks") or []
     if not isinstance(networks, list) or len(networks) > 1:
         raise NotConvertible("several networks")
-    return [*parts, *(f"--network {shell_word(str(one.get('name')))}"
-                      for one in given.value("networks") or [])]  # fmt: skip
+    return [
+        *parts,
+        *(f"--network {shell_word(str(one.get('name')))}" for one in given.value("networks") or []),
+    ]
 
 
 def _command(given: Arguments) -> str:

@@ -29,8 +29,9 @@ def apt_repository(context: Context, given: Arguments) -> list[Entry]:
     context.as_root()
     given.refuse("mode", unless=_MODES)
     given.refuse("validate_certs", unless=(True,))
-    given.ignore("update_cache", "update_cache_retries", "update_cache_retry_max_delay",
-                 "install_python_apt")  # fmt: skip
+    given.ignore(
+        "update_cache", "update_cache_retries", "update_cache_retry_max_delay", "install_python_apt"
+    )
     line = given.required("repo")
     known = [one for one in given.sample("repo").values if isinstance(one, str)]
     if line.startswith("ppa:") or (known and all(one.startswith("ppa:") for one in known)):

@@ -113,8 +113,9 @@ def uri(context: Context, given: Arguments) -> list[Entry]:
     elif context.task.keywords.get("until") is None:
         properties["timeout"] = f"{timeout or 30}s"
     context.check("redirects are not followed, and the request is repeated until the timeout")
-    return [Entry("wait", _title(context, f"wait for {properties['url']}"), properties,
-                  changes=False)]  # fmt: skip
+    return [
+        Entry("wait", _title(context, f"wait for {properties['url']}"), properties, changes=False)
+    ]
 
 
 def _request(context: Context, given: Arguments, method: str) -> Entry:
@@ -160,8 +161,9 @@ def _request(context: Context, given: Arguments, method: str) -> Entry:
 
 
 def _body(given: Arguments, body: Any, kind: str | None) -> str:
-    if isinstance(body, str) and not (kind == "json" and given.sample("body").all_kinds()
-                                      & {"map", "list"}):  # fmt: skip
+    if isinstance(body, str) and not (
+        kind == "json" and given.sample("body").all_kinds() & {"map", "list"}
+    ):
         return text_rewriter.text(body, given.scope)
     return "{{ (" + expression_of(body, given.scope) + ") | to_json }}"
 

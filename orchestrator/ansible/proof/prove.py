@@ -125,8 +125,7 @@ def _ccm_first(
 ) -> Proof:
     _require_events(steps.run("ccm push of the converted site", site.push), hosts)
     title = "ccm push again, to find resources that change on every run"
-    again = {(one["host"], _name(one)) for one in steps.run(title, site.push)
-             if one.get("changed")}  # fmt: skip
+    again = {(one["host"], _name(one)) for one in steps.run(title, site.push) if one.get("changed")}
     results = steps.run("ansible-playbook --check", lambda: play(True))
     proof = Proof(CCM, tuple(hosts), len(results), differences=[], repeated=[], unknown=[])
     for one in results:

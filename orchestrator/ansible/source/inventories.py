@@ -80,9 +80,11 @@ def _files(path: Path) -> list[Path]:
     return [
         one
         for one in sorted(path.iterdir())
-        if one.is_file() and one.suffix in ("", ".ini", ".yml", ".yaml") and one.name[0] != "."
+        if one.is_file()
+        and one.suffix in ("", ".ini", ".yml", ".yaml")
+        and one.name[0] != "."
         and not one.stat().st_mode & 0o100
-    ]  # fmt: skip
+    ]
 
 
 def read_inventory(paths: list[Path]) -> Hosts:

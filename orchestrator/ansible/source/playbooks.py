@@ -72,8 +72,10 @@ def read_playbook(path: Path, depth: int = 0, root: Path | None = None) -> list[
             other = within(root, path.parent / str(imported), what)
             for play in read_playbook(other, depth + 1, root):
                 play.when = [*listed(one.get("when")), *play.when]
-                play.keywords["vars"] = {**(play.keywords.get("vars") or {}),
-                                         **(one.get("vars") or {})}  # fmt: skip
+                play.keywords["vars"] = {
+                    **(play.keywords.get("vars") or {}),
+                    **(one.get("vars") or {}),
+                }
                 plays.append(play)
             continue
         plays.append(_read_play(one, path))
@@ -90,8 +92,10 @@ def _read_play(value: Map, path: Path) -> Play:
     play = Play(
         str(value.get("name") or ""),
         ":".join(str(one) for one in hosts) if isinstance(hosts, list) else str(hosts),
-        path, value.line, value.end,
-    )  # fmt: skip
+        path,
+        value.line,
+        value.end,
+    )
     for name in lists:
         setattr(play, name, read_tasks(value.get(name), str(path)))
     play.roles = listed(value.get("roles"))

@@ -290,5 +290,5 @@ PREDICATES: Table = {
     "groupBy": (_group_by, "list, predicate", "A map of lists, by result"),
     "sortBy": (_sort_by, "list, predicate[, order]", "Sorts by the result, or by a key"),
     "reduce": (_reduce, "list, predicate[, start]", "One value; `#acc` is the accumulator"),
-}  # fmt: skip
+}
 """The same for functions whose second argument is evaluated for each entry."""

@@ -156,5 +156,5 @@ FUNCTIONS: Table = {
     "toBase64": (_to_base64, "text", "Base64"),
     "fromBase64": (_from_base64, "text", "The decoded text"),
     "now": (Moment.now, "", "The time in UTC as text in RFC 3339, with the methods below"),
-}  # fmt: skip
+}
 """Function, parameters and meaning by name."""

@@ -101,8 +101,9 @@ def ipaddr(value: Any, query: Any = "") -> Any:
     known = _QUERIES.get(query) if query else _shown
     network = None if known else _read(query)
     if known is None and network is None:
-        raise ValueError(f"ipaddr takes a number, a network or one of {', '.join(_QUERIES)}, "
-                         f"not {query!r}")  # fmt: skip
+        raise ValueError(
+            f"ipaddr takes a number, a network or one of {', '.join(_QUERIES)}, not {query!r}"
+        )
     if read is None:
         return False
     if known is not None:

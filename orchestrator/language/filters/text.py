@@ -58,8 +58,10 @@ def _commented(text: str, how: dict[str, str], counts: tuple[int, int]) -> str:
     count = (text.count(newline) if newline else 0) + 1 + sum(counts)
     bounds.check_size(len(text) + longest * count, bounds.MAX_TEXT, "the text")
     lines = text.split(newline) if newline else [text]
-    commented = [(how["decoration"] + line).rstrip() if not line else how["decoration"] + line
-                 for line in lines]  # fmt: skip
+    commented = [
+        (how["decoration"] + line).rstrip() if not line else how["decoration"] + line
+        for line in lines
+    ]
     above = [how["prefix"]] * counts[0] if how["prefix"] else []
     below = [how["postfix"]] * counts[1] if how["postfix"] else []
     begin = [how["beginning"]] if how["beginning"] else []

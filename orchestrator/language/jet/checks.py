@@ -25,7 +25,7 @@ from orchestrator.language.jet.syntax import (
     Tree,
     Try,
     Yield,
-)  # fmt: skip
+)
 from orchestrator.language.paths import BadPathError, PathText, check_path_text
 from remote_runtime.text.nearest import nearest
 

@@ -29,7 +29,7 @@ from orchestrator.language.jet.syntax import (
     Try,
     Yield,
     YieldContent,
-)  # fmt: skip
+)
 
 
 class BlockBodies(NamedTuple):

@@ -24,7 +24,7 @@ from orchestrator.language.jet.syntax import (
     Slice,
     Slot,
     Ternary,
-)  # fmt: skip
+)
 
 _CONSTANTS = {"true": True, "false": False, "nil": None}
 _LEVELS = (("==", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%"))

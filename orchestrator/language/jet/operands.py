@@ -22,7 +22,7 @@ from orchestrator.language.jet.syntax import (
     Not,
     Slice,
     Ternary,
-)  # fmt: skip
+)
 
 
 class ExpressionCompiler:

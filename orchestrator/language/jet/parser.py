@@ -21,7 +21,7 @@ from orchestrator.language.jet.syntax import (
     Try,
     Yield,
     YieldContent,
-)  # fmt: skip
+)
 
 MAX_DEPTH = 15
 _ENDS = ("end", "else", "catch", "content")

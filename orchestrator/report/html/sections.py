@@ -45,8 +45,10 @@ def sections_of(grid: Grid, *, most_troubled: int | None = None, with_hosts: boo
     groups = _Groups(with_hosts)
     return {
         **_head(grid, results),
-        "waves": [groups.of(wave.hosts, number=wave.number, progress=wave.told)
-                  for wave in grid.rollout.waves()],
+        "waves": [
+            groups.of(wave.hosts, number=wave.number, progress=wave.told)
+            for wave in grid.rollout.waves()
+        ],
         "rollout": [text for _, text in grid.rollout.result_lines()],
         **_dangers(grid, groups),
         "failures": list(_failures(grid, groups)),
@@ -66,7 +68,7 @@ def sections_of(grid: Grid, *, most_troubled: int | None = None, with_hosts: boo
             for (level, text), names in grid.notices.items()
         ],
         "part": part_of(about),
-    }  # fmt: skip
+    }
 
 
 class _Groups:

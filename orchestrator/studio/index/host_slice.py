@@ -44,8 +44,9 @@ class HostSlice:
         self.run_id = run.run_id
         self.again = run.again
         self.about: dict[str, Any] = {
-            **run.about, "hosts": [name for host in hosts for name in host.names]
-        }  # fmt: skip
+            **run.about,
+            "hosts": [name for host in hosts for name in host.names],
+        }
 
     @property
     def origin(self) -> Origin:

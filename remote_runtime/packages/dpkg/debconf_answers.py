@@ -27,6 +27,8 @@ def answer_uncertainty(
             word = found.group(1)
             if word in questions or not word or "$" in word or "`" in word:
                 return "the script %s of %s may change its answers (%s)" % (
-                    script, name, found.group().strip(),
-                )  # fmt: skip
+                    script,
+                    name,
+                    found.group().strip(),
+                )
     return ""

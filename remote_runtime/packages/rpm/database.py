@@ -29,8 +29,9 @@ class Records(object):
             fields = line.split("\t")
             if len(fields) >= _FIELDS:
                 name, epoch, version, release, architecture = fields[:_FIELDS]
-                record = Record("%s:%s-%s" % (epoch, version, release), architecture,
-                                "".join(fields[_FIELDS:]))  # fmt: skip
+                record = Record(
+                    "%s:%s-%s" % (epoch, version, release), architecture, "".join(fields[_FIELDS:])
+                )
                 self._records.setdefault(name, []).append(record)
 
     def names(self) -> List[str]:

@@ -153,8 +153,10 @@ class MountChecks(object):
         size = _bytes(options.get("size", "50%"), memory)
         if "nr_blocks" in options:
             size = _bytes(options["nr_blocks"], 0) * PAGE
-        owners = [self._number(kind, options.get(key, "0")) for kind, key in
-                  (("user", "uid"), ("group", "gid"))]  # fmt: skip
+        owners = [
+            self._number(kind, options.get(key, "0"))
+            for kind, key in (("user", "uid"), ("group", "gid"))
+        ]
         if None in owners:
             return None
         return MountEffect(

@@ -59,9 +59,10 @@ def test_hosts_without_the_variable(tmp_path: Path, name: str) -> None:
     _, site = convert(tmp_path, files)
     for platform, family, version in (one.split("/") for one in PLATFORMS):
         facts = [
-            f"--fact=host.info.platform={platform}", f"--fact=host.info.platformFamily={family}",
+            f"--fact=host.info.platform={platform}",
+            f"--fact=host.info.platformFamily={family}",
             f"--fact=host.info.platformVersion={version}",
-        ]  # fmt: skip
+        ]
         given = ["-i", str(site / "hosts.yaml"), str(site / "site.yaml"), *facts]
         assert main(["validate", *given]) == 0, (name, platform)
 

@@ -38,8 +38,10 @@ MARKED = {
         "Ansible 2.19 and later write no newline after a value that is no text",
     ),
     "temporary": ("tempfile: {state: directory}\n  register: place", "/var/tmp/ccm-place"),
-    "home": ("file: {path: ~/.kube, state: directory, owner: a, group: a, mode: '0700'}",
-             "- /root/.kube:"),
+    "home": (
+        "file: {path: ~/.kube, state: directory, owner: a, group: a, mode: '0700'}",
+        "- /root/.kube:",
+    ),
     "template of the user": (
         "template: {src: '{{ mine }}', dest: /a, owner: a, group: a, mode: '0644'}",
         "{{ template(Data.mine) }}",
@@ -48,7 +50,7 @@ MARKED = {
         "copy: {src: '{{ mine }}', dest: /a, owner: a, group: a, mode: '0644'}",
         'source: "{{ Data.mine }}"',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", MARKED)

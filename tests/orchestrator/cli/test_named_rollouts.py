@@ -65,9 +65,10 @@ def test_where_it_is_from() -> None:
     args = parser.parse(["--rollout", "careful", "--max-fail", "2", "site.yaml"])
     found = {name: args.resolved[name][1:] for name in ("waves", "max_fail", "until")}
     assert found == {
-        "waves": ("file", "ccm.yaml:3:20"), "max_fail": ("flag", "--max-fail"),
+        "waves": ("file", "ccm.yaml:3:20"),
+        "max_fail": ("flag", "--max-fail"),
         "until": ("default", ""),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(

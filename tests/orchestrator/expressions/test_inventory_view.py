@@ -165,7 +165,7 @@ def with_facts(view: InventoryView) -> InventoryView:
         ("'facts' in Hosts.db1 and 'facts' not in Hosts.web1", True),
         ("Hosts.db1 | length", 4),
     ],
-)  # fmt: skip
+)
 def test_facts_of_other_hosts(with_facts: InventoryView, source: str, value: object) -> None:
     """Facts that are known are read as they are; for those that are not a default may stand."""
     assert evaluate(source, inventory=with_facts) == value

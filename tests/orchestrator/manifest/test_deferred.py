@@ -64,11 +64,13 @@ def test_merging_waits_for_values_that_are_not_known(tmp_path: Path) -> None:
     ("data", "path"),
     [
         ("{a: '{{ Data.a }}'}", "data.a → data.a"),
-        ("{a: '{{ Data.b }}', b: 'x {{ Data.c.d }}', c: {d: \"{{ lookup('data.a') }}\"}}",
-         "data.a → data.b → data.c.d → data.a"),
+        (
+            "{a: '{{ Data.b }}', b: 'x {{ Data.c.d }}', c: {d: \"{{ lookup('data.a') }}\"}}",
+            "data.a → data.b → data.c.d → data.a",
+        ),
         ("{l: ['{{ Data.l }}']}", "data.l → data.l"),
     ],
-)  # fmt: skip
+)
 def test_a_circle_is_refused_with_its_path(tmp_path: Path, data: str, path: str) -> None:
     """And with a place on it: before any host where all hosts have it, else by host."""
     told = refused(tmp_path, f"data: {data}{RESOURCES}")

@@ -17,8 +17,10 @@ def test_counters_of_a_plan(tmp_path: Path) -> None:
     found = counters_of(kept)
     assert list(found) == list(COUNTERS)
     assert {name: number for name, number in found.items() if number} == {
-        "changes": 6, "hosts": 2, "left_out": 1,
-    }  # fmt: skip
+        "changes": 6,
+        "hosts": 2,
+        "left_out": 1,
+    }
 
 
 def test_removals_include_packages_and_accounts() -> None:

@@ -47,7 +47,9 @@ GONE = ("ensure", "present", "absent")
         (told("file", "/x", GONE, status="failed"), [Danger(REMOVES, "file#/x")]),
         (
             told(
-                "file", "/x", ("ensure", "directory", "absent"),
+                "file",
+                "/x",
+                ("ensure", "directory", "absent"),
                 noop_message="Would have recursively removed the directory",
             ),
             [Danger(REMOVES, "file#/x", how="with its contents")],
@@ -87,7 +89,7 @@ GONE = ("ensure", "present", "absent")
         (told("service", "x", ("enable", True, False)), []),
         (told("reboot", "k", ("ensure", None, "rebooted")), [Danger(REBOOTS, "reboot#k")]),
     ],
-)  # fmt: skip
+)
 def test_changes(of: dict[str, Any], found: list[Danger]) -> None:
     """Each change is evaluate by what it comes from and leads to."""
     assert dangers_of(of) == found

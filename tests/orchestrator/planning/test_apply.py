@@ -303,8 +303,10 @@ def test_an_apply_that_is_not_managed(tmp_path: Path) -> None:
     made = plan(tmp_path, text.replace("y: {", 'y: {command: "true", '))
     items = received(made)
     assert [item.id for item in items if not item.managed] == [
-        "apply#web/site.yaml", "apply#fine.yaml", "exec#x",
-    ]  # fmt: skip
+        "apply#web/site.yaml",
+        "apply#fine.yaml",
+        "exec#x",
+    ]
     assert made.warnings == []
 
 

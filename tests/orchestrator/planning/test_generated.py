@@ -99,7 +99,7 @@ def test_a_host_cannot_bring_conditions_along(tmp_path: Path) -> None:
         ("- exec:\n    - x: {command: '{{ Data.port }}'}", "is not rendered in a resources_"),
         ("[[ include 'x' ]]", "resources.jet:1:12: single quotes are not supported"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_of_the_template_show_before_any_host(
     tmp_path: Path, text: str, message: str
 ) -> None:

@@ -74,8 +74,10 @@ def test_rollouts() -> None:
     write("rollouts:\n  night:\n    until: 22:00\n    max_fail: 0\n    per: [rack=1, row=2]\n")
     found = read().rollouts["night"]
     assert {key: [word.value for word in one.value] for key, one in found.items()} == {
-        "until": ["22:00"], "max_fail": ["0"], "per": ["rack=1", "row=2"],
-    }  # fmt: skip
+        "until": ["22:00"],
+        "max_fail": ["0"],
+        "per": ["rack=1", "row=2"],
+    }
     assert str(found["per"].value[1].position) == "ccm.yaml:5:19"
 
 

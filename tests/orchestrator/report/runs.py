@@ -152,9 +152,7 @@ def mixed_run(hosts: int = 8, resources: int = 12, noop: bool = False) -> SavedR
         for number in range(resources - 3):
             kept.event(host, f"/etc/app/{number}.conf", seconds=0.02 * number)
     kept.event(names[1], "/etc/broken", "failed", 0.7, error=["exit status 3", "E: <i>no</i>"])
-    kept.event(
-        names[1], "/etc/after", "skipped", 0.0, unmet_requirements=["file#/etc/broken"]
-    )  # fmt: skip
+    kept.event(names[1], "/etc/after", "skipped", 0.0, unmet_requirements=["file#/etc/broken"])
     checks = [{"name": "http", "status": "WARNING", "tries": 1, "output": "slow: 3 s"}]
     kept.event(names[0], "/etc/checked", health_check=checks)
     kept.notice(names[0], "mirror is old")

@@ -73,10 +73,12 @@ def test_it_is_bounded(width: int) -> None:
     """Thousands of dangers need few lines, of each kind some, and none is wider than the screen."""
     many = [told("file", f"/etc/{'deep/' * 30}{n}", GONE) for n in range(6000)]
     many += [
-        {**told("package", f"p{n}", ("ensure", "1", "2")),
-         "effects": [effect("unit", f"u{n}.service", "restarted")]}
+        {
+            **told("package", f"p{n}", ("ensure", "1", "2")),
+            "effects": [effect("unit", f"u{n}.service", "restarted")],
+        }
         for n in range(50)
-    ]  # fmt: skip
+    ]
     found = dangers({"web1": many[-100:] + many[:-100]})
     shown = lines(found, width)
     assert shown[0] == "Dangerous: 6,000 removals, 50 restarts"

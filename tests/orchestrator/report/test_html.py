@@ -56,9 +56,7 @@ def test_the_page_tells_failures_first_then_everything(browser: Chrome, tmp_path
         "Warnings", "Every resource on every host", "Timeline", "Slowest",
     ]  # fmt: skip
     assert shown(browser, ".finding.failed summary") == ["F file#/etc/broken on web2"]
-    assert shown(browser, ".finding.changed summary") == [
-        "C file#/etc/motd on web[1-7] (7 hosts)"
-    ]  # fmt: skip
+    assert shown(browser, ".finding.changed summary") == ["C file#/etc/motd on web[1-7] (7 hosts)"]
     assert len(shown(browser, ".matrix td.changed")) == 7
     assert len(shown(browser, ".matrix td.stable")) == 64
     assert shown(browser, ".when tbody th") == [f"web{n}" for n in range(1, 9)]
@@ -106,8 +104,10 @@ def test_filters_leave_what_was_asked_for(browser: Chrome, tmp_path: Path) -> No
     assert "Hosts in trouble" not in shown(browser, "h2")
     browser.find_element(By.CSS_SELECTOR, "input[value=stable]").click()
     assert shown(browser, ".matrix tbody th") == [
-        "file#/etc/motd", "file#/etc/broken", "file#/etc/after"
-    ]  # fmt: skip
+        "file#/etc/motd",
+        "file#/etc/broken",
+        "file#/etc/after",
+    ]
     browser.find_element(By.NAME, "resource").send_keys("broken")
     assert shown(browser, ".matrix tbody th") == ["file#/etc/broken"]
     assert shown(browser, "#filter output") == ["1 of 8 hosts, 1 of 13 resources"]

@@ -36,8 +36,9 @@ def test_the_file(tmp_path: Path) -> None:
     assert keys.vault["dev"].command == "pass show dev"
     assert (keys.identities, keys.recipients) == (["key.txt"], ["age1abc", "team.pub"])
     assert keys.commands == {
-        "one": CommandSource('pass show "$1"'), "two": CommandSource("vault", 120.0)
-    }  # fmt: skip
+        "one": CommandSource('pass show "$1"'),
+        "two": CommandSource("vault", 120.0),
+    }
     assert keys.files() == ["key.txt", "pw", "keys/prod"]
 
 
@@ -49,8 +50,9 @@ def test_the_environment_wins() -> None:
     assert keys.identities == ["/i"]
     keys = read(FILE, CCM_VAULT_PASSWORD_FILE="/c", **given)
     assert (keys.vault["default"].file, keys.vault["default"].where) == (
-        "/c", "CCM_VAULT_PASSWORD_FILE"
-    )  # fmt: skip
+        "/c",
+        "CCM_VAULT_PASSWORD_FILE",
+    )
 
 
 @pytest.mark.parametrize(

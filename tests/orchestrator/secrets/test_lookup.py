@@ -98,8 +98,9 @@ def test_sources_are_opened_side_by_side(tmp_path: Path) -> None:
     """Two commands that wait for each other both end."""
     wait = "touch $1; for n in $(seq 200); do [ -e $OTHER ] && break; sleep 0.05; done; ls $OTHER"
     commands = {
-        "a": CommandSource(f"OTHER=two; {wait}", 30), "b": CommandSource(f"OTHER=one; {wait}", 30)
-    }  # fmt: skip
+        "a": CommandSource(f"OTHER=two; {wait}", 30),
+        "b": CommandSource(f"OTHER=one; {wait}", 30),
+    }
     one = lookup(tmp_path, commands=commands)
     with collecting() as missed:
         first = [one("cmd:a/one", str(tmp_path)), one("cmd:b/two", str(tmp_path))]

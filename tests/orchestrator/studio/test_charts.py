@@ -68,8 +68,10 @@ def test_charts_show_drift_and_accuracy(state: Path) -> None:
     assert label.endswith("75% as predicted on 2026-09-21 14:13, 2 runs")
     rows = re.findall(r'href="/runs/([\w-]+)">[^<]*</a><td class="number">([\w%]+)', page)
     assert rows == [
-        *zip(RUNS[::-1], ("0", "0", "2", "0"), strict=True), (RUNS[3], "75%"), (RUNS[2], "100%")
-    ]  # fmt: skip
+        *zip(RUNS[::-1], ("0", "0", "2", "0"), strict=True),
+        (RUNS[3], "75%"),
+        (RUNS[2], "100%"),
+    ]
     filtered = site.browser.get("/?kind=drift").text
     assert len(drawn(filtered, "drift")[0]) == 2
     assert "chart accuracy" not in filtered

@@ -31,8 +31,10 @@ def test_every_file_is_rendered(engine: str, tmp_path: Path) -> None:
     name = ENGINES[engine][0]
     files = {"a": f"a {name}\n", "sub/deep/b": name, ".hidden": name}
     assert render(tmp_path, files, engine) == {
-        "a": "a web\n", "sub/deep/b": "web", ".hidden": "web",
-    }  # fmt: skip
+        "a": "a web\n",
+        "sub/deep/b": "web",
+        ".hidden": "web",
+    }
 
 
 @engines

@@ -108,5 +108,7 @@ def test_what_cannot_be_rendered_fails_its_check() -> None:
     )
     found = derived(plan)
     assert [check.broken for check in found.checks] == [
-        "content: no such path (site.yaml:3:4)", "file() is not UTF-8 text", "is missing",
-    ]  # fmt: skip
+        "content: no such path (site.yaml:3:4)",
+        "file() is not UTF-8 text",
+        "is missing",
+    ]

@@ -586,8 +586,9 @@ class StateTest(ArchiveTest):
         """Where the extraction fails nothing was changed, the archive included."""
         self.serve("a.tar.gz", tar([*APP, member("../evil")]))
         event = self.apply(self.extracting())
-        self.assertEqual((event["status"], event["changed"], event["changes"]),
-                         ("failed", False, []))  # fmt: skip
+        self.assertEqual(
+            (event["status"], event["changed"], event["changes"]), ("failed", False, [])
+        )
         self.assertEqual(self.names("dl"), [])
 
     def test_absent_keeps_what_was_extracted(self) -> None:

@@ -86,8 +86,9 @@ class DownloadTest(DirectoryTest):
                 asked = len(self.web.requests)
                 for noop in (True, False):
                     again = self.apply(mode="0755", owner=OWNER, noop=noop, **given)
-                    self.assertEqual((again["status"], again.get("prediction", "certain")),
-                                     ("stable", "certain"))  # fmt: skip
+                    self.assertEqual(
+                        (again["status"], again.get("prediction", "certain")), ("stable", "certain")
+                    )
                 self.assertEqual(len(self.web.requests), asked)
                 os.unlink(self.path("dl/tool"))
 
@@ -103,8 +104,9 @@ class DownloadTest(DirectoryTest):
         self.write("dl/tool", b"mine", 0o640)
         self.assertEqual(self.apply()["status"], "stable")
         event = self.apply(mode="0600")
-        self.assertEqual([(c["what"], c["from"], c["to"]) for c in event["changes"]],
-                         [("mode", "0640", "0600")])  # fmt: skip
+        self.assertEqual(
+            [(c["what"], c["from"], c["to"]) for c in event["changes"]], [("mode", "0640", "0600")]
+        )
         self.assertEqual((self.read("dl/tool"), self.web.requests), (b"mine", []))
 
     def test_another_checksum(self) -> None:
@@ -112,9 +114,9 @@ class DownloadTest(DirectoryTest):
         self.write("dl/tool", b"old", 0o640)
         event = self.apply(checksum=SUM)
         old = hashlib.sha256(b"old").hexdigest()
-        self.assertEqual(event["changes"], [
-            {"what": "checksum", "from": "sha256:" + old, "to": "sha256:" + SUM}
-        ])  # fmt: skip
+        self.assertEqual(
+            event["changes"], [{"what": "checksum", "from": "sha256:" + old, "to": "sha256:" + SUM}]
+        )
         self.assertEqual(self.read("dl/tool"), DATA)
         self.assertEqual(stat.S_IMODE(os.stat(self.path("dl/tool")).st_mode), 0o640)
 
@@ -122,8 +124,10 @@ class DownloadTest(DirectoryTest):
         """What the server sends is refused; what was there stays."""
         self.write("dl/tool", b"old")
         message = self.error(checksum=WRONG)
-        self.assertIn("checksum mismatch of %s: expected %s, got %s"
-                      % (self.path("dl/tool"), WRONG, SUM), message)  # fmt: skip
+        self.assertIn(
+            "checksum mismatch of %s: expected %s, got %s" % (self.path("dl/tool"), WRONG, SUM),
+            message,
+        )
         self.assertEqual(self.read("dl/tool"), b"old")
 
     def test_force(self) -> None:
@@ -241,9 +245,11 @@ class DownloadTest(DirectoryTest):
         other.answers["/tool"] = content(DATA)
         self.web.answers["/tool"] = server.redirect(other.url("/tool"))
         event = self.apply(
-            checksum_url=other.url("/SHA256SUMS"), username="u", password="pass-word",
+            checksum_url=other.url("/SHA256SUMS"),
+            username="u",
+            password="pass-word",
             headers={"X-Token": "tok-token"},
-        )  # fmt: skip
+        )
         self.assertEqual(event["status"], "changed", event)
         for _, headers in other.requests:
             self.assertFalse({"authorization", "x-token"} & set(headers))
@@ -369,8 +375,10 @@ class DownloadTest(DirectoryTest):
             item("exec", path, 4),
         ]
         events = run_items([checked, unchecked, *copies], noop=True)
-        self.assertEqual([e["prediction"] for e in events],
-                         ["certain", "certain", "certain", "unknown", "certain"])  # fmt: skip
+        self.assertEqual(
+            [e["prediction"] for e in events],
+            ["certain", "certain", "certain", "unknown", "certain"],
+        )
         self.assertEqual(events[0]["noop_message"], "Would have created the downloaded file")
         to = [c["to"] for c in events[2]["changes"] if c["what"] == "content"]
         self.assertEqual(to, ["sha256:" + SUM])

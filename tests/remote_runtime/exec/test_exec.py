@@ -65,9 +65,9 @@ class ExecTest(DirectoryTest):
     def test_exit_codes(self) -> None:
         """A code that is not accepted fails with its number and the tail of stderr."""
         event = self.shell("echo out; echo why >&2; exit 5", returns=[0, 4])
-        self.assertEqual(event["error"], [
-            "desired state not achieved: exit code 5, expected 0 or 4", "why"
-        ])  # fmt: skip
+        self.assertEqual(
+            event["error"], ["desired state not achieved: exit code 5, expected 0 or 4", "why"]
+        )
         self.assertFalse(event["changed"])
         self.assertEqual(self.shell("exit 4", returns=[0, 4])["status"], "changed")
         self.assertEqual(self.shell("exit 0", returns=[4])["status"], "failed")

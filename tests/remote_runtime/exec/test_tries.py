@@ -44,9 +44,10 @@ class TriesTest(DirectoryTest):
         """The last failure counts, and its error says how many tries there were."""
         event = self.shell("echo why >&2; exit 4", tries=3, returns=[0, 2])
         self.assertEqual((event["status"], event["tries"]), ("failed", 3))
-        self.assertEqual(event["error"], [
-            "desired state not achieved: exit code 4, expected 0 or 2, after 3 tries", "why"
-        ])  # fmt: skip
+        self.assertEqual(
+            event["error"],
+            ["desired state not achieved: exit code 4, expected 0 or 2, after 3 tries", "why"],
+        )
 
     def test_at_once(self) -> None:
         """A first try that succeeds is the only one; without tries the event says nothing."""

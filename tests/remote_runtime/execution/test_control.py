@@ -84,8 +84,9 @@ class ControlTest(DirectoryTest):
             item("t", "a", applies="x.yaml", children=(child,), control=asks(command="false")),
             item("t", "b", require=("t#inside",)),
         )
-        self.assertEqual({name: e["status"] for name, e in events.items()},
-                         {"a": "skipped", "b": "changed"})  # fmt: skip
+        self.assertEqual(
+            {name: e["status"] for name, e in events.items()}, {"a": "skipped", "b": "changed"}
+        )
 
     def test_a_preview_asks_the_host_as_it_will_be(self) -> None:
         """A path that an earlier resource makes is there at the turn."""

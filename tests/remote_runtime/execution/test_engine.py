@@ -212,8 +212,9 @@ class EngineTest(unittest.TestCase):
                 "unheeding": Script(unheeding=True),
             },
         )
-        self.assertEqual((events["unheeding"]["changed"], events["unheeding"]["refreshed"]),
-                         (True, False))  # fmt: skip
+        self.assertEqual(
+            (events["unheeding"]["changed"], events["unheeding"]["refreshed"]), (True, False)
+        )
         self.assertEqual((events["fired"]["changed"], events["fired"]["refreshed"]), (True, True))
         self.assertEqual((events["idle"]["changed"], events["idle"]["refreshed"]), (False, False))
         self.assertTrue(events["either"]["refreshed"])
@@ -357,9 +358,11 @@ class EngineTest(unittest.TestCase):
         ways: List[Dict[str, Any]] = [{"require": ("t#a",)}, {"subscribe": ("t#a",)}]
         for fields in ways:
             events = self.run_names(
-                item("t", "a"), item("t", "b", **fields), noop=True,
+                item("t", "a"),
+                item("t", "b", **fields),
+                noop=True,
                 scripts={"a": Script(chancy=True), "b": Script()},
-            )  # fmt: skip
+            )
             self.assertEqual(events["a"]["prediction"], "certain")
             told = events["b"]["prediction"], events["b"]["prediction_reason"]
             self.assertEqual(told, (ASSUMED, "if t#a succeeds"))
@@ -395,9 +398,11 @@ class EngineTest(unittest.TestCase):
         for noop in (False, True):
             after = Script(stable=True)
             events = self.run_names(
-                item("t", "a"), item("t", "b", subscribe=("t#a",)), noop=noop,
+                item("t", "a"),
+                item("t", "b", subscribe=("t#a",)),
+                noop=noop,
                 scripts={"a": Script(passive=True), "b": after},
-            )  # fmt: skip
+            )
             self.assertEqual((events["a"]["status"], after.refreshed), ("stable", [False]))
 
     def test_an_action_that_does_not_say_what_it_leaves(self) -> None:
@@ -504,9 +509,10 @@ class EngineTest(unittest.TestCase):
         """An item that applies is what its children came to, and its event follows theirs."""
         parent = self.apply(item("t", "a"), item("t", "b"))
         events = self.run_names(
-            parent, item("t", "after", subscribe=("apply#p",)),
+            parent,
+            item("t", "after", subscribe=("apply#p",)),
             scripts={"a": Script(), "b": Script(stable=True), "after": Script(stable=True)},
-        )  # fmt: skip
+        )
         self.assertEqual(list(events), ["a", "b", "p", "after"])
         self.assertEqual(events["p"]["provider"], "script")
         self.assertEqual((events["p"]["status"], events["p"]["changes"]), ("changed", []))
@@ -530,9 +536,10 @@ class EngineTest(unittest.TestCase):
         """A failed child fails the item, which then has not changed, and its siblings go on."""
         parent = self.apply(item("t", "bad"), item("t", "good"))
         events = self.run_names(
-            parent, item("t", "after", require=("apply#p",)),
+            parent,
+            item("t", "after", require=("apply#p",)),
             scripts={"bad": Script(act=error()), "good": Script()},
-        )  # fmt: skip
+        )
         self.assertEqual((events["p"]["failed"], events["p"]["changed"]), (True, False))
         self.assertEqual(events["p"]["error"], ["1 of 2 resources failed"])
         self.assertEqual(events["good"]["status"], "changed")
@@ -556,8 +563,9 @@ class EngineTest(unittest.TestCase):
             parent = self.apply(item("t", "a", noop=True), item("t", "b", noop=True), noop=True)
             events = self.run_names(parent, item("t", "c"), scripts={"a": first, "b": script})
             told = events["p"]
-            self.assertEqual((told["noop"], told["noop_message"]),
-                             (True, "Would have applied changes"))  # fmt: skip
+            self.assertEqual(
+                (told["noop"], told["noop_message"]), (True, "Would have applied changes")
+            )
             self.assertEqual(told["prediction"], prediction)
             self.assertEqual((first.acted, events["c"]["noop"]), (0, False))
 
@@ -680,8 +688,9 @@ class EngineTest(unittest.TestCase):
         script.unachieved = unachieved
         event = self.interrupted(script)
         self.assertEqual((event["error"], event["status"]), (["interrupted: ctrl-c"], "failed"))
-        self.assertEqual((event["changed"], event["changes"]),
-                         (True, [{"what": "x", "from": 1, "to": 2}]))  # fmt: skip
+        self.assertEqual(
+            (event["changed"], event["changes"]), (True, [{"what": "x", "from": 1, "to": 2}])
+        )
 
     def test_mask_of_a_turn(self) -> None:
         """What a sensitive resource says while it works is masked, and only while it works."""

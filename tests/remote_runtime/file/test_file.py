@@ -155,8 +155,9 @@ class FileTest(DirectoryTest):
         behind = self.file("d/e/f", 1, content="x")
         again = self.file("d/e", 1, ensure="directory")
         events = run_items([removed, behind], noop=True)
-        self.assertIn("the parent directory %s does not exist" % self.path("d/e"),
-                      events[1]["error"][0])  # fmt: skip
+        self.assertIn(
+            "the parent directory %s does not exist" % self.path("d/e"), events[1]["error"][0]
+        )
         for noop in (True, False):
             events = run_items([removed, again, behind], noop=noop)
             self.assertEqual([e["status"] for e in events], ["changed"] * 3)

@@ -80,8 +80,9 @@ class HealthTest(DirectoryTest):
 
     def test_tries(self) -> None:
         """A check is tried until it is OK, and the result says how often."""
-        check = self.script("echo x >> %s; test $(wc -l < %s) -ge 3 || exit 2\n"
-                            % (self.path("n"), self.path("n")))  # fmt: skip
+        check = self.script(
+            "echo x >> %s; test $(wc -l < %s) -ge 3 || exit 2\n" % (self.path("n"), self.path("n"))
+        )
         event = self.event({"command": check, "tries": 5, "try_sleep": "10ms"})
         result = event["health_check"][0]
         self.assertEqual((result["status"], result["tries"]), ("OK", 3))

@@ -152,21 +152,26 @@ class SystemTest(KindTest):
         self.expect_fail(
             "expected true, found false", addr={"tcp://no.invalid:1": {"reachable": True}}
         )
-        self.assertEqual(port._address("0100007F") if sys.byteorder == "little" else "127.0.0.1",
-                         "127.0.0.1")  # fmt: skip
+        self.assertEqual(
+            port._address("0100007F") if sys.byteorder == "little" else "127.0.0.1", "127.0.0.1"
+        )
 
     def test_matching_and_skip(self) -> None:
         """A value of the manifest can be matched, and what is to be skipped is not looked at."""
         self.expect_pass(
             1, matching={"n": {"content": {"a": [1, 2]}, "matches": {"have-key": "a"}}}
         )
-        status, output = self.judge({
-            "command": {"exit 9": {"exit-status": 0, "skip": True}},
-            "matching": {"n": {"content": 1, "matches": 1, "title": "one", "meta": {"a": 1}}},
-        })  # fmt: skip
+        status, output = self.judge(
+            {
+                "command": {"exit 9": {"exit-status": 0, "skip": True}},
+                "matching": {"n": {"content": 1, "matches": 1, "title": "one", "meta": {"a": 1}}},
+            }
+        )
         self.assertEqual((status, output), ("OK", "1 of 1 passed; 1 skipped"))
-        self.expect_fail("matching one: matches: expected 2, found 1",
-                   matching={"n": {"content": 1, "matches": 2, "title": "one"}})  # fmt: skip
+        self.expect_fail(
+            "matching one: matches: expected 2, found 1",
+            matching={"n": {"content": 1, "matches": 2, "title": "one"}},
+        )
 
     def test_deadline(self) -> None:
         """The time of the whole check bounds everything in it."""

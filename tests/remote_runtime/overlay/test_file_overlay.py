@@ -53,20 +53,23 @@ class LayerTest(DirectoryTest):
         self.put("new", "file")
         for name in ("none/..", "d/none/../", "f/..", "f/", "new/", "new/../d"):
             self.assertEqual(self.kind(name), "nothing", name)
-        self.assertEqual([self.kind(n) for n in ("d/", "d/../d", "d/../new")],
-                         ["host", "host", "file"])  # fmt: skip
+        self.assertEqual(
+            [self.kind(n) for n in ("d/", "d/../d", "d/../new")], ["host", "host", "file"]
+        )
 
     def test_what_is_removed_has_nothing_below(self) -> None:
         """Also once a directory is made in its place, but for what is put there then."""
         os.makedirs(self.path("d/sub"))
         self.put("d/planned", "file")
         self.put("d", "absent")
-        self.assertEqual([self.kind(n) for n in ("d", "d/sub", "d/planned")],
-                         ["absent", "nothing", "nothing"])  # fmt: skip
+        self.assertEqual(
+            [self.kind(n) for n in ("d", "d/sub", "d/planned")], ["absent", "nothing", "nothing"]
+        )
         self.put("d", "directory")
         self.put("d/new", "file")
-        self.assertEqual([self.kind(n) for n in ("d", "d/sub", "d/new")],
-                         ["directory", "nothing", "file"])  # fmt: skip
+        self.assertEqual(
+            [self.kind(n) for n in ("d", "d/sub", "d/new")], ["directory", "nothing", "file"]
+        )
 
     def test_a_directory_that_is_changed_keeps_what_it_holds(self) -> None:
         """Its attributes are those of the effect, where that names them."""
@@ -119,8 +122,10 @@ class LayerTest(DirectoryTest):
     def test_what_is_there_has_directories_above_it(self) -> None:
         """Of which nothing else is known than before."""
         self.put("a/b/c", "something")
-        self.assertEqual([self.kind(n) for n in ("a", "a/b", "a/b/c", "a/x")],
-                         ["directory", "directory", "something", "nothing"])  # fmt: skip
+        self.assertEqual(
+            [self.kind(n) for n in ("a", "a/b", "a/b/c", "a/x")],
+            ["directory", "directory", "something", "nothing"],
+        )
         self.assertEqual(self.layer.find(self.path("a/x"), False).since, 0)
         self.assertEqual(self.layer.below(self.path("a")), ["b"])
 

@@ -135,8 +135,10 @@ class WorldFilesTest(DirectoryTest):
         files, path = self.context.files, self.path("f")
         status = files.status(path)
         assert status is not None
-        self.assertEqual((status.kind, status.mode, status.uid, status.gid, status.size),
-                         ("file", 0o640, 1, 2, 6))  # fmt: skip
+        self.assertEqual(
+            (status.kind, status.mode, status.uid, status.gid, status.size),
+            ("file", 0o640, 1, 2, 6),
+        )
         self.assertEqual(files.read(path, 100), "héllo".encode())
         self.assertEqual(files.sha256(path, status), Text("héllo").sha256)
         self.assertEqual((files.exists(path), files.is_there(path)), (True, True))
@@ -282,8 +284,9 @@ class WorldFilesTest(DirectoryTest):
         files = self.context.files
         self.assertEqual(files.entries(self.path("d")), ["b", "c"])
         self.assertEqual(files.status(self.path("d/a")), None)
-        self.assertEqual((files.exists(self.path("d/b")), files.exists(self.path("d/a"))),
-                         (True, False))  # fmt: skip
+        self.assertEqual(
+            (files.exists(self.path("d/b")), files.exists(self.path("d/a"))), (True, False)
+        )
         self.expect("d", "absent")
         self.expect("d", "directory")
         self.assertEqual(files.entries(self.path("d")), [])

@@ -163,8 +163,7 @@ class LookingTest(unittest.TestCase):
         for argv, words, links in (
             (["sh", "-c", 'test "$(readlink /a)" = /b/c'], ["test", "$", "readlink"], ["/a"]),
             (["sh", "-c", "[ $(readlink /a) != 'b/c' ]"], ["[", "$", "readlink", "!", "]"], ["/a"]),
-            (["sh", "-c", 'test "$(readlink -f /a)" = /b'],
-             ["test", "$", "readlink", "/a"], []),
+            (["sh", "-c", 'test "$(readlink -f /a)" = /b'], ["test", "$", "readlink", "/a"], []),
             (["sh", "-c", "test -L /a && test -e /a"], ["test", "test", "/a"], ["/a"]),
             (["sh", "-c", "test -L /a/"], ["test", "/a/"], []),
             (["sh", "-c", "test -h /a && cat /a"], ["test", "/a", "cat", "/a"], []),
@@ -172,7 +171,7 @@ class LookingTest(unittest.TestCase):
             (["test", "-L", "/a"], ["test"], ["/a"]),
             (["test", "/a", "=", "/b"], ["test", "/a"], []),
             (["readlink", "/a"], ["readlink"], ["/a"]),
-        ):  # fmt: skip
+        ):
             found = parse_command(argv)
             assert found is not None, argv
             self.assertEqual((found.words, found.links), (words, links), argv)

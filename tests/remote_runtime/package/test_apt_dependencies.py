@@ -28,8 +28,9 @@ INSTALLED = "Package: a\nVersion: 1\n\nPackage: b\nVersion: 1\n\nPackage: c\nVer
 class Needs(unittest.TestCase):
     def test_fields(self):
         """Versions and architectures are left out; a name that is provided stands for who does."""
-        self.assertEqual(apt_dependencies.needs(SHOWN), {"a": ["b", "e", "d"], "b": [], "d": [],
-                                                         "e": []})  # fmt: skip
+        self.assertEqual(
+            apt_dependencies.needs(SHOWN), {"a": ["b", "e", "d"], "b": [], "d": [], "e": []}
+        )
 
     def test_what_is_not_one_transaction(self):
         """One that removes what nobody names, or does not change all that is named."""

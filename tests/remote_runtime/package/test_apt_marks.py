@@ -29,8 +29,9 @@ class Marks(DirectoryTest):
         worded = "Would have marked as installed manually"
         self.assertEqual(plan.messages(), [worded, "", ""])
         (change,) = plan.carry_out(0)
-        self.assertEqual((change["what"], change["from"], change["to"]),
-                         ("marked as", "automatic", "manual"))  # fmt: skip
+        self.assertEqual(
+            (change["what"], change["from"], change["to"]), ("marked as", "automatic", "manual")
+        )
         self.assertEqual(plan.commands.asked[-1], "apt-mark manual ccm-units")
 
     def test_absent_does_not_mark(self):

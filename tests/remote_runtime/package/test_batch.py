@@ -83,8 +83,7 @@ class Turns(unittest.TestCase):
         return directory
 
     def transactions(self):
-        return [line for line in self.commands.asked
-                if line.startswith("apt-get install")]  # fmt: skip
+        return [line for line in self.commands.asked if line.startswith("apt-get install")]
 
     def after(self, *answers):
         """What dpkg-query says once the transactions have begun, one after the other."""
@@ -110,9 +109,11 @@ class Turns(unittest.TestCase):
         told = [[(c.what, c.before, c.after) for c in o.changes] for o in outcomes]
         self.assertEqual(
             told,
-            [[("ensure", "absent", "1")],
-             [("ensure", "absent", "1"), ("package libb", "absent", "1")]],
-        )  # fmt: skip
+            [
+                [("ensure", "absent", "1")],
+                [("ensure", "absent", "1"), ("package libb", "absent", "1")],
+            ],
+        )
         self.assertEqual([o.changed for o in outcomes], [True, True])
 
     def test_a_hold_is_set_at_its_turn(self):

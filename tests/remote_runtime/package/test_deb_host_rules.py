@@ -139,8 +139,9 @@ class Applying(unittest.TestCase):
         """Two hosts take the same contents each by its own rules, and tell the same of it."""
         contents = Contents([member("/etc/a"), member("/usr/b")], ["/etc/a"], {})
         form = contents.form()
-        one = HostRules({"/etc/a": Diversion("/etc/x", "")}, {"/usr/b": Override(1, 2, 0o600)},
-                        filters())  # fmt: skip
+        one = HostRules(
+            {"/etc/a": Diversion("/etc/x", "")}, {"/usr/b": Override(1, 2, 0o600)}, filters()
+        )
         other = HostRules({}, {}, filters("--path-exclude=/usr/*"))
         self.assertEqual(
             [m[:5] for m in one.applied(contents, "p").members],

@@ -462,9 +462,11 @@ class Acting(unittest.TestCase):
         result = Result(0, "Running\n" + said, "Error in POSTIN scriptlet in rpm")
         self.assertEqual(
             dnf_errors.script_failures(result),
-            ["%post(x-0:1-1.noarch) scriptlet failed, exit status 1",
-             "Error in POSTIN scriptlet in rpm"],
-        )  # fmt: skip
+            [
+                "%post(x-0:1-1.noarch) scriptlet failed, exit status 1",
+                "Error in POSTIN scriptlet in rpm",
+            ],
+        )
         plan = plan_of(("ccm-hello", {}))
         plan.commands.on("dnf install", said)
         plan.carry_out()

@@ -171,8 +171,10 @@ def test_a_new_version_is_found_after_a_refresh(rpms: Host) -> None:
     """Old lists stay without update_cache, even those that dnf takes for expired."""
     one(rpms, "ccm-two")
     rpms.publish_rpms(Rpm("ccm-two", "1.1-1.el9"))
-    rpms.run("touch -d '9 days ago' /etc/yum.repos.d/* && touch -d '3 days ago' "
-             "/var/cache/dnf/ccm-lab-*/repodata/*")  # fmt: skip
+    rpms.run(
+        "touch -d '9 days ago' /etc/yum.repos.d/* && touch -d '3 days ago' "
+        "/var/cache/dnf/ccm-lab-*/repodata/*"
+    )
     assert not one(rpms, "ccm-two", ensure="latest")["changed"]
     assert not one(rpms, "ccm-two", ensure="latest", update_cache="100h")["changed"]
     preview = one(rpms, "ccm-two", ensure="latest", update_cache="1h", noop=True)
@@ -218,8 +220,10 @@ def test_the_repository_that_comes_first_has_the_latest(rpms: Host) -> None:
     one(rpms, "ccm-hello", ensure="2.0-1.el9")
     repository = rpms.read("/etc/yum.repos.d/ccm-lab.repo").replace("ccm-lab", "first")
     rpms.write("/etc/yum.repos.d/first.repo", f"{repository}priority=1\n".replace("rpms", "first"))
-    rpms.run("mkdir /srv/ccm-first && cp /srv/ccm-rpms/ccm-hello-0-2.0-1.*.rpm /srv/ccm-first/ "
-             "&& createrepo_c -q /srv/ccm-first")  # fmt: skip
+    rpms.run(
+        "mkdir /srv/ccm-first && cp /srv/ccm-rpms/ccm-hello-0-2.0-1.*.rpm /srv/ccm-first/ "
+        "&& createrepo_c -q /srv/ccm-first"
+    )
     try:
         assert not one(rpms, "ccm-hello", ensure="latest")["changed"]
         assert "Nothing to do" in rpms.run("dnf -y upgrade ccm-hello").stdout
@@ -310,9 +314,10 @@ def test_a_difference_to_a_file_of_a_planned_package(rpms: Host) -> None:
 def test_a_dependency_in_another_version_is_marked(rpms: Host) -> None:
     """dnf keeps the mark when it changes the version: the package gets both changes."""
     rpms.publish_rpms(
-        Rpm("ccm-dep", "1.0-1"), Rpm("ccm-dep", "2.0-1"),
+        Rpm("ccm-dep", "1.0-1"),
+        Rpm("ccm-dep", "2.0-1"),
         Rpm("ccm-dependent", "1.0-1", fields={"Requires": "ccm-dep"}),
-    )  # fmt: skip
+    )
     rpms.run("dnf -q makecache --refresh && dnf -qy install ccm-dependent")
     assert reason(rpms, "ccm-dep") == "dependency"
     wanted = {"ensure": "1.0"}

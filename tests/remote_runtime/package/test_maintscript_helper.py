@@ -30,8 +30,10 @@ class Helper(DirectoryTest):
         told = self.told("rm_conffile", (self.old,), "2~", unedited=True)
         self.assertEqual([(e.path, e.kind) for e in told.effects], [(self.old, "absent")])
         kept, gone = self.told("rm_conffile", (self.old,), "2~").effects
-        self.assertEqual((kept.path, kept.mode, kept.content.read(), gone.kind),
-                         (self.old + ".dpkg-bak", 0o640, b"mine\n", "absent"))  # fmt: skip
+        self.assertEqual(
+            (kept.path, kept.mode, kept.content.read(), gone.kind),
+            (self.old + ".dpkg-bak", 0o640, b"mine\n", "absent"),
+        )
 
     def test_a_conffile_that_moves(self):
         """What somebody edited takes the new place, and the package's lies beside it."""
@@ -60,8 +62,10 @@ class Helper(DirectoryTest):
         os.mkdir(directory)
         self.write("folder/own")
         os.symlink("target", link)
-        requests = [Request("symlink_to_dir", (link, "target"), "2"),
-                    Request("dir_to_symlink", (directory, "x"), "2")]  # fmt: skip
+        requests = [
+            Request("symlink_to_dir", (link, "target"), "2"),
+            Request("dir_to_symlink", (directory, "x"), "2"),
+        ]
         own = {directory + "/own"}
         self.assertEqual(
             maintscript_helper.moves(requests, self.files, "1", own), {directory, link}

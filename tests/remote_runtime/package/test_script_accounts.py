@@ -50,11 +50,15 @@ class Accounts(unittest.TestCase):
 
     def test_what_goes_or_gets_another_name(self):
         """With a user goes its own group; two names only change who is in a group."""
-        self.assertEqual(read("userdel -r a", "groupdel b").removed,
-                         {("user", "a"), ("group", "a"), ("group", "b")})  # fmt: skip
+        self.assertEqual(
+            read("userdel -r a", "groupdel b").removed,
+            {("user", "a"), ("group", "a"), ("group", "b")},
+        )
         self.assertEqual(read("deluser a b", "usermod -a -G b a").removed, set())
-        self.assertEqual(read("usermod -l new old", "groupmod -g 12 team").renamed,
-                         {("user", "new"), ("user", "old"), ("group", "team")})  # fmt: skip
+        self.assertEqual(
+            read("usermod -l new old", "groupmod -g 12 team").renamed,
+            {("user", "new"), ("user", "old"), ("group", "team")},
+        )
 
     def test_no_account_is_made_of_a_variable_or_of_two_names(self):
         """A name that is not plain may be any; two names only join a group."""

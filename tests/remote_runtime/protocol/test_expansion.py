@@ -27,7 +27,7 @@ ITEMS = [
     item("scaffold", "/t", properties={"source": {"$tree": "folder", "files": []}}),
     item("exec", "x", properties={"command": "true"}),
     item("file", "/large", properties={"ensure": "present", "text": "x" * (1 << 20)}),
-]  # fmt: skip
+]
 
 
 def expanded(made: Outcome, *, whole: Dict[str, Any], maker: EventMaker, text: str) -> Any:

@@ -40,11 +40,12 @@ class UnchangedBatchTest(unittest.TestCase):
                 "noop": False,
                 "prediction": "",
                 "rows": [
-                    [0, 5, "posix"], [3, 6, "posix", "1.2", None],
+                    [0, 5, "posix"],
+                    [3, 6, "posix", "1.2", None],
                     [4, 7, "posix", None, "present"],
                 ],
             },
-        )  # fmt: skip
+        )
         self.assertEqual(batch.count, 0)
 
     def test_a_preview_is_a_message_of_its_own(self) -> None:

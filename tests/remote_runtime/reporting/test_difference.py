@@ -46,8 +46,9 @@ class DifferenceTest(unittest.TestCase):
 
     def test_final_newline(self) -> None:
         """A missing final newline is told as diff tells it."""
-        self.assertIn("-a\n\\ No newline at end of file\n+a\n",
-                      difference.unified(b"a", b"a\n", "/f"))  # fmt: skip
+        self.assertIn(
+            "-a\n\\ No newline at end of file\n+a\n", difference.unified(b"a", b"a\n", "/f")
+        )
 
     def test_binary(self) -> None:
         """A side with NUL or with what is not UTF-8 makes it binary."""

@@ -86,8 +86,9 @@ class EventTest(unittest.TestCase):
 
     def test_sensitive(self) -> None:
         """Of a sensitive resource no value, change, diff or output is left in its event."""
-        outcome = Outcome(item("file", "/f", sensitive=True,
-                               properties={"content": "top secret", "mode": "0600"}))  # fmt: skip
+        outcome = Outcome(
+            item("file", "/f", sensitive=True, properties={"content": "top secret", "mode": "0600"})
+        )
         outcome.changes = [Change("content", "old one", "top secret", "+top secret")]
         outcome.fail("could not write top secret", "line of output")
         text = json.dumps(EventMaker(Mask()).make(outcome, False, 0))

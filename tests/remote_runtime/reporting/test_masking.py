@@ -72,8 +72,9 @@ class MaskTest(unittest.TestCase):
 
     def test_lines_of_a_secret(self) -> None:
         """A secret of several lines is hidden line by line too, as in a diff."""
-        self.assertEqual(Mask(["first line\nsecond"]).text("+first line\n+second\n"),
-                         "+[masked]\n+[masked]\n")  # fmt: skip
+        self.assertEqual(
+            Mask(["first line\nsecond"]).text("+first line\n+second\n"), "+[masked]\n+[masked]\n"
+        )
 
     def test_what_stands_behind_a_scheme(self) -> None:
         """Of the value of a header, the token is hidden alone as well, and what a login encodes."""
@@ -140,8 +141,10 @@ class MaskTest(unittest.TestCase):
         self.assertEqual(mask.extended(["abcdefgh"]).text("abcdefgh abcdef"), "[masked] [masked]")
         self.assertEqual(mask.extended(["cdef"]).text("abcdef cdef"), "[masked] [masked]")
         again = mask.extended(["own value"]).extended(["more"], hashes=True)
-        self.assertEqual(again.text("own value, more, abcdef, %s" % ("0" * 16)),
-                         "[masked], [masked], [masked], [masked]")  # fmt: skip
+        self.assertEqual(
+            again.text("own value, more, abcdef, %s" % ("0" * 16)),
+            "[masked], [masked], [masked], [masked]",
+        )
         self.assertIs(mask.extended(["abcdef"]), mask)
         later = mask.extended(["own value"])
         mask.add(["told later"])
@@ -150,8 +153,9 @@ class MaskTest(unittest.TestCase):
     def test_authorization(self) -> None:
         """An Authorization header is hidden to its end, in a text and as a key."""
         mask = Mask()
-        self.assertEqual(mask.text("Authorization: Basic dTpw\nHost: h"),
-                         "Authorization: [masked]\nHost: h")  # fmt: skip
+        self.assertEqual(
+            mask.text("Authorization: Basic dTpw\nHost: h"), "Authorization: [masked]\nHost: h"
+        )
         self.assertEqual(
             mask.value({"headers": {"Authorization": "Bearer x", "Host": "h"}, "n": 1}),
             {"headers": {"Authorization": MASKED, "Host": "h"}, "n": 1},
@@ -164,8 +168,9 @@ class MaskTest(unittest.TestCase):
         data = secret.encode()
         told = [
             base64.b64encode(b"x" * before + data + b"y" * after).decode()
-            for before in range(4) for after in range(4)
-        ]  # fmt: skip
+            for before in range(4)
+            for after in range(4)
+        ]
         for text in told:
             left = mask.text("Basic %s." % text).replace(MASKED, "")
             self.assertLess(len(left), len("Basic .") + 8, text)

@@ -106,8 +106,9 @@ class ConsequencesTest(unittest.TestCase):
 
     def test_slices_come_along(self):
         """Those that a unit runs in, with those around them; the processes in one stop with it."""
-        self.units = FakeUnits({"x.service": "[Service]\nSlice=a-b.slice\n", "a-b.slice": "",
-                                "a.slice": ""})  # fmt: skip
+        self.units = FakeUnits(
+            {"x.service": "[Service]\nSlice=a-b.slice\n", "a-b.slice": "", "a.slice": ""}
+        )
         found = UnitEffects(self.context, self.units).of("start", "x.service")
         active = {e.name: e.active for e in found if isinstance(e, UnitEffect)}
         self.assertEqual(active, {"x.service": True, "a-b.slice": True, "a.slice": True})
@@ -128,8 +129,9 @@ class ConsequencesTest(unittest.TestCase):
             units = FakeUnits({name: text})
             fogs = [e for e in UnitEffects(self.context, units).of("start", name)
                     if isinstance(e, UnknownEffect)]  # fmt: skip
-            self.assertEqual([fog.covers("unit", other, True) for fog in fogs],
-                             [True] if other else [])  # fmt: skip
+            self.assertEqual(
+                [fog.covers("unit", other, True) for fog in fogs], [True] if other else []
+            )
 
     def test_what_a_failure_may_leave(self):
         """Some of the links, or of what came along; a unit whose start fails does not run."""
@@ -154,13 +156,15 @@ class ConsequencesTest(unittest.TestCase):
     def test_mounts_come_first(self):
         """Those that a unit needs for its paths come along; what it makes stands on them."""
         mount = "[Mount]\nWhat=tmpfs\nType=tmpfs\n"
-        units = FakeUnits({
-            "x.service": RUN + "StateDirectory=ccm-x\nWorkingDirectory=/srv/ccm-x/y\n",
-            "srv-ccm\\x2dx.mount": mount,
-            "srv-ccm\\x2dx-y.mount": mount,
-            "var-lib-ccm\\x2dx.mount": mount,
-            "var-log-ccm\\x2dx.mount": mount,
-        })  # fmt: skip
+        units = FakeUnits(
+            {
+                "x.service": RUN + "StateDirectory=ccm-x\nWorkingDirectory=/srv/ccm-x/y\n",
+                "srv-ccm\\x2dx.mount": mount,
+                "srv-ccm\\x2dx-y.mount": mount,
+                "var-lib-ccm\\x2dx.mount": mount,
+                "var-log-ccm\\x2dx.mount": mount,
+            }
+        )
         effects = UnitEffects(self.context, units).of("start", "x.service")
         mounts = [e.path for e in effects if isinstance(e, MountEffect)]
         self.assertEqual(mounts, ["/srv/ccm-x", "/srv/ccm-x/y", "/var/lib/ccm-x"])

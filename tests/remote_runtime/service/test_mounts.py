@@ -136,7 +136,7 @@ class Mounted(unittest.TestCase):
             ("srv-ccm.mount", "What=/srv/disk\n", ""),
             ("srv-ccm.mount", "What=/srv/none\n", "mounts /srv/none, which does not exist"),
             ("srv-ccm.mount", "What=/srv/none\nOptions=bind\n", ""),
-        ):  # fmt: skip
+        ):
             found = self.mounting.obstacles(unit(name, "[Mount]\n" + text))
             self.assertEqual(next(found, ""), why, (name, text))
 

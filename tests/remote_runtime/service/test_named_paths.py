@@ -47,8 +47,9 @@ class NamedPathsTest(unittest.TestCase):
 
     def test_what_is_filled_in_later(self):
         """Of a pattern or a variable counts what stands before it; specifiers are resolved."""
-        named = self.named("ExecStart=/bin/sh -c 'rm /srv/a-*.log; touch /run/%n $OUT'\n"
-                           "Environment=OUT=/srv/env\n")  # fmt: skip
+        named = self.named(
+            "ExecStart=/bin/sh -c 'rm /srv/a-*.log; touch /run/%n $OUT'\nEnvironment=OUT=/srv/env\n"
+        )
         self.assertEqual(named.begun, ("/srv/a-",))
         self.assertEqual(named.whole, ("/run/x.service", "/srv/env"))
         self.assertTrue(named.covers("/srv/a-1.log", True))

@@ -85,9 +85,11 @@ class UserUnitsTest(DirectoryTest):
         told = plan.messages()
         self.assertEqual(
             told,
-            ["Would have written the unit file, would have written the settings, "
-             "would have started, would have enabled"],
-        )  # fmt: skip
+            [
+                "Would have written the unit file, would have written the settings, "
+                "would have started, would have enabled"
+            ],
+        )
         self.assertEqual(os.listdir(self.path("home")), [])
         (resource,) = plan.resources
         actions = resource.actions(resource.observe(), False)

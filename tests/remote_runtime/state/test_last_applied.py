@@ -319,14 +319,16 @@ class StateOfTypesTest(LedgerTest):
         """A scaffold has its files, and one that purges whatever else there is."""
         os.mkdir(self.path("s"))
         tree = {"$tree": "t", "files": [dict(blob(b"x"), path="f")], "directories": []}
-        found = [self.of("scaffold", self.path("s"), source=tree, purge=purge)
-                 for purge in (False, True)]  # fmt: skip
+        found = [
+            self.of("scaffold", self.path("s"), source=tree, purge=purge) for purge in (False, True)
+        ]
         self.write("s/f", b"x")
         self.assertNotEqual(self.of("scaffold", self.path("s"), source=tree), found[0])
         os.unlink(self.path("s", "f"))
         self.write("s/other", b"x")
-        again = [self.of("scaffold", self.path("s"), source=tree, purge=purge)
-                 for purge in (False, True)]  # fmt: skip
+        again = [
+            self.of("scaffold", self.path("s"), source=tree, purge=purge) for purge in (False, True)
+        ]
         self.assertEqual(again[0], found[0])
         self.assertNotEqual(again[1], found[1])
 

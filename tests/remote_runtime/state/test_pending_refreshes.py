@@ -213,8 +213,9 @@ class FailureTest(LedgerTest):
     def test_a_child_that_is_broken(self) -> None:
         """What is due in a child manifest that cannot be read just now stays due."""
         child = {"type": "apply", "name": "c.yaml", "applies": "c.yaml"}
-        self.push(self.conf(), self.gate(),
-                  dict(child, children=[self.follower(require=["exec#gate"])]))  # fmt: skip
+        self.push(
+            self.conf(), self.gate(), dict(child, children=[self.follower(require=["exec#gate"])])
+        )
         self.write("good")
         self.push(self.conf(), dict(child, deferred_error="c.yaml: no such file"))
         events = self.push(

@@ -150,8 +150,10 @@ class MemoryTest(DirectoryTest):
         self.memory.write("kind", "n", RECORD)
         for path in (self.state, os.path.dirname(self.kept()), self.kept()):
             os.chown(path, 12345, 12345)
-            for step in (lambda: self.again().read("kind", "n"),
-                         lambda: self.again().write("kind", "n", RECORD)):  # fmt: skip
+            for step in (
+                lambda: self.again().read("kind", "n"),
+                lambda: self.again().write("kind", "n", RECORD),
+            ):
                 error = self.refusal(step)
                 self.assertIn("%s: it belongs to user 12345" % path, str(error))
                 self.assertFalse(error.damaged)

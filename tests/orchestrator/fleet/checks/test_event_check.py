@@ -33,7 +33,7 @@ VALID: list[dict[str, Any]] = [
         operations=[{"kind": "package", "name": "nginx", "state": "1.2"}],
     ),
     make_event(properties={}, provider="", timestamp="2026-03-14T09:15:02Z", duration=0),
-]  # fmt: skip
+]
 WRONG: list[Any] = [None, True, 0, -1, 1.5, "", "x", "OK", [], ["x"], [1], {}, {"a": 1}, 10**19]
 
 

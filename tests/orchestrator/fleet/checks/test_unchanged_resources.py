@@ -35,8 +35,9 @@ def test_a_line_is_read_back_as_the_same_events() -> None:
     assert list(read.events()) == list(told.events()) == list(told.events())
     assert [stored_event_problem(event) for event, _ in read.events()] == [""] * 4
     assert [event["final_ensure"] for event, _ in read.events()] == ["present"] * 2 + [
-        "x", "present"
-    ]  # fmt: skip
+        "x",
+        "present",
+    ]
     for event, text in told.events():
         assert json.loads(text) == event
 

@@ -193,8 +193,10 @@ def test_what_is_as_desired_may_be_told_together() -> None:
     assert (result.tally.total, result.tally.unique, result.tally.stable) == (3, 3, 2)
     told = [e for one in recorder.events for e, _ in happening.transaction_events(one)]
     assert [(e["name"], e["status"]) for e in told] == [
-        ("/etc/a", "stable"), ("/etc/b", "stable"), ("/etc/c", "changed")
-    ]  # fmt: skip
+        ("/etc/a", "stable"),
+        ("/etc/b", "stable"),
+        ("/etc/c", "changed"),
+    ]
     assert {(e["host"], e["run_id"]) for e in told} == {("web1", "run-1")}
 
 
@@ -864,8 +866,10 @@ def test_a_host_that_cannot_be_reached_says_why() -> None:
         FakeHost("web1"), _Refusing(), planner=FakePlanner([]), bus=bus, settings=SETTINGS
     ).run()
     assert (result.outcome, result.kind, result.hint) == (
-        "unreachable", "transport.refused", "start sshd",
-    )  # fmt: skip
+        "unreachable",
+        "transport.refused",
+        "start sshd",
+    )
     assert result.phase == "connecting"
 
 

@@ -88,14 +88,16 @@ def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
         assert [one for e in replayed for one in happening.transaction_events(e)] == whole
     short = [e for e in kept.replay() if isinstance(e, happening.ResourcesStable)]
     assert [(e.host, e.turns.total, e.turns.indices) for e in short] == [
-        ("web1", 2, [0, 1]), ("web2", 2, [0, 1])
-    ]  # fmt: skip
+        ("web1", 2, [0, 1]),
+        ("web2", 2, [0, 1]),
+    ]
     assert not any(isinstance(e, happening.ResourcesStable) for e in kept.replay(whole=True))
     assert len((directory.path / "resources.jsonl").read_text().splitlines()) == 2
     assert len((directory.path / "events.jsonl").read_text().splitlines()) == 2
     assert [(r.host, r.tally.stable, r.tally.unique) for r in kept.results()] == [
-        ("web1", 2, 2), ("web2", 2, 2)
-    ]  # fmt: skip
+        ("web1", 2, 2),
+        ("web2", 2, 2),
+    ]
 
 
 def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:

@@ -61,7 +61,7 @@ OPERATORS = [
     ("{a: {b: [1, 2]}}.a.b[1]", 2),
     ("Data.map.in == 2 && true ? 1 : 2", 1),
     ("`a\\n` + \"b\\n\" + 'c\\t'", "a\\nb\nc\t"),
-    ("\"\\u00e9\\x41\" + ``", "éA"),
+    ('"\\u00e9\\x41" + ``', "éA"),
     ("0x1F + 0b11 + 0o17 + 1_000 + .5", 1049.5),
     ("1e3 + .5", 1000.5),
     ("Data.name /* why */ + ``", "web"),
@@ -79,7 +79,7 @@ OPERATORS = [
     ("Data.name.upper() + ``", "WEB"),
     ("Data.list.0 + Data.list.1 + len(``)", 4),
     ("Data.list is iterable && 4 is divisibleby 2", True),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("source", "value"), OPERATORS)
@@ -172,9 +172,9 @@ def test_a_wrong_value_is_an_error_that_says_what_it_is(source: str, words: str)
 
 
 @pytest.mark.parametrize(
-    "source", ["Facts.cpu ?? 'x'", "Facts?.cpu?.info", "Facts.cpu == nil", "keys(Facts)",
-               "Facts | toJSON()"],
-)  # fmt: skip
+    "source",
+    ["Facts.cpu ?? 'x'", "Facts?.cpu?.info", "Facts.cpu == nil", "keys(Facts)", "Facts | toJSON()"],
+)
 def test_facts_that_could_not_be_gathered_are_never_nil(source: str) -> None:
     """Asking whether an unavailable fact is there refuses the host: nobody knows."""
     with pytest.raises(FactsUnavailableError):

@@ -81,7 +81,7 @@ def test_computed_paths_are_found_when_they_run(tmp_path: Path) -> None:
         ('{{ include "bad.jet" }}', "bad.jet:1:4: there is no function 'uper'"),
         ('{{ include "out.jet" }}', "is outside the manifest's directory"),
     ],
-)  # fmt: skip
+)
 def test_other_templates_are_checked_with_the_first(
     tmp_path: Path, text: str, message: str
 ) -> None:

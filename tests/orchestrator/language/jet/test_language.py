@@ -35,8 +35,8 @@ from tests.orchestrator.language.jet.fakes import DATA, render
         ("{{ 5*5 > 2*12.5 }} {{ 5*5 >= 2*12.5 }}", "false true"),
         ("{{ 2*12.5 }}", "25"),
         ("{{ 5 * 5 > 2 * 12.5 == 5 * 5 > 2 * 12.5 }}", "true"),
-        ("{{ _ = len(\"x\") ; true }}", "true"),
-        ('{{ s := slice(6, 7, 8, 9, 10, 11) }}{{ t := s[1:4] }}{{ len(t) }}{{ t[0] }}', "37"),
+        ('{{ _ = len("x") ; true }}', "true"),
+        ("{{ s := slice(6, 7, 8, 9, 10, 11) }}{{ t := s[1:4] }}{{ len(t) }}{{ t[0] }}", "37"),
         ('{{ s := "helloworld" }}{{ s[1] }}{{ s[:2] }}', "101he"),
         ('{{ m := map("foo", 123, "bar", 456) }}{{ m["foo"] }} {{ m.bar }}', "123 456"),
         ('{{ m := map("foo", 123) }}{{ v, ok := m["x"] }}{{ ok }}{{ v }}', "false"),
@@ -44,15 +44,15 @@ from tests.orchestrator.language.jet.fakes import DATA, render
         ('{{ foo := "bar" }}{{ foo }}{{ foo = 4711 }}{{ foo }}', "bar4711"),
         ("{{ a, b := 1, 2 }}{{ b }}{{ a }}", "21"),
         ('{{ .Data.on ? "yes" : "no" }}', "yes"),
-        ('{{ false ? 1 : true ? 2 : 3 }}', "2"),
-        ("{{ `raw \\n \"x\"` }}", 'raw \\n "x"'),
+        ("{{ false ? 1 : true ? 2 : 3 }}", "2"),
+        ('{{ `raw \\n "x"` }}', 'raw \\n "x"'),
         ('{{ "tab\\there \\u00e9 \\x41" }}', "tab\there é A"),
         ("{{ nil }}|{{ data.none }}|{{ 0x1F }}|{{ 1e3 }}", "||31|1000"),
         ("{{ true || true && false }}", "false"),
         ("{{ !1 == 2 }}", "true"),
         ("{{ not true or true }}", "true"),
     ],
-)  # fmt: skip
+)
 def test_an_action_writes_its_value(text: str, expected: str) -> None:
     """Expressions, pipes and assignments come to what Jet makes of them."""
     assert render(text) == expected
@@ -82,8 +82,10 @@ def test_an_action_writes_its_value(text: str, expected: str) -> None:
         ("{{ n := 0 }}{{range data.list}}{{ n = n + 1 }}{{end}}{{ n }}", "3"),
         ("{{ n := 0 }}{{range data.list}}{{ n := 9 }}{{end}}{{ n }}", "0"),
         ("{{ n := 0 }}{{if true}}{{ n := 1 }}{{ n }}{{end}}{{ n }}", "10"),
-        ("{{range a := ints(0,2)}}{{range b := ints(0,2)}}{{a}}{{b}} {{end}}{{end}}",
-         "00 01 10 11 "),
+        (
+            "{{range a := ints(0,2)}}{{range b := ints(0,2)}}{{a}}{{b}} {{end}}{{end}}",
+            "00 01 10 11 ",
+        ),
         ("{{try}}a{{ missing }}{{end}}b", "b"),
         ("{{try}}a{{ data.x }}{{catch}}caught{{end}}", "caught"),
         (
@@ -92,7 +94,7 @@ def test_an_action_writes_its_value(text: str, expected: str) -> None:
         ),
         ("{{try}}{{range data.list}}{{.x}}{{end}}{{end}}{{ .Data.name }}", "web"),
     ],
-)  # fmt: skip
+)
 def test_control_structures(text: str, expected: str) -> None:
     """Branches, loops, scopes of variables and try do what Jet's do."""
     assert render(text) == expected
@@ -153,7 +155,7 @@ def test_a_page_of_nested_contents() -> None:
     [
         ("{{ isset(data.name) }} {{ isset(data.x) }} {{ isset(data.x.y) }}", "true false false"),
         ("{{ isset(data.none) }} {{ isset(nothing) }}", "false false"),
-        ('{{ isset(data.list[1]) }} {{ isset(data.list[9]) }}', "true false"),
+        ("{{ isset(data.list[1]) }} {{ isset(data.list[9]) }}", "true false"),
         ('{{ isset(data["name"], data.port) }}', "true"),
         ("{{ isset(.Data.x) ? .Data.x : `d` }}", "d"),
         ('{{ isset(lookup("data.name")) }} {{ isset(lookup("data.x")) }}', "true false"),
@@ -166,11 +168,13 @@ def test_a_page_of_nested_contents() -> None:
         ("{{ raw: data.name }}{{ data.name | unsafe }}{{ writeJson(1) }}", "webweb1\n"),
         ('{{ len("é") }} {{ len(data.list) }} {{ len(data.map) }}', "2 3 2"),
         ("{{ data.list }} {{ data.on }} {{ data.ratio }}", '["a", "b", "c"] true 0.5'),
-        ("{{ Facts.host.info.os }}{{ facts.host.info.os }} {{ Environ.HOME }}",
-         "linuxlinux /home/me"),
+        (
+            "{{ Facts.host.info.os }}{{ facts.host.info.os }} {{ Environ.HOME }}",
+            "linuxlinux /home/me",
+        ),
         ("{{ Host.name }} {{ url := `x` }}{{ url }}", "web1 x"),
     ],
-)  # fmt: skip
+)
 def test_functions_and_names(text: str, expected: str) -> None:
     """Jet's built-in functions and the names of a host are there."""
     assert render(text) == expected

@@ -10,8 +10,10 @@ from .fakes import failure, text
 @pytest.mark.parametrize(
     ("template", "expected"),
     [
-        ("{% for x in Data.list %}\n{{ loop.index }}{{ x }}\n{% endfor %}\nend\n",
-            "1a\n2b\n3c\nend\n"),
+        (
+            "{% for x in Data.list %}\n{{ loop.index }}{{ x }}\n{% endfor %}\nend\n",
+            "1a\n2b\n3c\nend\n",
+        ),
         ("  {% if Data.on %}\nx\n{% endif %}", "  x\n"),
         ("a{%- if true %}  b {%- endif -%}  c", "a  bc"),
         ("{% set x = 2 %}{{ x }}{# gone #}{% raw %}{{ x }}{% endraw %}", "2{{ x }}"),
@@ -24,7 +26,7 @@ from .fakes import failure, text
         ("${NAME} ${ Data.port } \r\n{{ 1 }}", "${NAME} ${ Data.port } \n1"),
         ("{{ 'a\n\nb' | indent(2) }}", "a\n\n  b"),
     ],
-)  # fmt: skip
+)
 def test_a_whole_template(template: str, expected: str) -> None:
     """Blocks, macros, white space as Ansible sets it, values as in the text of a property."""
     assert text(template) == expected
@@ -114,7 +116,7 @@ GROW = "{% set n = namespace(x='x' * 9999) %}{% for i in range(60) %}GROWN{% end
         ("{{ ('x' * 99999) | wordwrap(1, true, 'y' * 9999) }}", "at most"),
         ("{% for a in range(9999) %}{% set x = Data.list | map('upper') | list %}{% endfor %}", ""),
     ],
-)  # fmt: skip
+)
 def test_what_a_template_costs_is_bounded(template: str, message: str) -> None:
     """Neither texts that double, nor calls that do, nor long texts in a loop eat the controller."""
     if message:

@@ -51,7 +51,7 @@ def test_templates_are_found_through_those_that_name_them(tmp_path: Path) -> Non
         "            control: {if: \"'CONTROL' == Hosts.a.name\"}}\n"
         "    - exec:\n        - \"echo {{ item }}\": {foreach: \"['LOOP', 'other']\"}\n"
         "    - scaffold:\n        - /t: {source: tree, engine: jinja}\n"
-    )  # fmt: skip
+    )
     found = "\n".join(texts_of(load_site(tmp_path / "site.yaml")))
     for word in ("DATA", "CONTROL", "LOOP", "TOP", "ONE", "TWO", "TREE"):
         assert word in found, word

@@ -40,8 +40,10 @@ def test_it_says_where_it_stands() -> None:
 
 def test_gates_that_are_asked_at_once_are_counted() -> None:
     """The one that ends first has its name told; an answer leaves those of others waiting."""
-    soak, verify = (happening.GateAsked(1, name, 10.0, end) for name, end in (("soak 5m", 310.0),
-                    ("verify", 70.0)))  # fmt: skip
+    soak, verify = (
+        happening.GateAsked(1, name, 10.0, end)
+        for name, end in (("soak 5m", 310.0), ("verify", 70.0))
+    )
     found = rollout(
         PLANNED, happening.WaveStarted(1, 0.0), soak, soak._replace(until=315.0), verify
     )

@@ -180,8 +180,9 @@ def test_everybody_can_design(
         assert browser.execute_script(wide) <= 0, page
         assert violations(browser, source) == [], page
         if "/edit" in page:
-            form, text = (browser.find_element(By.CSS_SELECTOR, f".{one}").rect
-                          for one in ("form", "text"))  # fmt: skip
+            form, text = (
+                browser.find_element(By.CSS_SELECTOR, f".{one}").rect for one in ("form", "text")
+            )
             beside = text["x"] >= form["x"] + form["width"] and text["y"] == form["y"]
             below = text["y"] >= form["y"] + form["height"]
             assert beside if width > 1200 else below, (page, form, text)

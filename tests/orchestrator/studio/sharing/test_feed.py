@@ -70,5 +70,6 @@ def test_a_badge_is_text() -> None:
     assert {node.tagName for node in document.getElementsByTagName("*")} == {"svg", "rect", "text"}
     texts = [node.firstChild for node in document.getElementsByTagName("text")]
     assert [getattr(text, "data", None) for text in texts] == [
-        '<script>"&', "</text><x>",
-    ]  # fmt: skip
+        '<script>"&',
+        "</text><x>",
+    ]

@@ -374,7 +374,8 @@ BAD_LINES = {
     "no JSON": ("events.jsonl", b"x\n"),
     "a host of no run": ("notices.jsonl", b'{"host":"x","level":"a","text":"","waits":true}\n'),
     "an unknown member": (
-        "notices.jsonl", b'{"host":"","level":"a","text":"","waits":true,"more":1}\n',
+        "notices.jsonl",
+        b'{"host":"","level":"a","text":"","waits":true,"more":1}\n',
     ),
     "a missing member": ("notices.jsonl", b'{"host":"","level":"a","text":""}\n'),
     "a phase": ("turns.jsonl", b'{"host":"web1","phase":"dancing","at":1}\n'),
@@ -384,7 +385,8 @@ BAD_LINES = {
     "members": ("turns.jsonl", b'{"plan":0,"resources":[],"applied":[["a",1]]}\n'),
     "a step": ("rollout.jsonl", b'{"step":"RunFinished","at":1,"interrupted":false}\n'),
     "a step of other hosts": (
-        "rollout.jsonl", b'{"step":"RolloutHeld","why":"","text":"","hosts":["x"],"at":1}\n',
+        "rollout.jsonl",
+        b'{"step":"RolloutHeld","why":"","text":"","hosts":["x"],"at":1}\n',
     ),
     "a result": ("hosts.jsonl", b'{"host":"web1"}\n'),
     "an outcome": ("verify.jsonl", b'{"host":"web1","label":"a","status":1}\n'),
@@ -400,7 +402,7 @@ BAD_LINES = {
     "a resource": ("resources.jsonl", b'{"type":"file","name":"a","properties":{},"x":1}\n'),
     "depth": ("resources.jsonl", b'{"type":"f","name":"a","properties":' + b"[" * 99_999 + b"\n"),
     "huge numbers": ("turns.jsonl", b'{"host":"web1","phase":"running","at":1e999}\n'),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", BAD_LINES)
