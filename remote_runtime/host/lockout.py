@@ -1,6 +1,5 @@
 """Refuses changes after which nobody could log in any more (target)."""
 
-import base64
 from typing import Any, Dict, Mapping, Set
 
 from remote_runtime.errors import ResourceError
@@ -37,7 +36,11 @@ def require_key(host: HostReader, user: str, what: str) -> None:
 
 def may_matter(path: str) -> bool:
     """Whether the login of a run may need a file."""
-    return path.endswith(_KEYS) or path == _SUDO or path.rpartition("/")[0] == _SUDO_DIRECTORY
+    return path.endswith(_KEYS) or _is_of_sudo(path)
+
+
+def _is_of_sudo(path: str) -> bool:
+    return path == _SUDO or path.rpartition("/")[0] == _SUDO_DIRECTORY
 
 
 def require_access(host: HostReader, path: str, before: bytes, after: bytes) -> None:
@@ -46,12 +49,12 @@ def require_access(host: HostReader, path: str, before: bytes, after: bytes) -> 
     _require_root_login(host, path, before, after)
     if path.endswith(_KEYS):
         _require_own_key(host, path, before, after)
-    elif path == _SUDO or path.rpartition("/")[0] == _SUDO_DIRECTORY:
+    elif _is_of_sudo(path):
         _require_sudo(host, path, before, after)
 
 
 def _require_own_key(host: HostReader, path: str, before: bytes, after: bytes) -> None:
-    lost = _prints(before) - _prints(after)
+    lost = _fingerprints(before) - _fingerprints(after)
     for name in host.accounts.logins():
         user = host.accounts.user(name)
         if user is None or user.home.rstrip("/") + _KEYS != path:
@@ -61,19 +64,13 @@ def _require_own_key(host: HostReader, path: str, before: bytes, after: bytes) -
                 require_key(host, name, "removing the key %s" % used)
 
 
-def _prints(data: bytes) -> Set[str]:
-    """The fingerprints of the public keys in a file, as ``ssh-keygen -l`` shows them."""
-    from remote_runtime.stdlib_light.digest import sha256
+def _fingerprints(data: bytes) -> Set[str]:
+    """Those of the keys in a file of authorized keys."""
+    from remote_runtime.text import authorized_keys
 
-    found = set()
-    for word in data.split():
-        if word.startswith(b"AAAA"):
-            try:
-                digest = sha256(base64.b64decode(word)).digest()
-            except ValueError:
-                continue  # it is damaged
-            found.add("SHA256:" + base64.b64encode(digest).decode("ascii").rstrip("="))
-    return found
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    keys = [authorized_keys.key_of(line) for line in lines]
+    return {key.fingerprint for key in keys if key is not None}
 
 
 def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> None:

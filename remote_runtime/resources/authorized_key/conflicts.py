@@ -4,7 +4,7 @@ from typing import Dict, List, NamedTuple, Sequence, Tuple
 
 from remote_runtime.item import Properties
 from remote_runtime.resources.authorized_key.key_list import listed
-from remote_runtime.resources.authorized_key.keys import Key
+from remote_runtime.text.authorized_keys import Key
 
 Identity = Tuple[str, bytes]
 

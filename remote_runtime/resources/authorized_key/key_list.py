@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from remote_runtime.item import Properties
-from remote_runtime.resources.authorized_key import keys
-from remote_runtime.resources.authorized_key.keys import Key
+from remote_runtime.text import authorized_keys
+from remote_runtime.text.authorized_keys import Key
 
 _PRIVATE = ("PRIVATE KEY-----", "PuTTY-User-Key-File")
 _OTHER_FORMS = ("-----BEGIN ", "---- BEGIN SSH2")
@@ -19,12 +19,12 @@ class KeyList(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a file: ``key`` is None where sshd finds none; ``passive`` means that it ignores
-    the line, which is blank or a comment."""
+    """A line of a file: ``key`` is None where sshd finds none; ``ignored`` means that the line is
+    blank or a comment."""
 
     text: str
     key: Optional[Key]
-    read_only: bool
+    ignored: bool
 
 
 def listed(properties: Properties) -> KeyList:
@@ -40,10 +40,9 @@ def listed(properties: Properties) -> KeyList:
             if _problem_of_text(str(text)):
                 problems.append(("key", place.split("line")[0] + _problem_of_text(str(text))))
                 break
-            stripped = line.strip(" \t\r")
-            if stripped and not stripped.startswith("#"):
+            if not authorized_keys.is_ignored(line):
                 try:
-                    found.append(keys.parse(line))
+                    found.append(authorized_keys.parse(line))
                 except ValueError as error:
                     problems.append(("key", place + str(error)))
     if "key" in properties and not (found or problems or given == []):
@@ -94,10 +93,10 @@ def options_of(properties: Properties) -> Optional[str]:
 def problems_of_options(text: str) -> List[str]:
     """Why sshd would refuse a line with these options."""
     try:
-        found = keys.split_options(text) if text else []
+        found = authorized_keys.split_options(text) if text else []
     except ValueError as error:
         return [str(error)]
-    return [problem for problem in map(keys.problem_of_option, found) if problem]
+    return [problem for problem in map(authorized_keys.problem_of_option, found) if problem]
 
 
 class KeyFile(object):
@@ -135,7 +134,7 @@ class KeyFile(object):
         for at, line in enumerate(self.lines):
             if at in changed:
                 kept += [found for found in (changed[at],) if found is not None]
-            elif line.read_only or not exclusive or (line.key and line.key.identity in groups):
+            elif line.ignored or not exclusive or (line.key and line.key.identity in groups):
                 kept.append(line)
         return kept + added
 
@@ -143,7 +142,7 @@ class KeyFile(object):
         """What records say of the keys in these lines: all, or those that are ``wanted``."""
         if wanted is not None:
             return [key.shown for key in (self.lines[at].key for at in self._of(wanted)) if key]
-        shown = [line for line in self.lines if line.key is not None or not line.read_only]
+        shown = [line for line in self.lines if line.key is not None or not line.ignored]
         return [line.key.shown if line.key is not None else "(not a key)" for line in shown]
 
     def _of(self, wanted: Sequence[Key]) -> List[int]:
@@ -161,13 +160,7 @@ def file_of(data: bytes) -> KeyFile:
 
 
 def _line(text: str) -> Line:
-    stripped = text.strip(" \t\r")
-    if not stripped or stripped.startswith("#"):
-        return Line(text, None, True)
-    try:
-        return Line(text, keys.parse(text), False)
-    except ValueError:
-        return Line(text, None, False)
+    return Line(text, authorized_keys.key_of(text), authorized_keys.is_ignored(text))
 
 
 def data_of(lines: Sequence[Line]) -> bytes:

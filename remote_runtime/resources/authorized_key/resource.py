@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.host import lockout
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.authorized_key import conflicts, key_list, keys
+from remote_runtime.resources.authorized_key import conflicts, key_list
 from remote_runtime.resources.authorized_key.key_file import ACCEPTED, Place, place_of, put
 from remote_runtime.resources.authorized_key.key_list import KeyFile, Line, file_of, listed
+from remote_runtime.text import authorized_keys
 from remote_runtime.text.nearest import nearest
 from remote_runtime.validation import rules
 
@@ -58,15 +59,16 @@ class Resource(StateType):
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
         found = []
         for key in listed(properties).keys:
-            if keys.is_certificate(key):
+            if authorized_keys.is_certificate(key):
                 text = "sshd finds no certificate in this file"
                 hint = "list the key of its CA, with options: [cert-authority]"
                 found.append(("key", text, hint))
             if key.kind == "ssh-dss":
                 found.append(("key", "current SSH servers refuse DSA keys", "use another key"))
-            for option in keys.split_options(key.options) if key.options else ():
+            for option in authorized_keys.split_options(key.options) if key.options else ():
                 word = option.partition("=")[0]
-                known = {one.lower(): one for one in keys.OPTIONS + keys.WITH_VALUE}
+                options = authorized_keys.OPTIONS + authorized_keys.WITH_VALUE
+                known = {one.lower(): one for one in options}
                 if word.lower() not in known:
                     guess = nearest(word, known.values())
                     hint = "did you mean %s?" % guess if guess else "see man sshd"
@@ -151,6 +153,6 @@ class Resource(StateType):
                 lockout.require_key(host, self._user, "removing the key %s" % used)
             known = {key.options or "" for key in now}
             new = [key for key in then if (key.options or "") not in known]
-            stricter = new or not all(map(keys.may_exclude, now))
-            if now and then and stricter and all(map(keys.may_exclude, then)):
+            stricter = new or not all(map(authorized_keys.may_exclude, now))
+            if now and then and stricter and all(map(authorized_keys.may_exclude, then)):
                 lockout.require_key(host, self._user, "the options of the key %s" % used)

@@ -5,9 +5,10 @@ from unittest import mock
 from remote_runtime.resources.authorized_key.key_file import path_of
 from remote_runtime.resources.authorized_key.resource import Resource
 from remote_runtime.system.account_files import User
-from tests.remote_runtime.authorized_key.test_keys import ONE, OTHER
+from tests.remote_runtime.authorized_key.test_keys import OTHER
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import Kinds
+from tests.remote_runtime.text.test_authorized_keys import ONE
 
 PRINT = "SHA256:"
 

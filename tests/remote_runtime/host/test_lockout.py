@@ -4,9 +4,13 @@ import unittest
 from typing import Any, Dict, List, Optional
 
 from remote_runtime.host.lockout import require_access
+from remote_runtime.system.account_files import User
+from remote_runtime.text.authorized_keys import parse
 
 RULE = b"deploy ALL=(ALL) NOPASSWD: ALL\n"
 OWN = "/etc/sudoers.d/own"
+KEYS = "/home/deploy/.ssh/authorized_keys"
+KEY = b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICWLfrJU26RdnLHGbvUJT3pF/2hm7puhxZ0+ij1EUs1c me\n"
 
 
 class _Files(object):
@@ -33,6 +37,38 @@ class _Accounts(object):
     def groups_of(self, user: str) -> List[str]:
         return ["web", "admins"]
 
+    def user(self, name: str) -> User:
+        return User(name, 1000, 1000, "", "/home/" + name, "/bin/sh")
+
+    def login_keys(self) -> List[str]:
+        return [parse(KEY.decode()).fingerprint]
+
+
+def refusal(files: Dict[str, bytes], path: str, after: bytes) -> str:
+    """What is said of a change of the file at ``path``, beside other ``files``."""
+    host: Any = type("Host", (), {"accounts": _Accounts(), "files": _Files(files)})()
+    try:
+        require_access(host, path, files.get(path, b""), after)
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+class KeyTest(unittest.TestCase):
+    def told(self, before: bytes, after: bytes) -> str:
+        """What is said of a change of the keys of the login."""
+        return refusal({KEYS: before}, KEYS, after)
+
+    def test_own_key(self) -> None:
+        """The key of the login is neither removed, nor damaged, nor made a comment."""
+        for after in (b"", b"#" + KEY, b"# " + KEY, KEY[:60] + b"\n"):
+            self.assertIn("could lock out deploy", self.told(b"# keys\n" + KEY, after))
+
+    def test_what_stays(self) -> None:
+        """Options and other lines may change, and what is not the key of the login."""
+        self.assertEqual(self.told(KEY, b"no-pty " + KEY + b"# x\n"), "")
+        self.assertEqual(self.told(b"#" + KEY, b""), "")
+
 
 class SudoTest(unittest.TestCase):
     def told(self, path: str, after: bytes, **texts: bytes) -> str:
@@ -40,12 +76,7 @@ class SudoTest(unittest.TestCase):
         directory."""
         files = {"/etc/sudoers.d/" + name.replace("_", "."): text for name, text in texts.items()}
         files["/etc/sudoers"] = files.pop("/etc/sudoers.d/main", b"Defaults env_reset\n")
-        host: Any = type("Host", (), {"accounts": _Accounts(), "files": _Files(files)})()
-        try:
-            require_access(host, path, files.get(path, b""), after)
-        except Exception as error:
-            return str(error)
-        return ""
+        return refusal(files, path, after)
 
     def test_last_rule(self) -> None:
         """The last rule for the user, one of its groups or an alias is not removed."""

@@ -106,6 +106,20 @@ def parse(line: str) -> Key:
     return key._replace(options=text[:end])
 
 
+def is_ignored(line: str) -> bool:
+    """Whether sshd reads nothing in a line: it is blank or a comment."""
+    text = line.strip(_BLANKS + "\r\n")
+    return not text or text.startswith("#")
+
+
+def key_of(line: str) -> Optional[Key]:
+    """The key of a line of a file, None for a line without one that sshd reads."""
+    try:
+        return None if is_ignored(line) else parse(line)
+    except ValueError:
+        return None
+
+
 def split_options(text: str) -> List[str]:
     """The options of a line, each as it is written. ``ValueError`` for a text that is none."""
     found, start, quoted, at = [], 0, False, 0
