@@ -52,6 +52,7 @@ PHRASES = {
     r"\b(?:is|are|was|were) let\b": "may",
     r"\bbeside\b": "next to",
     r"\bas (?:a|the) manifest says\b": "in the desired state",
+    r"\bas desired\b": "in the desired state; for its opposite: differs",
     r"\bsay the same\b": "identical output",
     r"\bknows? less\b": "is less precise",
     r"\blooks? after\b": "manages",
