@@ -1,7 +1,7 @@
-"""What a resource type is made of (target; the validation part also on the controller).
+"""The base classes of resource types (target; the validation part also on the controller).
 
-A type reads a state and applies one, through the ports of the host. It never asks whether the run
-is a preview.
+A type reads a state and applies one, through the ports of the host. It never checks whether the
+run is a preview.
 """
 
 from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
@@ -12,7 +12,7 @@ from remote_runtime.item import Properties
 if TYPE_CHECKING:
     from remote_runtime.host.ports import Host, HostReader
 
-# All that a type is written with comes from here.
+# Everything that a type needs is imported from here.
 __all__ = [
     "AccountStateType",
     "ActionStateType",
@@ -29,8 +29,8 @@ __all__ = [
 
 
 class Diff(object):
-    """What of a state is not as desired: ``found`` is what ``read`` returned, None for nothing, and
-    ``desired`` what is wanted. ``key in diff`` says whether that key differs."""
+    """The difference between two states: ``found`` is what ``read`` returned, None for nothing, and
+    ``desired`` the desired state. ``key in diff`` is true if that key differs."""
 
     def __init__(self, found: Optional[Mapping[str, Any]], desired: Mapping[str, Any]) -> None:
         self.found = found
@@ -40,7 +40,7 @@ class Diff(object):
 
     @property
     def new(self) -> bool:
-        """Whether there is nothing yet."""
+        """Whether the thing does not exist yet."""
         return self.found is None
 
     def __contains__(self, key: str) -> bool:
@@ -58,16 +58,16 @@ class StateType(object):
     from ``read`` and ``desired``. A state is a mapping of plain values (text, numbers, booleans,
     None, lists of these), whose keys are names of properties where one exists.
 
-    ``noun`` is the thing's name in messages, that of the type if it is "". No record shows the
-    values of the keys in ``secret``.
+    ``noun`` is the word for the thing in messages; if it is "", the name of the type. No record
+    shows the values of the keys in ``secret``.
     """
 
     default_ensure = "present"
     noun = ""
     secret: Sequence[str] = ()
-    partial = False  # whether it changes parts of files that other resources change too
+    partial = False  # whether it changes parts of files that other resources change, too
     read_only = False  # whether it changes nothing, such as waiting
-    provider = ""  # the name of the one that was chosen
+    provider = ""  # the name of the selected provider
     sensitive = False  # whether nobody may see the properties
 
     def __init__(self, name: str, properties: Properties) -> None:
@@ -83,32 +83,32 @@ class StateType(object):
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
         """Return (property, message) for each rule that ``schema.json`` cannot express.
 
-        Runs on the controller before any host is contacted for what holds no template, again with
-        the rendered values, and on the target. ``property`` is "name" for the name itself,
+        Runs on the controller before any host is contacted, for properties without templates. Runs
+        again with the rendered values, and on the target. ``property`` is "name" for the name,
         "" for the resource as a whole.
         """
         return []
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
-        """Return (property, message, hint) for what is allowed and hardly meant.
+        """Return (property, message, hint) for what is valid but suspicious.
 
-        Runs on the controller, for properties that hold no template.
+        Runs on the controller, for properties without templates.
         """
         return []
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Return the absolute paths that it makes sure of: True to be there, False to be gone.
+        """Return the absolute paths that it manages: True if they must exist, False if not.
 
-        Runs on the controller, for a resource whose name and state hold no template.
+        Runs on the controller, for a resource whose name and state contain no template.
         """
         return []
 
     @classmethod
     def claims(cls, name: str, properties: Properties) -> List[str]:
-        """Return further absolute paths that may be its own, such as each form that a file of it
-        can have. ``purge`` of a directory leaves them.
+        """Return other absolute paths that may belong to it, such as each name that its file can
+        have. ``purge`` of a directory keeps them.
 
         Runs on the target, and changes nothing.
         """
@@ -116,20 +116,20 @@ class StateType(object):
 
     @classmethod
     def conflicts(cls, resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-        """Return the places of two resources that undo each other on every run, and what both
+        """Return the indexes of two resources that undo each other on every run, and what both
         manage.
 
-        Runs on the controller, for all resources of the type in a manifest that hold no template
-        and have no control.
+        Runs on the controller, for all resources of the type in a manifest that contain no
+        template and have no control.
         """
         return []
 
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
-        """Return the absolute paths of files whose content it sets: True for all of it, False for a
-        part.
+        """Return the absolute paths of files whose content it sets: True for the whole content,
+        False for a part.
 
-        Runs on the controller, for a resource whose name and state hold no template.
+        Runs on the controller, for a resource whose name and state contain no template.
         """
         return []
 
@@ -138,11 +138,11 @@ class StateType(object):
         return ""
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """The state as it is, None where there is no such thing. Needs the name only."""
+        """The current state; None if the thing does not exist. Needs the name only."""
         raise NotImplementedError
 
     def desired(self) -> Mapping[str, Any]:
-        """The state as it is to be; keys that are left out are left as they are."""
+        """The desired state; keys that are left out stay as they are."""
         raise NotImplementedError
 
     def state_of(self, found: Optional[Mapping[str, Any]]) -> str:
@@ -150,7 +150,7 @@ class StateType(object):
         return "absent" if found is None else "present"
 
     def apply(self, host: "Host", diff: Diff) -> None:
-        """Bring about what differs. ``ResourceError`` says why that cannot be done."""
+        """Change what differs. ``ResourceError`` if that is impossible, with the reason."""
         raise NotImplementedError
 
     def remove(self, host: "Host") -> None:
@@ -163,18 +163,17 @@ class StateType(object):
         return {}
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """What ``ccm drift`` compares, if that is not the state: for a type that changes a part of
-        a file, what the part holds. Not called unless a type defines it, and then right after
-        ``read``."""
+        """What ``ccm drift`` compares instead of the state: for a type that changes a part of a
+        file, the content of the part. Only called if a type defines it, right after ``read``."""
         return None
 
     def refresh(self, host: "Host") -> None:
-        """What a subscription that fired asks for, once the state is as desired; a type that does
-        not define it ignores subscriptions."""
+        """Runs if a subscription fired, once the host is in the desired state. A type that does not
+        define it ignores subscriptions."""
 
 
 class PathStateType(StateType):
-    """A state type whose resources are named by the path that they look after."""
+    """A state type whose resources have the name of the path that they manage."""
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
@@ -190,8 +189,8 @@ class PathStateType(StateType):
 
 
 class FilePartStateType(PathStateType):
-    """A state type whose resources are named by the path of a file of which they keep a part. What
-    is present or absent is the part; ``read`` returns None where it is not in the file."""
+    """A state type whose resources manage a part of a file, and have the name of its path. The part
+    is present or absent; ``read`` returns None if it is not in the file."""
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
@@ -205,21 +204,21 @@ class FilePartStateType(PathStateType):
 
 
 class AccountStateType(StateType):
-    """A state type whose resources are named by the ``account`` that they are: user or group."""
+    """A state type whose resources are accounts. ``account``: user or group."""
 
     account = ""
 
 
 class ActionStateType(StateType):
-    """A state type that has no state but whether it is due: it acts, and only acting tells whether
-    that succeeds.
+    """A state type without a state: it acts if it is due, and only acting shows whether that
+    succeeds.
 
-    ``done`` is the word for that in messages, ``details`` what stands behind it where all
-    properties are known. ``desired`` is what the records say of it. Nothing is read again after
-    ``act``: the ports judge what it does.
+    ``done`` is the word for the action in messages, and ``details`` follows it if all properties
+    are known. ``desired`` is the content of the change records. Nothing is read again after
+    ``act``: the ports decide whether it succeeded.
 
-    One that is ``read_only`` changes nothing, such as waiting, and no subscription makes it act.
-    Its ``ensure`` is what ``read`` says before and after.
+    A ``read_only`` type changes nothing, such as one that waits, and no subscription makes it act.
+    Its ``ensure`` is what ``read`` returns before and after.
     """
 
     done = ""
@@ -235,19 +234,19 @@ class ActionStateType(StateType):
 
     @property
     def refresh_only(self) -> bool:
-        """Whether nothing but a subscription makes it act."""
+        """Whether only a subscription makes it act."""
         return False
 
     def due(self, host: "HostReader") -> bool:
-        """Whether it is to act without a subscription that fired. Asked once."""
+        """Whether it must act even if no subscription fired. Called once."""
         raise NotImplementedError
 
     def read(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """For ``ccm status``: None where it is due. ``ResourceError`` where that means nothing."""
+        """For ``ccm status``: None if it is due. ``ResourceError`` if that has no meaning."""
         return {} if self.refresh_only or not self.due(host) else None
 
     def left(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """What ``ccm drift`` compares: what it leaves behind, None where only ``due`` tells."""
+        """What ``ccm drift`` compares: what it leaves behind; None if only ``due`` shows it."""
         return {}
 
     def is_served(self, host: "HostReader", fired: bool) -> bool:
@@ -255,35 +254,35 @@ class ActionStateType(StateType):
         return False
 
     def require(self, host: "HostReader") -> None:
-        """``Missing`` for what keeps it from acting, before anything begins."""
+        """``Missing`` for what prevents the action, before it starts."""
 
     def act(self, host: "Host") -> None:
-        """Do it. ``ResourceError`` where that fails."""
+        """Act. ``ResourceError`` if that fails."""
         raise NotImplementedError
 
 
 class StepStateType(StateType):
-    """A state type that brings about one property after the other, each as a step of its own.
+    """A state type that changes one property after the other, each in a separate step.
 
-    ``apply`` gets a diff with one key; the steps have the order of ``desired``. ``read`` always
-    has ``ensure``, and None stands for a thing that is not there, which ``require`` refuses. A
-    subscription runs ``refresh`` in place of the step of ``ensure``, if that is as desired.
+    ``apply`` gets a diff with one key; the steps have the order of ``desired``. The result of
+    ``read`` always has ``ensure``. It is None for a thing that does not exist, which ``require``
+    refuses. A subscription runs ``refresh`` instead of the step of ``ensure``, if ``ensure`` does
+    not differ.
     """
 
     owes_refresh = False
-    """Whether a run before this one changed what ``needs_refresh`` is about, and did not refresh
-    it."""
+    """Whether an earlier run changed a property for ``needs_refresh``, and did not refresh it."""
 
     def refreshed(self, found: Mapping[str, Any]) -> str:
         """The word for ``refresh_by`` in messages."""
         return "refreshed"
 
     def refresh_by(self, host: "Host", found: Mapping[str, Any]) -> None:
-        """``refresh``, in the way that the state before all steps asks for."""
+        """``refresh``, in the way that the state before all steps requires."""
         self.refresh(host)
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
-        """Whether a property is not as desired."""
+        """Whether a property differs from the desired state."""
         return bool(found.get(key) != self.desired()[key])
 
     def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
@@ -291,12 +290,12 @@ class StepStateType(StateType):
         return found.get(key), self.desired()[key]
 
     def texts(self, found: Mapping[str, Any], key: str) -> Optional[Tuple[str, Any, Any]]:
-        """The path, the former and the new ``FileText`` that a change shows a difference of; None
-        for no file there."""
+        """The path, and the old and the new ``FileText`` for the diff of a change; None for a file
+        that does not exist."""
         return None
 
     def opposite(self) -> Mapping[str, Any]:
-        """A state of which nothing is as desired, for what is not known yet."""
+        """A state in which every property differs, for a state that is not known yet."""
         raise NotImplementedError
 
     def done(self, key: str) -> str:
@@ -304,21 +303,21 @@ class StepStateType(StateType):
         raise NotImplementedError
 
     def require(self, found: Optional[Mapping[str, Any]]) -> None:
-        """``Missing`` for what keeps the desired state from being reached."""
+        """``Missing`` for what prevents the desired state."""
 
     def needs_refresh(self, found: Mapping[str, Any]) -> bool:
-        """Whether a property differs that counts once it is refreshed only."""
+        """Whether a property differs that takes effect only after a refresh."""
         return False
 
     def require_refresh(self, found: Mapping[str, Any]) -> None:
-        """``ResourceError`` for what keeps it from being refreshed."""
+        """``ResourceError`` for what prevents a refresh."""
 
     def accepts_refresh(self) -> bool:
-        """Whether a subscription has a say in what is done."""
+        """Whether a subscription affects what is done."""
         return True
 
     def unachieved(self, found: Mapping[str, Any]) -> str:
-        """After all steps: why the state is not as desired, "" for the words of the records."""
+        """After all steps: how the state still differs, "" for the text of the records."""
         return ""
 
     def shown(self, found: Mapping[str, Any]) -> Properties:
@@ -334,5 +333,5 @@ class StepStateType(StateType):
         return {key: found.get(key) for key in self.desired()}
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """As ``ManagedResource.answer``."""
+        """See ``ManagedResource.answer``."""
         return None

@@ -1,4 +1,4 @@
-"""A resource as the lifecycle and the preview see it (target).
+"""A resource, as the lifecycle and the preview use it (target).
 
 The lifecycle calls the actions, then observes again; the preview describes them.
 """
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 class State(NamedTuple):
-    """What was observed: ``ensure`` as the event reports it, and what the type has ``found``."""
+    """An observed state: ``ensure`` as the event reports it, and what the type ``found``."""
 
     ensure: str
     found: Any = None
 
 
 class ManagedResource(object):
-    """One resource at its turn: it observes, compares and yields actions, and never acts itself."""
+    """One resource while it runs: it observes, compares and returns actions, but never acts."""
 
     default_ensure = "present"
-    may_fail = False  # only trying tells whether its actions succeed
+    may_fail = False  # only running its actions shows whether they succeed
     read_only = False  # its actions change nothing, such as waiting
-    ended: Optional[Ended] = None  # set by one that runs a command of the user
-    tries = 0  # that it took, set by one that was allowed several
-    state_left: Any = None  # as its turn observed it at the end; None where it may differ by now
+    ended: Optional[Ended] = None  # set by a resource that runs a command of the user
+    tries = 0  # the number of tries, if several are allowed
+    state_left: Any = None  # the state that it observed last; None if it may have changed since
 
     def __init__(self, item: Item, provider: Any, context: "Context") -> None:
         self.item = item
@@ -51,75 +51,76 @@ class ManagedResource(object):
         raise NotImplementedError
 
     def found(self) -> Properties:
-        """What ``ccm status`` tells: ``ensure`` and the other properties as they are on the target.
+        """What ``ccm status`` shows: ``ensure`` and the other current properties.
 
-        Asked of a resource that may have a name only. Changes nothing. ``ResourceError``.
+        The resource may have a name only. Changes nothing. ``ResourceError``.
         """
         raise NotImplementedError
 
     def answer(self) -> Optional[Properties]:
-        """What ``ccm.ask`` tells of it, under the names that ``x-ccm-answers`` of the schema lists:
-        texts, numbers, booleans. None for a type that cannot be asked about.
+        """The answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema: texts,
+        numbers, booleans. None for a type without look-ups.
 
-        Asked of a resource that has a name only, in a preview as it would be at that turn. Changes
-        nothing. ``ResourceError``.
+        The resource has a name only. A preview returns the predicted answers. Changes nothing.
+        ``ResourceError``.
         """
         return None
 
     def observation(self, state: Any) -> Any:
-        """What of a state decides what is done, beside what the changes say they come from: by the
-        property that it is about, which somebody may put right before the push.
+        """The parts of a state that decide what is done, in addition to the old values in the
+        changes. The keys are properties, which somebody may correct before the push.
 
-        Plain data, the same for as long as the host is, and foretold where earlier resources of a
-        preview change it. A push of a plan that was kept goes on only
-        where this is what it was in the plan's preview.
+        Plain data. It is equal as long as the host does not change, and predicted if earlier
+        resources of a preview change it. A push of a plan file continues only if it is equal to
+        that in the plan's preview.
         """
         raise NotImplementedError
 
     def drift_state(self) -> Optional[Properties]:
-        """What a drift is told by: the state as a push leaves it, without what changes by itself.
+        """What ``ccm drift`` compares: the state after a push, without what changes by itself.
 
-        None where there is none: it is told by whether there was anything to do. Changes nothing.
-        ``ResourceError``.
+        None for a type without such a state: it has drifted if there is anything to do. Changes
+        nothing. ``ResourceError``.
         """
         raise NotImplementedError
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """What may tell who has changed it: ``owner``, ``changed`` (a time) and ``package``, and
-        the ``path`` that they are of where the name of the resource is another.
+        """Hints about who changed it: ``owner``, ``changed`` (a time) and ``package``, and their
+        ``path`` if that is not the name of the resource.
 
-        Asked of what has drifted, with the actions that would undo it. ``ResourceError``.
+        Called for a resource that has drifted, with the actions that would correct it.
+        ``ResourceError``.
         """
         raise NotImplementedError
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """What it would do, as far as can be told, when its deferred templates cannot be rendered
-        before an earlier pending change; asked in noop only. ``refresh`` as for ``actions``."""
+        """What it would do, as far as known, if its deferred templates cannot be rendered before
+        an earlier pending change; called only in noop. ``refresh`` as for ``actions``."""
         raise NotImplementedError
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
-        """Compare; return what must be done, nothing when it is as desired."""
+        """Compare, and return what must be done: nothing in the desired state."""
         raise NotImplementedError
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """What is known of the target once this resource has had its turn and was as desired, or
-        was made so again: asked in a preview that holds something whose effects nobody can tell."""
+        """The effects that are known once this resource is in the desired state. Called in a
+        preview after a change with unknown effects."""
         raise NotImplementedError
 
     def needs_refresh(self, state: Any) -> bool:
-        """Whether its own change counts once it is refreshed only: a run that ends before leaves
-        the refresh to the next one."""
+        """Whether its own change takes effect only after a refresh. If a run ends before that, the
+        next run refreshes it."""
         return False
 
     def accepts_refresh(self, refresh: bool) -> bool:
-        """Whether a subscription that fired (``refresh``) has a say in what is done here."""
+        """Whether a subscription that fired (``refresh``) affects what is done."""
         raise NotImplementedError
 
     def unachieved(self, state: Any) -> str:
-        """After acting: return why the desired state is not there, or ""."""
+        """After acting: return why the desired state was not achieved, or ""."""
         left = self.actions(state, False)
         told = [
-            "%s is not as desired" % c.what  # both values are secret
+            "%s differs from the desired state" % c.what  # both values are secret
             if c.before == c.after
             else "%s is %r, not %r" % (c.what, c.before, c.after)
             for action in left

@@ -1,4 +1,4 @@
-"""What a type of several tasks is made of (target; the validation part also on the controller)."""
+"""The base classes of types with tasks (target; the validation part also on the controller)."""
 
 from typing import TYPE_CHECKING, Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from remote_runtime.host.ports import Host, HostReader
 
 ATTRIBUTES = ("owner", "group", "mode", "size", "checksum", "kind")
-"""Those of a path that a push leaves as they are."""
+"""The attributes of a path that a push does not change."""
 
 
 class NewContent(NamedTuple):
-    """What a file is to hold, and the permissions that it is to have."""
+    """The desired content of a file, and its permissions."""
 
     path: str
     content: "Content"
@@ -23,8 +23,8 @@ class NewContent(NamedTuple):
 
 
 class BlobNeed(NamedTuple):
-    """A content of the plan that differs from what is there: ``needed`` to compare, or only to be
-    written and shown."""
+    """A content of the plan that differs from that of the host: ``needed`` for the comparison, or
+    only to write and show it."""
 
     sha256: str
     needed: bool
@@ -32,10 +32,9 @@ class BlobNeed(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One step: its message in a preview, what it does, and the records of it.
+    """One step: its message in a preview, what it does, and its change records.
 
-    ``progress`` is what people are told while it is done. ``shown``: the change is one of content,
-    of which the run may show a difference.
+    ``progress`` is shown while it runs. ``shown``: the new content, if the change has a diff.
     """
 
     message: str
@@ -46,8 +45,8 @@ class Task(NamedTuple):
 
 
 class TaskStateType(StateType):
-    """A state type that is brought about by ``tasks``, one after the other; the one that fails is
-    the last. ``desired`` and ``apply`` are not asked for.
+    """A state type that reaches the desired state by ``tasks``, one after the other. The first one
+    that fails is the last. ``desired`` and ``apply`` are not called.
 
     ``sentences``: the messages of the tasks are sentences, and all of them are shown.
     """
@@ -55,36 +54,36 @@ class TaskStateType(StateType):
     sentences = False
 
     def tasks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
-        """What there is to do, nothing where all is as desired; also asked once it was done."""
+        """What must be done: nothing in the desired state. Also called after the tasks."""
         raise NotImplementedError
 
     def blocked(self, host: "HostReader") -> List[Task]:
-        """The tasks that something is in the way of which ``read`` has found ``Missing``."""
+        """The tasks that cannot be done, because ``read`` raised ``Missing``."""
         return []
 
     def assumed(self, host: "HostReader") -> List[Task]:
-        """The tasks of a resource some of whose properties are not known yet."""
+        """The tasks of a resource with properties that are not known yet."""
         return []
 
     def known(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> List[Task]:
-        """Tasks whose effects describe the thing while it is as desired."""
+        """Tasks whose effects describe the resource in the desired state."""
         return []
 
     def require(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> None:
-        """``Missing`` for what keeps the tasks from being done, before the first one begins."""
+        """``Missing`` for what prevents the tasks, before the first one starts."""
 
     @property
     def alone(self) -> bool:
-        """Whether nothing of it can be done together with the resources beside it."""
+        """Whether none of its work can be combined with that of neighboring resources."""
         return True
 
     def ahead(self, host: "HostReader") -> Any:
-        """What it is going to do, for an earlier resource that does or prepares it with its own;
-        None where there is nothing, as far as known. ``ResourceError`` ends what is done so."""
+        """What it will do, for an earlier resource that does or prepares it together with its own
+        work; None if there is nothing, as far as known. ``ResourceError`` ends the shared work."""
         return None
 
     def shown(self, host: "HostReader") -> Mapping[str, Any]:
-        """What ``ccm status`` shows beside ``ensure``."""
+        """What ``ccm status`` shows in addition to ``ensure``."""
         return self.read(host) or {}
 
     def left(
@@ -98,31 +97,31 @@ class TaskStateType(StateType):
         return None
 
     def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """As ``ManagedResource.answer``."""
+        """See ``ManagedResource.answer``."""
         return None
 
     def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:
-        """After all tasks: what is not as desired, "" for nothing; None where the tasks tell."""
+        """After all tasks: what still differs, "" for nothing; None if the tasks show it."""
         return None
 
     def unachieved(self, left: Sequence[Change]) -> str:
-        """The words for what the tasks have left, "" for those of the records."""
+        """The message for what still differs after the tasks; "" for that of the records."""
         return ""
 
 
 class PathTaskStateType(TaskStateType, PathStateType):
-    """The same of a path. ``tree``: the tasks are about paths below that one, too."""
+    """The same for a path. ``tree``: the tasks also change paths below it."""
 
     tree = False
 
     def node(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> "Optional[Node]":
-        """What is at the path, of which ``ccm status`` shows the attributes."""
+        """What exists at the path. ``ccm status`` shows its attributes."""
         return host.files.lstat(self.name)
 
     def compared(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Sequence[str]:
-        """Which of the attributes ``ccm drift`` compares, beside what is ``left``."""
+        """The attributes that ``ccm drift`` compares, in addition to ``left``."""
         return ATTRIBUTES
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """The contents that ``tasks`` will need, as far as a quick look can tell."""
+        """The contents that ``tasks`` will need, as far as a quick check shows."""
         return []

@@ -38,7 +38,7 @@ Target to controller::
     past    receipt, state, turns, begun   what the record of an earlier run says, see
                                         run_record.py; state is "" where more of it follows
     event   seq, event                  a transaction event; seq counts from 1 without a gap
-    stable  seq, id, at, groups         as many events of resources that are as desired, of which
+    stable  seq, id, at, groups         as many events of unchanged resources, of which
                                         the plan says the rest; see stable.py
     notice  level, text                 a line for people (waiting for a lock, a warning)
     ping                                heartbeat

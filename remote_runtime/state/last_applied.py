@@ -1,6 +1,6 @@
 """What a manifest was last applied as on this host, and what differs from that today (target).
 
-Per resource there is a digest of what was desired, one of what was found right after, and the run.
+Each resource has a digest of the desired state, one of the state right after, and the run.
 """
 
 import time

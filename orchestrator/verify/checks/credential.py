@@ -22,17 +22,18 @@ _SERVICE = (
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """A file that a service gets the value of, or no file."""
+    """A file whose value a service gets, or no file."""
     path = subject.text("path") or f"{_DIRECTORY}/{subject.name}"
     if subject.get("ensure", "present") == "absent":
         return absent(path)
     wanted = hashlib.sha256(subject.text("value").encode("utf-8")).hexdigest()
 
     def find(host: Host) -> str:
-        """How the value compares that a service of a moment gets."""
+        """How the value that a transient service gets compares."""
         asked = host.run(_SERVICE, subject.name, path, subject.name)
         if asked.rc:
             return "systemd cannot decrypt it"
-        return "as desired" if asked.stdout.split()[:1] == [wanted] else "another"
+        same = asked.stdout.split()[:1] == [wanted]
+        return "the desired value" if same else "another value"
 
-    return [of_kind(path, "a file"), equal("value", "as desired", find)]
+    return [of_kind(path, "a file"), equal("value", "the desired value", find)]

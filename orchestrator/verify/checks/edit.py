@@ -32,13 +32,13 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _of_edit(path: str, spec: Mapping[str, Any], prefix: str) -> Expectation:
-    """What the file has to have of one edit; ``find`` returns what it has instead, or ""."""
+    """The expectation for one edit; ``find`` returns how the file differs, or ""."""
     name = next((one for one in _KINDS if spec.get(one) is not None), "line")
     removed = spec.get("ensure") == _ABSENT
     judge = {"line": _line, "block": _block, "settings": _settings, "replace": _replaced}[name]
     return Expectation(
         prefix + name,
-        "absent" if removed else "as desired",
+        "absent" if removed else "the desired state",
         find=lambda host: judge(spec, removed)(_lines(host, path)),
         holds=lambda found: not found,
     )
@@ -174,7 +174,7 @@ def _words(section: str) -> list[str]:
 
 
 def _agrees(found: list[str], value: Any) -> bool:
-    """Whether the values of a key are as desired; None stands for none."""
+    """Whether a key has the desired values; None means that it has no value."""
     if value is None:
         return not found
     if isinstance(value, list):

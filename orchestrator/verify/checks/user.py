@@ -113,9 +113,9 @@ def _password(subject: Subject) -> Expectation:
         found = _told(host, command, subject.name).split()[0]
         if found == nothing:
             raise RuntimeError("the host shows no entry of its shadow database")
-        return "as desired" if found == wanted else "another"
+        return "the desired hash" if found == wanted else "another hash"
 
-    return equal("password", "as desired", find)
+    return equal("password", "the desired hash", find)
 
 
 def _digest(text: str) -> str:

@@ -115,7 +115,7 @@ class KeyFile(object):
         return [line for at, line in enumerate(self.lines) if at not in places]
 
     def merged(self, wanted: Sequence[Key], exclusive: bool) -> Sequence[Line]:
-        """The lines with these keys; lines that are as desired stay as they are, byte for byte.
+        """The lines with these keys; lines in the desired state are unchanged, byte for byte.
 
         A key whose options are managed has exactly the lines that are listed of it. ``exclusive``:
         no other keys stay, nor what sshd may come to read as one.

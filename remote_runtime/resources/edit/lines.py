@@ -1,7 +1,7 @@
 """Edits of whole lines: one line, a block between markers, and replacements in lines (target).
 
-Each takes a ``Document`` and changes it. ``present`` makes it as desired, ``absent`` removes the
-part; both leave alone what is as desired. ``part`` is what the file has of it.
+Each takes a ``Document`` and changes it. ``present`` adds or changes the part, ``absent`` removes
+it. Neither changes a file in the desired state. ``part`` is the part as the file has it.
 """
 
 from typing import Any, List, Optional, Tuple

@@ -56,7 +56,7 @@ class Below(object):
         return recursion.differing(wish, self._managed)
 
     def differences(self, uid: int, gid: int) -> Dict[str, Any]:
-        """What is not as desired, for drift and plans; {} for nothing."""
+        """What differs from the desired state, for drift and plans; {} if nothing differs."""
         found: Dict[str, Any] = {}
         if self._extra:
             found["purge"] = sorted(os.fsencode(entry.shown).hex() for entry in self._extra)

@@ -127,7 +127,7 @@ class Resource(PathTaskStateType):
         return None
 
     def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
-        """What is not as desired below a directory, if that is managed."""
+        """What differs from the desired state in a directory, if its contents are managed."""
         below = found["below"] if found is not None else None
         if below is None:
             return {}

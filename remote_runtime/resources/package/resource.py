@@ -115,7 +115,7 @@ class Resource(TaskStateType):
         self._file = found
 
     def _look_at_lists(self) -> None:
-        """Learn what could be installed. ``Missing`` where that is not what is asked for."""
+        """Find out what could be installed. ``Missing`` if that is not what the resource needs."""
         package = self._package
         outdated = package.freshen(self._age)
         file = self._file
@@ -129,7 +129,7 @@ class Resource(TaskStateType):
 
     @property
     def _age(self) -> Optional[float]:
-        """How many seconds old the lists may be."""
+        """The maximum age of the lists, in seconds."""
         if "update_cache" not in self.properties:
             return None
         from remote_runtime.text import duration
@@ -216,7 +216,7 @@ class Resource(TaskStateType):
 
     @property
     def _hold(self) -> Optional[bool]:
-        """Whether it is to be kept at its version, None where that is left alone."""
+        """Whether the package must be on hold; None if the hold is not managed."""
         given = None if self.ensure == ABSENT else self.properties.get("hold")
         return None if given is None else given is True
 
@@ -247,11 +247,11 @@ class Resource(TaskStateType):
         return self.ensure == PRESENT or self._package.has_version(installed, self.ensure)
 
     def _is_to_mark(self, installed: Installed) -> bool:
-        """Whether it is there for another package only, and would go with that."""
+        """Whether it is installed only for another package, and would be removed with it."""
         return self.ensure != ABSENT and bool(installed.version) and installed.automatic
 
     def lacks(self, host: "HostReader", found: Found) -> str:
-        """Why the package is not as desired, with how far the package manager got."""
+        """How the package differs from the desired state, and how far the package manager got."""
         assert found is not None
         installed: Installed = found["installed"]
         package = self._package
@@ -267,7 +267,7 @@ class Resource(TaskStateType):
         if not installed.version:
             return ""
         if self._hold not in (None, package.is_held(installed)):
-            return "the hold of %s is not as desired" % package.title
+            return "the hold of %s differs from the desired state" % package.title
         answers = self._answers
         return answers.unachieved(installed) if answers is not None else ""
 
@@ -302,11 +302,11 @@ class Resource(TaskStateType):
 
     @property
     def alone(self) -> bool:
-        """Whether its file has to be read at its turn. See the base class."""
+        """Whether its file has to be read when it runs. See the base class."""
         return bool(self.properties.get("source")) and self.ensure != ABSENT
 
     def ahead(self, host: "HostReader") -> Optional[Tuple[Operation, Installed]]:
-        """The operation of its turn, and what is installed until then. See the base class."""
+        """Its operation, and what is installed before that. See the base class."""
         package = self._look_at(host)
         installed, available = package.status(), Available()
         if self._needs_lists(installed):
@@ -341,7 +341,7 @@ class Resource(TaskStateType):
         return host.packages.of(self.provider, self.name, self.properties)
 
     def _changing(self, step: _Step, promised: Sequence[VersionChange] = ()) -> Task:
-        """The step, whose records say what else came of it once it was carried out."""
+        """The step. After it has run, its records contain what else changed."""
         installed, questions = self._installed, () if self._answers is None else self._answers.told
         refreshes = self._awaits_lists
         own = self._change("ensure", installed.version, step.after)
@@ -374,7 +374,7 @@ class Resource(TaskStateType):
         )
 
     def _holding(self, changing: bool) -> List[Task]:
-        """What is to be done about its hold, behind a change of the version if there is one."""
+        """The step that sets its hold, after a change of the version if there is one."""
         wanted, held = self._hold, self._package.is_held(self._installed)
         if wanted is None or (wanted == held and not (changing and wanted)):
             return []

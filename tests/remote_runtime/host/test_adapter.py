@@ -136,7 +136,7 @@ class AdapterTest(DirectoryTest):
         self.assertEqual(one(run(kind, thing(), status_only=True))["properties"], {})
         stays = kind_of(read=lambda host: {"password": "old"}, desired={"password": "new"})
         stays.secret = ("password",)
-        wanted = "desired state not achieved: password is not as desired"
+        wanted = "desired state not achieved: password differs from the desired state"
         self.assertEqual(one(run(stays, thing()))["error"], [wanted])
 
     def test_unsupported(self) -> None:
