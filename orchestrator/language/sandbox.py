@@ -37,10 +37,12 @@ _WHOLE = (
     "string", "sum", "title", "tojson", "trim", "unique", "upper", "urlencode", "wordcount",
 )  # fmt: skip
 _SPLITTING = ("title", "wordcount")
-# These look up each part of the path of an attribute in each element.
-_BY_ATTRIBUTE = (
-    "groupby", "map", "max", "min", "rejectattr", "selectattr", "sort", "sum", "unique",
-)  # fmt: skip
+_BY_ATTRIBUTE = {
+    "groupby": 0, "join": 1, "map": None, "max": 1, "min": 1, "rejectattr": 0, "selectattr": 0,
+    "sort": 2, "sum": 0, "unique": 1,
+}  # fmt: skip
+"""The filters that look up each part of the path of an attribute in each element, and the place of
+the path behind the value; None where it has a name only."""
 _MAX_PARTS = 32
 _MAPPING_TYPES = (dict, Mapping)
 _OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
@@ -89,8 +91,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters["sum"] = _bounded(self.filters["sum"], _check_sum)
         for name in _SPLITTING:
             self.filters[name] = _bounded(self.filters[name], _check_words)
-        for name in _BY_ATTRIBUTE:
-            self.filters[name] = _attribute_limited(name, self.filters[name])
+        for name, place in _BY_ATTRIBUTE.items():
+            self.filters[name] = _attribute_limited(self.filters[name], place)
         for name in _WHOLE:  # outermost: what comes one by one is a list to the checks above
             self.filters[name] = _size_limited(self.filters[name])
         for name in ("round", "tojson", "truncate"):
@@ -279,18 +281,19 @@ def _check_words(text: Any, _: tuple[Any, ...]) -> None:
     bounds.check_size(bounds.text_length(text), bounds.MAX_SUM, "the input")
 
 
-def _attribute_limited(name: str, function: Any) -> Any:
+def _attribute_limited(function: Any, place: int | None) -> Any:
     """A filter that refuses the path of an attribute that has too many parts. ValueError."""
-    first = 1 + int(hasattr(function, "jinja_pass_arg"))
-    last = {"map": first, "selectattr": first + 1, "rejectattr": first + 1}.get(name)
+    behind = 1 + int(hasattr(function, "jinja_pass_arg"))
 
     @wraps(function)
     def limited(*args: Any, **kwargs: Any) -> Any:
         """The function, called after its attribute is checked."""
-        for path in (*args[first:last], kwargs.get("attribute")):
-            if isinstance(path, str):
-                parts = path.count(".") + path.count(",") + 1
-                bounds.check_size(parts, _MAX_PARTS, "the attribute", "parts")
+        path = kwargs.get("attribute")
+        if place is not None and len(args) > behind + place:
+            path = args[behind + place]
+        if isinstance(path, str):
+            parts = path.count(".") + path.count(",") + 1
+            bounds.check_size(parts, _MAX_PARTS, "the attribute", "parts")
         return function(*args, **kwargs)
 
     return limited

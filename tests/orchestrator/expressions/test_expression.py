@@ -158,6 +158,7 @@ def test_the_sandbox_has_no_way_out(source: str) -> None:
         "('a ' * 8000000)|wordcount",
         *(f"[1, 2]|{name}({'0.' * 3000!r})" for name in ("groupby", "sum", "selectattr")),
         *(f"[1, 2]|{name}(attribute={'0,' * 3000!r})" for name in ("sort", "map", "unique", "max")),
+        f"range(10000)|list|join('', {'real.' * 3000!r})",
     ],
 )
 @pytest.mark.timeout(10)
@@ -180,6 +181,7 @@ def test_no_expression_eats_the_controller(source: str) -> None:
         ("['b', 'a', 'b']|map('upper')|unique|sort(reverse=true)|list", ["B", "A"]),
         ("['a.b']|map('replace', '.' * 99, 'x' * 99)|list", ["a.b"]),
         ("[{'n': 'a'}]|selectattr('n', 'ne', ',' * 99)|list", [{"n": "a"}]),
+        (f"['a', 'b']|join({'.' * 99!r})", f"a{'.' * 99}b"),
         ("'a word'|title", "A Word"),
         ("'{:>4}|{a}'.format(7, a='x')", "   7|x"),
         ("'%s-%04d' % ('a', 7)", "a-0007"),
