@@ -204,18 +204,17 @@ def _spellings(secret: str) -> Dict[str, bool]:
         secret,
         in_one_line(secret),
         repr(secret)[1:-1],
-        jsontext.dumps(secret)[1:-1],
         secret.replace("'", "'\\''"),
         secret.replace("'", "'\"'\"'"),
         "".join([c if c.isalnum() or c in _UNQUOTED else "\\" + c for c in secret]),
         data.hex(),
         data.hex().upper(),
     ]
-    escaped = secret.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    plain.append(escaped.replace("\t", "\\t"))
-    plain += [text.replace("/", "\\/") for text in (plain[3], plain[-1])]
-    for text in (plain[3], plain[-3]):  # JSON that may stand in HTML
-        plain.append(text.translate({38: "\\u0026", 60: "\\u003c", 62: "\\u003e"}))
+    escaped = secret.replace("\\", "\\\\").replace('"', '\\"')
+    plain_json = escaped.replace("\n", "\\n").replace("\t", "\\t")  # with other letters than ASCII
+    for text in (jsontext.dumps(secret)[1:-1], plain_json):
+        plain += [text, text.replace("/", "\\/")]
+        plain.append(text.translate({38: "\\u0026", 60: "\\u003c", 62: "\\u003e"}))  # in HTML
     for marks in _MARKS:
         plain.append(secret.translate({38: "&amp;", 60: "&lt;", 62: "&gt;", **marks}))
     for kept in ("", "/", "/:@"):
