@@ -27,9 +27,9 @@ def _is_secret(name: str, patterns: Sequence[str]) -> bool:
 class Environ(dict[str, str]):
     """The variables that templates may read.
 
-    ``received`` receives the values of variables with a secret name when they are read. A plan
-    tells its host which texts to mask, so secrets that no template of the host reads must not be
-    in it.
+    ``secrets_read`` receives the values of variables with a secret name when they are read. A plan
+    tells its host which texts to mask, so it must not have secrets that no template of the host
+    reads.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -37,20 +37,20 @@ class Environ(dict[str, str]):
         listed = [name.strip() for name in variables.get(LIST_SIZE, "").split(",")]
         patterns = [pattern.upper() for pattern in filter(None, listed)]
         self._secret = frozenset(name for name in self if _is_secret(name.upper(), patterns))
-        self.received: dict[str, None] = {}
+        self.secrets_read: dict[str, None] = {}
 
     def public(self) -> dict[str, str]:
         """The variables whose names do not mark them as secret."""
         return {name: text for name, text in dict.items(self) if name not in self._secret}
 
-    def reporting_to(self, received: dict[str, None]) -> Environ:
+    def reporting_to(self, secrets_read: dict[str, None]) -> Environ:
         """A copy that reports secrets to another receiver."""
         copy = Environ({})
         copy.update(dict.items(self))
-        copy._secret, copy.received = self._secret, received
+        copy._secret, copy.secrets_read = self._secret, secrets_read
         return copy
 
-    def hear(self, text: str) -> None:
+    def report_named(self, text: str) -> None:
         """Report every secret that a text names, because the text is rendered later."""
         for name in self._secret:
             if name in text:
@@ -80,4 +80,4 @@ class Environ(dict[str, str]):
         if name in self._secret:
             value = super().__getitem__(name)
             if len(value) >= SHORTEST:
-                self.received[value] = None
+                self.secrets_read[value] = None

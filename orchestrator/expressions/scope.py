@@ -235,7 +235,7 @@ class Scope(NamedTuple):
         for text in strings_of(found):
             for one in (text, text.strip()):
                 if len(one) >= SHORTEST:
-                    self.environ.received[one] = None
+                    self.environ.secrets_read[one] = None
         return found
 
     def outside(self) -> Scope:

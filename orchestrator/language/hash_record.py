@@ -23,7 +23,7 @@ def note(text: str, found: str) -> None:
 
 def secret_texts() -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
-    return getattr(_environ.get(), "received", None)
+    return getattr(_environ.get(), "secrets_read", None)
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def noting_hashes() -> Iterator[list[tuple[str, str]]]:
 
 @contextmanager
 def collecting_secrets(environ: Any) -> Iterator[None]:
-    """Have secrets heard also where a template does not see ``Environ``, as in what it imports."""
+    """Note secrets also where a template does not see ``Environ``, as in what it imports."""
     token = _environ.set(environ)
     try:
         yield

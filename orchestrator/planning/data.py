@@ -246,7 +246,7 @@ class ManifestData:
         if not self._is_static or (by and _varies(by)):
             return None
         if by not in self._shared:
-            nobody = self._scope(Facts({}, {}), data={}, names={}, received={}, lenient=True)
+            nobody = self._scope(Facts({}, {}), data={}, names={}, secrets_read={}, lenient=True)
             self._shared[by] = self._resolve(nobody, handed)
         return self._shared[by]
 
@@ -259,7 +259,7 @@ class ManifestData:
         if self._is_static or not self._reads_data or given.unread:
             return []
         unknown: Any = UnknownData()
-        scope = self._scope(unknown, data={}, names={}, received={}, lenient=True)
+        scope = self._scope(unknown, data={}, names={}, secrets_read={}, lenient=True)
         scope = scope._replace(host=unknown, secrets=None)
         resolver = Resolver(scope)
         data = merge_source(self._own.merging, resolver.bind(self._own.data, BASE), given.data)
@@ -302,14 +302,14 @@ class ManifestData:
         *,
         by: DeclaredResource | None,
         handed: Mapping[str, Any],
-        received: dict[str, None] | None = None,
+        secrets_read: dict[str, None] | None = None,
         look_ups: ManifestLookups = NO_LOOKUPS,
     ) -> tuple[Scope, ResolvedData]:
         """The variables of one host's templates (an inventory's ``Host``), with its ``look_ups``.
 
-        ``received`` receives the secrets of the environment that they read.
+        ``secrets_read`` receives the secrets that they read.
         """
-        received = {} if received is None else received
+        secrets_read = {} if secrets_read is None else secrets_read
         names = {
             "name": host.name,
             "address": host.address,
@@ -318,9 +318,9 @@ class ManifestData:
         }
         resolved = self.shared(by, handed)
         if resolved is None:
-            own = self._scope(facts, data={}, names=names, received={}, lenient=True)
+            own = self._scope(facts, data={}, names=names, secrets_read={}, lenient=True)
             resolved = self._resolve(own._replace(asked=look_ups.asked), handed, look_ups)
-        scope = self._scope(facts, data=resolved.data, names=names, received=received)
+        scope = self._scope(facts, data=resolved.data, names=names, secrets_read=secrets_read)
         if look_ups is NO_LOOKUPS:
             return scope, resolved
         look_ups.see(scope)
@@ -353,14 +353,14 @@ class ManifestData:
         annotations = [*self._annotations_of(explainer.scope), *self._remote_annotations]
         whole = (_below(keys, one.value) for one in told.sources if one.found)
         more = [text for tree in whole for text in secrets(annotations, tree)]
-        more += explainer.scope.environ.received
+        more += explainer.scope.environ.secrets_read
         return told, list(dict.fromkeys([*resolved.secrets, *more]))
 
     def reached(self, host: Any, facts: Facts) -> list[str]:
         """The override names that the manifest's order gives on a host; EvaluationError."""
         names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
         names["vars"] = host.vars
-        scope = self._scope(facts, data={}, names=names, received={}, lenient=True)
+        scope = self._scope(facts, data={}, names=names, secrets_read={}, lenient=True)
         return self._own.reached(scope, self._given.files)
 
     def _scope(
@@ -369,14 +369,14 @@ class ManifestData:
         *,
         data: Any,
         names: dict[str, Any],
-        received: dict[str, None],
+        secrets_read: dict[str, None],
         lenient: bool = False,
     ) -> Scope:
         given = self._given
         return Scope(
             facts,
             data,
-            environ=given.environ.reporting_to(received),
+            environ=given.environ.reporting_to(secrets_read),
             host=names,
             directory=self._directory,
             renderers=RENDERERS,
@@ -426,7 +426,7 @@ class ManifestData:
             data = resolver.finish(data) if not is_partial else self._partly(resolver, data)
         except EvaluationError as error:
             problem = Problem(error.message, error.where, error.hint, error.kind)
-            return ResolvedData({}, [problem], list(scope.environ.received))
+            return ResolvedData({}, [problem], list(scope.environ.secrets_read))
         except NeedFileError as error:
             message = f"data cannot read {error.path!r}, a file on the target"
             hint = "use a path next to the manifest"
@@ -439,7 +439,9 @@ class ManifestData:
             remote = [one for one in remote if one.path[0] not in data.reasons]
         problems = check_annotations(annotations, known, scope)
         problems += check_annotations(remote, known, scope.outside())
-        hidden = dict.fromkeys([*secrets([*annotations, *remote], known), *scope.environ.received])
+        hidden = dict.fromkeys(
+            [*secrets([*annotations, *remote], known), *scope.environ.secrets_read]
+        )
         return ResolvedData(data, problems, list(hidden))
 
     @staticmethod

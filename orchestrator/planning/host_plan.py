@@ -62,7 +62,7 @@ class HostPlan:
         self._everything = everything
         self.declared = declared
         self.own_secrets = tuple(secrets)
-        self._received = secrets
+        self._secrets_read = secrets
         self.warnings = list(warnings)
         self.fail_on_error = fail_on_error
         self.earlier: dict[str, Any] = {}
@@ -301,7 +301,7 @@ class HostPlan:
     ) -> dict[str, Any]:
         item = self._everything[index].item
         whole = {**item.properties, **values}
-        if len(self._received) > len(self.own_secrets):
+        if len(self._secrets_read) > len(self.own_secrets):
             raise ResourceError(
                 "it reads a secret that the host cannot mask",
                 hint="name the variable or the secret literally in the resource",

@@ -62,14 +62,14 @@ def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
     new = hashlib.new(hashtype, usedforsecurity=False)
     new.update(text.encode("utf-8", "surrogatepass"))
     found = new.hexdigest()
-    received = secrets_of(context)
-    if received is not None and any(secret in text for secret in list(received)):
-        received[found] = None
+    secrets_read = secrets_of(context)
+    if secrets_read is not None and any(secret in text for secret in list(secrets_read)):
+        secrets_read[found] = None
     hash_record.note(text, found)
     return found
 
 
 def secrets_of(context: Any) -> Any:
     """Where the texts are that must be masked on this host; None where no host is at hand."""
-    received = getattr(context.get("Environ"), "received", None)
-    return hash_record.secret_texts() if received is None else received
+    secrets_read = getattr(context.get("Environ"), "secrets_read", None)
+    return hash_record.secret_texts() if secrets_read is None else secrets_read

@@ -55,13 +55,13 @@ def password_hash(
         raise ValueError(f"password_hash takes passwords of at most {_MAX_LENGTH} characters")
     if hashtype not in ("sha512", "bcrypt"):
         raise ValueError(f"password_hash supports sha512 and bcrypt, not {hashtype!r}")
-    host, received = context.get("Host"), secrets_of(context)
-    if host is None or received is None:
+    host, secrets_read = context.get("Host"), secrets_of(context)
+    if host is None or secrets_read is None:
         raise ValueError("password_hash needs the values of the host: import with context")
     seed = hashlib.sha512(f"ccm\0{host['name']}\0{name}".encode("utf-8", "surrogatepass")).digest()
     make = _sha512 if hashtype == "sha512" else _bcrypt
     found = make(password, salt, seed, rounds)
-    received[found] = None
+    secrets_read[found] = None
     return found
 
 

@@ -108,7 +108,7 @@ class ManifestLookups:
             if isinstance(text, str):
                 pieces = (text, text.strip(), *map(str.strip, text.splitlines()))
                 hidden = (piece for piece in pieces if len(piece) >= SHORTEST)
-                self._scope.environ.received.update(dict.fromkeys(hidden))
+                self._scope.environ.secrets_read.update(dict.fromkeys(hidden))
 
 
 NO_LOOKUPS = ManifestLookups({}, Lookups(None), False)

@@ -185,7 +185,7 @@ class Walk:
             self._facts,
             by=by,
             handed=handed,
-            received=self.secrets,
+            secrets_read=self.secrets,
             look_ups=look_ups,
         )
         self.warnings += look_ups.warnings
@@ -309,7 +309,7 @@ class Walk:
         if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
             late = repr(declared.raw)
-            scope.environ.hear(late)
+            scope.environ.report_named(late)
             if "secret" in late:
                 scope.hear_secrets(late)
         if self._is_checked:

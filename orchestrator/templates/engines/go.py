@@ -212,7 +212,7 @@ def _root(turn: Rendering) -> dict[str, Any]:
         given["Facts"] = given["Facts"].copied()
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
         given["Asked"] = given["Asked"].copied()
-        given["Environ"] = given["Environ"].reporting_to(given["Environ"].received)
+        given["Environ"] = given["Environ"].reporting_to(given["Environ"].secrets_read)
         turn.kept["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
     root: dict[str, Any] = turn.kept["root"]
     return root

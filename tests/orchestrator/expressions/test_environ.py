@@ -54,18 +54,21 @@ def test_a_secret_is_heard_however_it_is_read(source: str, name: str) -> None:
     """A name that says so, or one that CCM_SECRET_ENV lists, makes its value a secret once read."""
     environ = Environ(VARIABLES)
     evaluate("Environ.HOME", environ=environ)
-    assert environ.received == {}
+    assert environ.secrets_read == {}
     evaluate(source.replace("{}", name), environ=environ)
-    assert VARIABLES[name] in environ.received
-    assert not {"/home/me", "abc"} & set(environ.received)
+    assert VARIABLES[name] in environ.secrets_read
+    assert not {"/home/me", "abc"} & set(environ.secrets_read)
 
 
 @pytest.mark.parametrize(
     "source", ["Environ.{}", "Environ['{}']", "([Environ]|map(attribute='{}')|first) ~ ''"]
 )
-@pytest.mark.parametrize("name", ["told_to", "public", "received", "hear", "copy", "_secret"])
+@pytest.mark.parametrize(
+    "name", ["reporting_to", "public", "secrets_read", "report_named", "copy", "_secret"]
+)
 def test_templates_have_no_other_way_to_it(source: str, name: str) -> None:
     """What is the environment's own is nothing that a template can name."""
+    assert hasattr(Environ({}), name)
     with pytest.raises(EvaluationError) as caught:
         evaluate(source.replace("{}", name), environ=Environ(VARIABLES))
     assert f"there is no {name!r}" in str(caught.value)
@@ -94,5 +97,5 @@ def test_hosts_are_told_apart() -> None:
 def test_a_text_that_is_rendered_later() -> None:
     """The secrets that a text names are heard of beforehand."""
     environ = Environ(VARIABLES)
-    environ.hear("{{ file('/etc/x') ~ lookup('environ.DB_PASSWORD') }}")
-    assert list(environ.received) == ["hunter2-hunter2"]
+    environ.report_named("{{ file('/etc/x') ~ lookup('environ.DB_PASSWORD') }}")
+    assert list(environ.secrets_read) == ["hunter2-hunter2"]

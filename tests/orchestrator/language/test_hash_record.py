@@ -15,6 +15,6 @@ def test_hashes_are_noted_while_asked_for() -> None:
 def test_secrets_are_heard_of_one_host() -> None:
     """The secrets of the host at hand are found, and none where no host is."""
     assert hash_record.secret_texts() is None
-    with hash_record.collecting_secrets(SimpleNamespace(received={"secret": None})):
+    with hash_record.collecting_secrets(SimpleNamespace(secrets_read={"secret": None})):
         assert hash_record.secret_texts() == {"secret": None}
     assert hash_record.secret_texts() is None

@@ -201,7 +201,7 @@ def test_go_reads_no_secret_unheard(template: str, tmp_path: Path) -> None:
     environ = Environ({"DB_TOKEN": "hunter2", "API_TOKEN": "not-read"})
     made = tree(tmp_path, {"a": template}, engine="go")
     assert [file.content for file in made.render(host(environ=environ).names)] == ["hunter2"]
-    assert list(environ.received) == ["hunter2"]
+    assert list(environ.secrets_read) == ["hunter2"]
 
 
 @needs_gotpl

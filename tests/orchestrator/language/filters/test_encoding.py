@@ -46,7 +46,7 @@ def test_a_secret_stays_one(how: str) -> None:
     ):
         environ = Environ({"DB_TOKEN": 'it\'s hunter2 "x"'})
         made = str(find(f"Environ.DB_TOKEN | {how}", environ))
-        shown = Mask(environ.received).text(made)
+        shown = Mask(environ.secrets_read).text(made)
         assert MASKED in shown
         assert "hunter2" not in shown
 
@@ -57,11 +57,11 @@ def test_a_hash_of_an_imported_macro_stays_a_secret(tmp_path: Path) -> None:
     environ = Environ({"DB_TOKEN": "hunter2"})
     source = "{% import 'm.j2' as m %}{{ m.m(Environ.DB_TOKEN) }}"
     made = text(source, tmp_path, environ=environ)
-    assert Mask(environ.received).text(made) == MASKED
+    assert Mask(environ.secrets_read).text(made) == MASKED
 
 
 def test_the_hash_of_what_is_no_secret_is_shown() -> None:
     """Only what holds a secret is one."""
     environ = Environ({"DB_TOKEN": "hunter2"})
     evaluate("[Environ.DB_TOKEN, 'x' | hash]", environ=environ)
-    assert list(environ.received) == ["hunter2"]
+    assert list(environ.secrets_read) == ["hunter2"]
