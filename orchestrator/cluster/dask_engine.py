@@ -113,7 +113,7 @@ class DaskEngine:
         self._means = means
         self._answers = RpcServer([*self._planners, means.lore])
         self._here = ThreadEngine(means)
-        self._client.listen(self._received)
+        self._client.listen(self._take)
         self._thread.start()
         return self
 
@@ -180,10 +180,10 @@ class DaskEngine:
             one.hand.teach(self._remembering)
         self._client.close()
 
-    def _received(self, name: str, frame: bytes) -> None:
+    def _take(self, name: str, frame: bytes) -> None:
         worker = self._workers.get(name)
         if worker is not None:
-            worker.link.received(frame)
+            worker.link.take(frame)
 
     def _tend(self) -> None:
         """Handle timeouts until the engine is closed."""
@@ -263,9 +263,9 @@ class DaskEngine:
         worker.append(_RunWorker(name, hand, link, member))
         self._client.alive[name] = time.monotonic()
         self._workers[name] = worker[0]
-        received = EventReceiver(self._bundle.run_id)
+        receiver = EventReceiver(self._bundle.run_id)
         means = self._means
-        hand.listen(received, means.bus, means.publisher, answers=self._answers)
+        hand.listen(receiver, means.bus, means.publisher, answers=self._answers)
 
     def _assign(self) -> None:
         """Give what is to begin to workers, in chunks."""

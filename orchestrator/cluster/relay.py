@@ -83,7 +83,7 @@ class Relay:
         self._up = Queue(name, client=client, maxsize=frames.MAX_WAITING)
         self._down = Queue(frames.down_queue(order.run, order.hand), client=client)
         self._over = threading.Event()
-        self._received = time.monotonic()  # of the controller
+        self._last_received = time.monotonic()  # of the controller
         self._beaten = time.monotonic()  # by the remote worker process
         self._directory = _directory()
         ours, theirs = socket.socketpair()
@@ -140,7 +140,7 @@ class Relay:
         pieces: list[bytes] = []
         with contextlib.suppress(Exception):  # any error: the controller is gone
             while (data := self._down.get())[:1] != frames.CLOSE:
-                self._received = time.monotonic()
+                self._last_received = time.monotonic()
                 kind, rest = data[:1], data[1:]
                 if kind == frames.BUNDLE:
                     self._take(rest, pieces)
@@ -164,7 +164,9 @@ class Relay:
         alive.
         """
         with contextlib.suppress(Exception):  # the line to the scheduler is gone
-            while not self._over.is_set() and time.monotonic() - self._received < frames.SILENCE:
+            while (
+                not self._over.is_set() and time.monotonic() - self._last_received < frames.SILENCE
+            ):
                 self._channel.send_data(frames.BEAT)
                 if time.monotonic() - self._beaten < frames.SILENCE / 2:
                     self._client.log_event(frames.topic(self._run), {"hand": self._hand})
@@ -178,7 +180,7 @@ class Relay:
                 self._up.put(self._hand.encode() + b"\n" + data, timeout=CONNECT)
                 return
             except (TimeoutError, asyncio.TimeoutError) as error:
-                if time.monotonic() - self._received >= frames.SILENCE:
+                if time.monotonic() - self._last_received >= frames.SILENCE:
                     raise OSError("lost the controller") from error
 
     def _hang_up(self) -> None:

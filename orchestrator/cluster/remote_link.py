@@ -61,7 +61,7 @@ class RemoteLink:
             self._room.notify_all()
         return text
 
-    def received(self, frame: bytes) -> None:
+    def take(self, frame: bytes) -> None:
         """Take a frame of the worker."""
         if self._how:
             return  # it has ended, and nobody reads any more

@@ -214,7 +214,7 @@ def _ready(channel: SealedChannel, office: WorkDirectory) -> _Readiness:
 
 def _beat(channel: SealedChannel) -> None:
     """Send a heartbeat to the relay each second; exit if the relay is silent."""
-    while time.monotonic() - channel.received < frames.SILENCE:
+    while time.monotonic() - channel.last_received < frames.SILENCE:
         with contextlib.suppress(OSError):
             channel.put(frames.BEAT)
         time.sleep(frames.HEARTBEAT_INTERVAL)

@@ -49,7 +49,7 @@ class SchedulerClient:
         self._run = run_id
         self._downs: dict[str, Any] = {}
         self._futures: dict[str, Any] = {}
-        self._received: Callable[[str, bytes], None] = lambda hand, data: None
+        self._deliver: Callable[[str, bytes], None] = lambda hand, data: None
         self._closing = False
         self._deaf = False
         set_log_level(logging.CRITICAL)
@@ -72,9 +72,9 @@ class SchedulerClient:
         self._client.subscribe_topic(frames.topic(run_id), self._note)
         self._thread = threading.Thread(target=self._receive, name="post", daemon=True)
 
-    def listen(self, received: Callable[[str, bytes], None]) -> None:
+    def listen(self, deliver: Callable[[str, bytes], None]) -> None:
         """Deliver messages of workers in a separate thread, each with its worker's name."""
-        self._received = received
+        self._deliver = deliver
         self._thread.start()
 
     @property
@@ -166,7 +166,7 @@ class SchedulerClient:
                     continue
                 if isinstance(data, bytes):  # a worker sends nothing else
                     hand, _, frame = data.partition(b"\n")
-                    self._received(hand.decode("ascii", "replace"), frame)
+                    self._deliver(hand.decode("ascii", "replace"), frame)
         except Exception:
             self._deaf = True
 

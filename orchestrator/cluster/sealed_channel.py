@@ -28,8 +28,8 @@ class SealedChannel(Channel):
         super().__init__(end)
         self.hosts: dict[str, RemoteHost | StageHost] = {}
         self.box: Box | None = None
-        self.received = time.monotonic()
-        """When the relay was heard of last."""
+        self.last_received = time.monotonic()
+        """When the last message of the relay arrived."""
         self._told = told
         self._sealing = threading.Lock()
         self._words: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -69,7 +69,7 @@ class SealedChannel(Channel):
     def _listen(self) -> None:
         try:
             while (data := self.receive_data()) is not None:
-                self.received = time.monotonic()
+                self.last_received = time.monotonic()
                 kind, rest = data[:1], data[1:]
                 if kind == frames.BUNDLE:
                     self._bundles.put(rest)

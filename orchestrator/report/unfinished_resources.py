@@ -50,7 +50,7 @@ class UnfinishedResources:
         self.unknown: dict[str, tuple[str, ...]] = {}
         self.applies: dict[str, int] = {}
         self._plans: dict[happening.HostPlanned, _Plan] = {}
-        self._received: dict[str, _HostReports] = {}
+        self._reports: dict[str, _HostReports] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def handle(self, event: happening.Event) -> None:
@@ -60,7 +60,7 @@ class UnfinishedResources:
             plan = self._plans.get(key)
             if plan is None:
                 plan = self._plans[key] = _Plan(event)
-            self._received[event.host] = _HostReports(plan)
+            self._reports[event.host] = _HostReports(plan)
         elif isinstance(event, happening.ResourceEvent):
             self._mark(event.host, event.event)
         elif isinstance(event, happening.ResourcesStable):
@@ -69,39 +69,39 @@ class UnfinishedResources:
             self._end(event.result)
 
     def _mark(self, host: str, event: Mapping[str, Any]) -> None:
-        received = self._received.get(host)
-        if received is None:
+        reports = self._reports.get(host)
+        if reports is None:
             return
         name = f"{event['type']}#{event['name']}"
         if event["changed"] and not event["noop"]:
-            received.due.update(received.plan.subscribers.get(name, ()))
-        for place in received.plan.places.get(name, ()):
-            if not received.told[place]:
-                received.told[place] = 1
+            reports.due.update(reports.plan.subscribers.get(name, ()))
+        for place in reports.plan.places.get(name, ()):
+            if not reports.told[place]:
+                reports.told[place] = 1
                 break
 
     def _mark_stable(self, event: happening.ResourcesStable) -> None:
-        received = self._received.get(event.host)
-        if received is not None:
+        reports = self._reports.get(event.host)
+        if reports is not None:
             for index in event.turns.indices:
-                if index < len(received.told):
-                    received.told[index] = 1
+                if index < len(reports.told):
+                    reports.told[index] = 1
 
     def _end(self, result: HostResult) -> None:
-        received = self._received.pop(result.host, None)
-        if received is None or not result.is_incomplete:
+        reports = self._reports.pop(result.host, None)
+        if reports is None or not result.is_incomplete:
             return
-        if result.outcome == REFUSED and not any(received.told):
+        if result.outcome == REFUSED and not any(reports.told):
             return  # nothing was attempted, which its fate says
-        names = zip(received.plan.names, received.told, strict=True)
+        names = zip(reports.plan.names, reports.told, strict=True)
         left = tuple(name for name, told in names if not told)
-        if received.plan.applies:
-            self.applies[result.host] = received.plan.applies
+        if reports.plan.applies:
+            self.applies[result.host] = reports.plan.applies
         if not result.is_end_known:
             if left:
                 self.unknown[result.host] = self._same.setdefault(left, left)
             return
-        due = tuple(name for name in left if name in received.due)
+        due = tuple(name for name in left if name in reports.due)
         if left:
             self.left[result.host] = self._same.setdefault(left, left)
         if due:

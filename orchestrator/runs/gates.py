@@ -72,9 +72,9 @@ def _monitor(push: "PushJob", targets: "Targets", config: "PushConfig") -> Any:
     settings = config.settings
     settings = settings._replace(options=settings.options._replace(monitor_only=True))
 
-    def make(host: "Target", received: "Publish") -> HostRun:
-        """The run of a host whose events go to ``received`` only."""
-        bus = Bus([_EventCallback(received)])
+    def make(host: "Target", publish: "Publish") -> HostRun:
+        """The run of a host whose events go to ``publish`` only."""
+        bus = Bus([_EventCallback(publish)])
         return HostRun(host, targets.connector, planner=push.planner, bus=bus, settings=settings)
 
     return make

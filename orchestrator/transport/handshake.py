@@ -70,7 +70,7 @@ class Handshake:
         self._out = bytearray()
         self._err = bytearray()
         self._unseen = bytearray()
-        self._received = time.monotonic()
+        self._last_output = time.monotonic()
         self._attempt: PasswordAttempt | None = None
         self._sent = False
 
@@ -152,7 +152,7 @@ class Handshake:
             raise silent(self._host, self._timeout, self._err)
         question = self._question()
         if question:
-            left = min(left, self._received + PROMPT_TIMEOUT - time.monotonic())
+            left = min(left, self._last_output + PROMPT_TIMEOUT - time.monotonic())
             if left <= 0:
                 raise login_errors.unexpected_prompt(self._host, question)
         try:
@@ -166,7 +166,7 @@ class Handshake:
             raise self._ended(status)
         self._out += out
         if err:
-            self._received = time.monotonic()
+            self._last_output = time.monotonic()
         keep_tail(self._err, err)
         self._watch_prompt(err)
 

@@ -90,8 +90,8 @@ class ProcessEngine:
         answers = RpcServer([*self._planners, means.lore])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
-            received = EventReceiver(run_id)
-            hand.listen(received, means.bus, means.publisher, answers=answers)
+            receiver = EventReceiver(run_id)
+            hand.listen(receiver, means.bus, means.publisher, answers=answers)
         self._watch.start()
         return self
 
@@ -145,11 +145,11 @@ class ProcessEngine:
             now = time.monotonic()
             if now - looked > SILENCE / 3:  # this process itself was stopped
                 for hand in self._hands:
-                    hand.received = now
+                    hand.last_received = now
             looked = now
             for hand in self._hands:
                 if hand.ended is None and hand.running:
-                    self._look_at(hand, now - hand.received)
+                    self._look_at(hand, now - hand.last_received)
 
     def _look_at(self, hand: WorkerHandle, silent: float) -> None:
         if silent > SILENCE:

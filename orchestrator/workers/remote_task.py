@@ -101,7 +101,7 @@ class RemoteTask(HostTask[HostResult]):
         if cancelled:  # meanwhile, possibly before any worker had it
             self._pool.tell(self, "cancel")
 
-    def received(self, event: happening.Event) -> None:
+    def record(self, event: happening.Event) -> None:
         """Store an event of the host."""
         if isinstance(event, happening.HostPhase):
             for phase, at in event.entered:

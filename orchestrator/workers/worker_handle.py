@@ -77,8 +77,8 @@ class WorkerHandle:
         self.running: dict[str, RemoteTask] = {}
         self.ended: str | None = None  # how, once it has
         self.left: list[Any] = []
-        self.received = time.monotonic()
-        """When it was heard of last."""
+        self.last_received = time.monotonic()
+        """When its last message arrived."""
         self._given_up = ""
         self._loss = WorkerLostError("ended")
         self._life = life
@@ -90,7 +90,7 @@ class WorkerHandle:
 
     def listen(
         self,
-        received: EventReceiver,
+        receiver: EventReceiver,
         bus: Bus,
         publisher: Publisher,
         *,
@@ -100,7 +100,7 @@ class WorkerHandle:
         self._answers = answers or self._answers
         self._thread = threading.Thread(
             target=self._listen,
-            args=(received, bus, publisher),
+            args=(receiver, bus, publisher),
             name=f"worker {self.name}",
             daemon=True,
         )
@@ -158,18 +158,18 @@ class WorkerHandle:
         with contextlib.suppress(OSError):  # its end is met by who listens
             self.channel.send(json.dumps(message))
 
-    def _listen(self, received: EventReceiver, bus: Bus, publisher: Publisher) -> None:
+    def _listen(self, receiver: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         loss: WorkerLostError | None = None
         try:
             while True:
                 text = self._received()
-                self.received = time.monotonic()
+                self.last_received = time.monotonic()
                 if text == BEAT:
                     continue
                 if text.startswith("l"):
                     self._take_last(text)
                     break
-                self._take(text, received=received, bus=bus, publisher=publisher)
+                self._take(text, receiver=receiver, bus=bus, publisher=publisher)
         except (EOFError, OSError):
             pass  # its exit status is checked below
         except WorkerProtocolError as error:
@@ -205,18 +205,18 @@ class WorkerHandle:
         reason = one_line(f"{type(error).__name__}: {error}", 200)
         return WorkerProtocolError(one_line(self.name), f"expected {expected} ({reason})")
 
-    def _take(self, text: str, *, received: EventReceiver, bus: Bus, publisher: Publisher) -> None:
+    def _take(self, text: str, *, receiver: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         """Publish the events of a message, then finish the hosts that ended."""
         told: list[happening.Event] = []
         ended: list[tuple[RemoteTask, HostResult]] = []
         try:
             for line in _lines(text):
                 try:
-                    event = self._event(line, received, publisher)
+                    event = self._event(line, receiver, publisher)
                     if isinstance(event, happening.HostFinished):
                         ended.append((self.running.pop(event.result.host), event.result))
                     elif event is not None:
-                        self.running[event.host].received(event)
+                        self.running[event.host].record(event)
                         told.append(event)
                 except _WRONG as error:
                     expected = _LINES.get(line[:1], "a line of a known kind")
@@ -245,7 +245,7 @@ class WorkerHandle:
             self._open += 1
 
     def _event(
-        self, line: str, received: EventReceiver, publisher: Publisher
+        self, line: str, receiver: EventReceiver, publisher: Publisher
     ) -> DecodedEvent | None:
         """The event in a line, if any; other lines are handled."""
         if len(line) > MAX_LINE:
@@ -259,7 +259,7 @@ class WorkerHandle:
         if line[0] == "q":
             self._ask(*line[1:].split("\t", 1))
             return None
-        return received.event(line)
+        return receiver.event(line)
 
 
 def _lines(text: str) -> Iterator[str]:

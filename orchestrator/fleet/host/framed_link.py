@@ -105,10 +105,10 @@ class FramedLink:
         """Wait for a complete frame without parsing it; limits and errors are those of ``next``. A
         heartbeat counts as one.
         """
-        received = time.monotonic()
+        last_received = time.monotonic()
         while not self._decoder.is_whole():
             before()
-            received = self._read(received, wait)
+            last_received = self._read(last_received, wait)
 
     def take(self) -> wire.Frame | None:
         """Read the frame that is there; None for a heartbeat. ProtocolError."""
@@ -150,7 +150,7 @@ class FramedLink:
         """Close the link at once."""
         self._link.close()
 
-    def _read(self, received: float, wait: float) -> float:
+    def _read(self, last_received: float, wait: float) -> float:
         now = time.monotonic()
         overdue = self._overdue(now)
         if overdue is not None:
@@ -159,9 +159,9 @@ class FramedLink:
             self.expired = overdue.error
             self.until = now + EXPIRY_GRACE
             self._aside({"t": "cancel", "reason": overdue.reason})
-        if now - received >= wait:
+        if now - last_received >= wait:
             raise UnreachableError(f"no response for {wait:.0f} s", kind="transport.silent")
-        bounds = [wait - (now - received), TICK]
+        bounds = [wait - (now - last_received), TICK]
         if self._due is not None:
             end, text = self._due
             if now >= end:
@@ -175,7 +175,7 @@ class FramedLink:
         except TimeoutError:
             # Time in which this process was stopped, or had no processor, is no silence of the
             # host: what it said meanwhile is yet to be read.
-            return received + max(0.0, time.monotonic() - now - limit - TICK)
+            return last_received + max(0.0, time.monotonic() - now - limit - TICK)
         except (UnreachableError, OSError) as error:
             raise self._lost(str(error)) from error
         if not data:

@@ -59,16 +59,16 @@ class PastRuns:
         """For each pushed host, whether its last push matches the word."""
         left, found = set(hosts), dict[str, bool]()
         for run in _pushes(identity, self._folder):
-            received = dict[str, bool]()
+            of_run = dict[str, bool]()
             for result in _results(run):
                 host = host_in(result.host)
                 if host not in left:
                     continue
                 if word == outcome.FAILED and not result.was_started:
                     continue  # the push before that one was its last
-                received[host] = received.get(host, False) or _is(result, word)
-            found |= received
-            left -= received.keys()
+                of_run[host] = of_run.get(host, False) or _is(result, word)
+            found |= of_run
+            left -= of_run.keys()
             if not left:
                 break
         return found

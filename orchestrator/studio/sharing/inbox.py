@@ -317,7 +317,7 @@ class RunInbox:
         """Hold the lock by which readers see that a run is in progress."""
         now = self._clock()
         if run_id in self._active:
-            self._active[run_id].received = now
+            self._active[run_id].last_received = now
             return
         with _storing(), self._opened(run_id) as directory:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
@@ -333,17 +333,17 @@ class RunInbox:
     def _sweep(self) -> None:
         now = self._clock()
         for run_id, active in list(self._active.items()):
-            if now - active.received > SILENCE:
+            if now - active.last_received > SILENCE:
                 self._let_go(run_id)
 
 
 class _ActiveRun:
-    """A run in progress: the locked file, whose run it is, and when its client was last heard."""
+    """A run in progress: the locked file, its token, and when its client last sent something."""
 
-    def __init__(self, handle: int, token: str, received: float) -> None:
+    def __init__(self, handle: int, token: str, last_received: float) -> None:
         self.handle = handle
         self.token = token
-        self.received = received
+        self.last_received = last_received
 
 
 @contextlib.contextmanager

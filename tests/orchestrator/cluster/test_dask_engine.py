@@ -37,7 +37,7 @@ class NotingPost(SchedulerClient):
         self.ordering: Callable[[JoinRequest], Any] = lambda order: None
         self.closed = 0
 
-    def listen(self, received: Callable[[str, bytes], None]) -> None:
+    def listen(self, deliver: Callable[[str, bytes], None]) -> None:
         """Nobody tells anything."""
 
     @property

@@ -109,7 +109,7 @@ def test_nobody_waits_for_a_controller_that_is_gone(
     """One that was killed leaves a queue behind, which is full for ever."""
     monkeypatch.setattr(PlainQueue, "is_full", True)
     made = Relay(order, Scheduler())
-    made._received = time.monotonic() - frames.SILENCE
+    made._last_received = time.monotonic() - frames.SILENCE
     made.wait()
     assert made._stand.wait(30) is not None
 

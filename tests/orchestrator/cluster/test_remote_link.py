@@ -29,7 +29,7 @@ def greeted() -> tuple[RemoteLink, Box]:
     papers: Any = SimpleNamespace(run_id=RUN, brief=b"{}")
     line: Any = Line()
     link, theirs = RemoteLink("w1", line, papers), KeyPair()
-    link.received(frames.HELLO + theirs.public)
+    link.take(frames.HELLO + theirs.public)
     box = theirs.box(link.keys.public, RUN, leads=False)
     assert box.open(line.sent[0][1][1:]) == b"{}"
     return link, box
@@ -39,8 +39,8 @@ def test_why_a_worker_ends_is_told_whoever_is_first_to_notice() -> None:
     """What came before is heard; then it is over, for the reason that it gave itself."""
     link, box = greeted()
     for text in ("first", "!" + json.dumps("it cannot work here: why")):
-        link.received(frames.SEALED + box.seal(text.encode()))
-    link.received(frames.ENDED + b"code 1")
+        link.take(frames.SEALED + box.seal(text.encode()))
+    link.take(frames.ENDED + b"code 1")
     assert link.receive() == "first"
     with pytest.raises(EOFError):
         link.receive()
@@ -51,7 +51,7 @@ def test_a_reason_that_makes_no_sense_is_an_end() -> None:
     """Whatever a worker seals, the link is over and says what it was."""
     for reason in (b"!{", b"!" + b"[" * 100_000):
         link, box = greeted()
-        link.received(frames.SEALED + box.seal(reason))
+        link.take(frames.SEALED + box.seal(reason))
         with pytest.raises(EOFError):
             link.receive()
         assert link.ending().startswith("its data was corrupted")
@@ -60,10 +60,10 @@ def test_a_reason_that_makes_no_sense_is_an_end() -> None:
 def test_a_reason_acts_on_no_terminal() -> None:
     """Neither that of a worker nor one that comes unsealed, which the scheduler may have made."""
     link, box = greeted()
-    link.received(frames.SEALED + box.seal(b"!" + json.dumps("a\x1b[2Jb\nc").encode()))
+    link.take(frames.SEALED + box.seal(b"!" + json.dumps("a\x1b[2Jb\nc").encode()))
     assert link.ending() == "ab c"
     link, _ = greeted()
-    link.received(frames.ENDED + b"code\x1b]0;x\x07 1")
+    link.take(frames.ENDED + b"code\x1b]0;x\x07 1")
     assert link.ending() == "its process has ended, code 1"
 
 
@@ -75,7 +75,7 @@ def test_what_waits_to_be_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
     def bring() -> None:
         for frame in frames_of_it:
-            link.received(frame)
+            link.take(frame)
 
     thread = threading.Thread(target=bring)
     thread.start()

@@ -29,7 +29,7 @@ class Told:
         self.out = io.StringIO()
         self._lines = Lines(self.out)
         self._tallies = {host: Tally() for host in hosts}
-        self._received: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         self._tell(happening.RunStarted("run-1", 100.0, hosts, noop))
 
     def _tell(self, event: happening.Event) -> None:
@@ -38,8 +38,8 @@ class Told:
 
     def event(self, host: str, name: str, status: str = "stable", **members: Any) -> None:
         event = {**make_event(name=name, status=status, **members), "host": host}
-        self._tallies[host].add(event, again=(host, name) in self._received)
-        self._received.add((host, name))
+        self._tallies[host].add(event, again=(host, name) in self._reported)
+        self._reported.add((host, name))
         self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
 
     def plan(self, *hosts: str, names: Iterable[str], **subscribed: str) -> None:

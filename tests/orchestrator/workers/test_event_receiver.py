@@ -40,12 +40,12 @@ def outbox() -> tuple[EventSender, Channel]:
 
 
 def received(
-    channel: Channel, box: EventSender, received: EventReceiver | None = None
+    channel: Channel, box: EventSender, receiver: EventReceiver | None = None
 ) -> list[DecodedEvent]:
     """All that an outbox tells until it is closed."""
     box.close()
     box._channel.close()
-    reader, found = received or EventReceiver(RUN), []
+    reader, found = receiver or EventReceiver(RUN), []
     try:
         while text := channel.receive():
             found += [reader.event(line) for line in text.split("\n")]

@@ -75,11 +75,11 @@ def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     answers: list[HostResult] = []
     task = RemoteTask(FakeHost("web1"), 0, Crew())
     task.begin(lambda name, result: answers.append(result))
-    task.received(happening.HostPhase("web1", Phase.RUNNING, 2.0))
-    task.received(happening.HostPlanned("web1", ("a", "b", "c")))
+    task.record(happening.HostPhase("web1", Phase.RUNNING, 2.0))
+    task.record(happening.HostPlanned("web1", ("a", "b", "c")))
     event = make_event(status="changed")
-    task.received(happening.ResourceEvent("web1", event, ""))
-    task.received(happening.ResourcesStable("web1", unchanged("web1", "/b")))
+    task.record(happening.ResourceEvent("web1", event, ""))
+    task.record(happening.ResourcesStable("web1", unchanged("web1", "/b")))
     task.lose(WorkerLostError("killed by signal 9"))
     (lost,) = answers
     assert (lost.outcome, lost.kind, lost.planned) == ("unreachable", "worker.lost", 3)
@@ -99,16 +99,16 @@ def test_a_host_is_mute_from_what_is_told_of_it() -> None:
     task.begin(lambda name, result: None)
     later = time.monotonic() + 3600
     found = [task.is_mute(later)]
-    task.received(phase(Phase.CONNECTING))
+    task.record(phase(Phase.CONNECTING))
     found += [task.is_mute(time.monotonic()), task.is_mute(later)]
-    task.received(phase(Phase.STARTING))
+    task.record(phase(Phase.STARTING))
     found.append(task.is_mute(later))
     assert task.begin_again()
     found.append(task.is_mute(later))
-    task.received(phase(Phase.CONNECTING))
+    task.record(phase(Phase.CONNECTING))
     found.append(task.is_mute(later))
     for told in (Phase.STARTING, Phase.GATHERING, Phase.PLANNING, Phase.REBOOTING):
-        task.received(phase(told))
+        task.record(phase(told))
     found.append(task.is_mute(later))
     assert found == [False, False, True, True, False, True, False]
 

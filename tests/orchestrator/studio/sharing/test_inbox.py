@@ -513,6 +513,6 @@ def test_silence_ends_a_run(studio: Studio, alice: Client) -> None:
     assert alice("/api/v1/runs")[1]["runs"][0]["active"]
     inbox = studio.parts.inbox
     for active in inbox._active.values():
-        active.received -= 1_000
+        active.last_received -= 1_000
     inbox.sweep()
     assert not alice("/api/v1/runs")[1]["runs"][0]["active"]
