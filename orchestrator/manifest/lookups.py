@@ -18,7 +18,7 @@ from remote_runtime.validation.command_rules import of_settings, of_words
 
 KEY = "ask"
 MAX_LOOKUPS = 64
-MAX_SECONDS = 10.0  # seconds
+MAX_SECONDS = 10.0  # of an answer
 SENSITIVE = "sensitive"
 _COMMAND = "command"
 _PATHS = ("file", "stat")

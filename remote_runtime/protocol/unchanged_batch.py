@@ -16,7 +16,9 @@ they are null. ``noop`` and ``prediction``, "" for none, are those of all rows.
 from typing import Any, Dict, List, NamedTuple, Optional
 
 MAX_ROWS = 200  # of one message, which has to fit a frame whatever they say
-MAX_LENGTH = 200  # characters of a text in a row; a longer one makes the event be sent completely
+MAX_TEXT_LENGTH = (
+    200  # characters of a text in a row; a longer one makes the event be sent completely
+)
 CERTAIN = "certain"
 
 

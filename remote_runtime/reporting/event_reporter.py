@@ -4,7 +4,12 @@ import time
 from typing import Any, Dict, Optional
 
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.unchanged_batch import CERTAIN, MAX_LENGTH, UnchangedEvent, Unplanned
+from remote_runtime.protocol.unchanged_batch import (
+    CERTAIN,
+    MAX_TEXT_LENGTH,
+    UnchangedEvent,
+    Unplanned,
+)
 from remote_runtime.reporting.events import EventMaker, Outcome, requested_of
 
 # Members that a plan does not imply: an event with any of them is sent completely.
@@ -99,7 +104,7 @@ def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Un
     if outcome.final_ensure != str(wanted):
         final = maker.labelled(item, outcome.final_ensure)
     for text in (outcome.provider, final or "", requested or ""):
-        if len(text) > MAX_LENGTH:
+        if len(text) > MAX_TEXT_LENGTH:
             return None
     return Unplanned(
         provider=outcome.provider,

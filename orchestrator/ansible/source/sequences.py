@@ -9,7 +9,7 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.key_values import key_values
 
 _FORMAT = re.compile(r"%0?\d*[dx]")
-_MAX_COUNT = 1000
+_MAX_NUMBERS = 1000
 
 
 def sequence(value: Any) -> list[str]:
@@ -33,6 +33,6 @@ def sequence(value: Any) -> list[str]:
     if not _FORMAT.search(form) or form.count("%") != 1 or stride == 0:
         raise NotConvertible(f"the sequence {text}")
     numbers = range(start, end + (1 if stride > 0 else -1), stride)
-    if len(numbers) > _MAX_COUNT:
+    if len(numbers) > _MAX_NUMBERS:
         raise NotConvertible("a sequence of more than 1000 numbers")
     return [form % one for one in numbers]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.fleet.checks.event_check import MAX_DURATION, finished
 from remote_runtime.protocol.expansion import whole_events
-from remote_runtime.protocol.unchanged_batch import CERTAIN, MAX_LENGTH, MAX_ROWS
+from remote_runtime.protocol.unchanged_batch import CERTAIN, MAX_ROWS, MAX_TEXT_LENGTH
 
 PREFIX = '{"stable":'
 _MAX_PARSED = 1_000
@@ -128,7 +128,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _is_short(text: Any) -> bool:
-    return type(text) is str and len(text) <= MAX_LENGTH
+    return type(text) is str and len(text) <= MAX_TEXT_LENGTH
 
 
 def read_unchanged(

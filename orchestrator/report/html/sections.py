@@ -33,10 +33,10 @@ MAX_HOSTS_LENGTH = 300  # characters of hosts, in a group without a list of them
 Record = dict[str, Any]
 
 
-def sections_of(grid: Grid, *, most_troubled: int | None = None, with_hosts: bool = True) -> Record:
+def sections_of(grid: Grid, *, max_troubled: int | None = None, with_hosts: bool = True) -> Record:
     """The sections of a run's page.
 
-    ``most_troubled`` limits the rows of hosts in trouble. Without ``with_hosts``, groups have their
+    ``max_troubled`` limits the rows of hosts in trouble. Without ``with_hosts``, groups have their
     hosts as a folded text only. InputError for a damaged directory.
     """
     about = grid.kept.about
@@ -52,8 +52,8 @@ def sections_of(grid: Grid, *, most_troubled: int | None = None, with_hosts: boo
         "rollout": [text for _, text in grid.rollout.result_lines()],
         **_dangers(grid, groups),
         "failures": list(_failures(grid, groups)),
-        "troubled": list(map(_troubled, troubled[:most_troubled])),
-        "troubled_left": len(troubled[most_troubled:]) if most_troubled is not None else 0,
+        "troubled": list(map(_troubled, troubled[:max_troubled])),
+        "troubled_left": len(troubled[max_troubled:]) if max_troubled is not None else 0,
         **_verify(grid, groups),
         "unheard": _shares(grid.turns.left, grid, groups),
         "unknown": _shares(grid.turns.unknown, grid, groups),

@@ -24,7 +24,7 @@ from orchestrator.studio.index.run_reader import IndexedRun, read_run
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
 
-MAX_COUNT = 4  # processes
+MAX_PROCESSES = 4
 LEAST = 8 << 20  # bytes of runs for which a process is worth its start
 MAX_LENGTH = 300  # characters of a problem
 _PENDING = 2  # runs of each process that are read but not yet stored
@@ -53,7 +53,7 @@ def read_here(directory: Path) -> ReadRun:
 
 def read_all(directories: Sequence[Path]) -> Iterator[ReadRun]:
     """Read runs, about in this order; with few runs or one processor, in this process."""
-    processes = min(MAX_COUNT, len(os.sched_getaffinity(0)), len(directories))
+    processes = min(MAX_PROCESSES, len(os.sched_getaffinity(0)), len(directories))
     if processes > 1 and not _are_large(directories):
         processes = 1
     if processes < 2:

@@ -37,7 +37,7 @@ HASH_LENGTH = 12  # characters of the hash of a content
 MAX_TEXT = 1 << 20  # bytes of the texts of a run; a host's page has all of them
 MAX_MESSAGE_LENGTH = 300  # characters of what a resource reports
 MAX_BRIEF_CHANGES = 6  # changes in it
-MAX_TROUBLED_HOSTS = 100  # hosts
+MAX_TROUBLED_HOSTS = 100
 FILES = ("run.json", "events.jsonl", "hosts.jsonl", "turns.jsonl", "verify.jsonl", LATER)
 _STABLE = re.compile(rb'\{"stable":\{"host":("(?:[^"\\]|\\.)*")')
 _RESULT = re.compile(rb'\{"host": ("(?:[^"\\]|\\.)*")')
@@ -192,7 +192,7 @@ def read_run(directory: Path) -> IndexedRun:
     """Read a run. InputError, OSError, ValueError and others for a damaged directory."""
     kept = _IndexedSource(directory)
     grid = Grid(kept, MAX_TEXT, whole=False)
-    sections = sections_of(grid, most_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
+    sections = sections_of(grid, max_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
     sections["at_work"] = at_work(kept, grid) if kept.running else []
     sections["rollout_now"] = grid.rollout.now(time.time()) if kept.running else ""
     tallies = [result.tally.shown for result in grid.results.values()]

@@ -9,7 +9,7 @@ from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.run_filter import RunFilter
 from orchestrator.studio.pages.studio import Studio, moment
 
-MAX_COUNT = 60  # runs
+MAX_RUNS = 60
 WIDTH, HEIGHT = 460, 120  # units of the drawing
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 22  # its margins
 _RUNS = """
@@ -64,7 +64,7 @@ class _Value(NamedTuple):
 
 def charts(studio: Studio, found: RunFilter) -> list[Chart]:
     """The charts of the latest runs of a filter; none where nothing was compared."""
-    query = _RUNS.format(condition=found.condition, maximum=MAX_COUNT)
+    query = _RUNS.format(condition=found.condition, maximum=MAX_RUNS)
     runs = studio.reader.rows(query, found.values)[::-1]
     made = []
     if any(run["drifted"] or run["command"] == "drift" for run in runs):

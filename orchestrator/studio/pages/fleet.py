@@ -17,7 +17,7 @@ from orchestrator.studio.index.host_state import (
 from orchestrator.studio.index.reader import Row
 from orchestrator.studio.pages.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, charts
 from orchestrator.studio.pages.outcome_labels import MARKS, fate_words
-from orchestrator.studio.pages.page import MAX_LENGTH, Page, Parameters, pager
+from orchestrator.studio.pages.page import MAX_PARAMETER_LENGTH, Page, Parameters, pager
 from orchestrator.studio.pages.run_filter import KINDS, run_filter
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio, hosts_text, runs_by_number
 
@@ -190,7 +190,7 @@ def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[st
 def _pattern(studio: Studio, names: list[str], known: list[str]) -> str:
     """A filter that selects these hosts and no others; "" if there is no short one."""
     pattern = ",".join(fold(names))
-    if len(pattern) > MAX_LENGTH:
+    if len(pattern) > MAX_PARAMETER_LENGTH:
         return ""
     return pattern if studio.hosts.select(pattern, "", known).names == frozenset(names) else ""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-MAX_COUNT = 200  # resources
+MAX_RESOURCES = 200
 ROW = 22  # units of the drawing
 LEFT = 130  # width of the arcs
 WIDTH = 760
@@ -45,16 +45,16 @@ class Arc(NamedTuple):
 
 class DependencyGraph:
     """The resources that refer to others or are referred to; ``left_out`` counts those beyond
-    ``MAX_COUNT``.
+    ``MAX_RESOURCES``.
     """
 
     def __init__(self, resources: Sequence[tuple[str, str]], edges: Sequence[Edge]) -> None:
         linked = {name for edge in edges for name in edge[:2]}
         found = [one for one in resources if one[0] in linked]
-        self.left_out = len(found[MAX_COUNT:])
+        self.left_out = len(found[MAX_RESOURCES:])
         self.nodes = [
             Node(name, status, ROW * number + ROW // 2)
-            for number, (name, status) in enumerate(found[:MAX_COUNT])
+            for number, (name, status) in enumerate(found[:MAX_RESOURCES])
         ]
         self._at = {node.name: node for node in self.nodes}
         self.edges = [

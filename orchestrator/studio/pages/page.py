@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-MAX_LENGTH = 300  # characters of a parameter
+MAX_PARAMETER_LENGTH = 300  # characters of a parameter
 MAX_PAGE = 100_000
 ROWS = 100  # hosts on a page of the matrix
 
@@ -29,7 +29,7 @@ class Parameters:
     """The parameters of an address: texts of a stranger, each bounded."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = {name: text[:MAX_LENGTH].strip() for name, text in values.items()}
+        self._values = {name: text[:MAX_PARAMETER_LENGTH].strip() for name, text in values.items()}
 
     def text(self, name: str) -> str:
         """A text; "" without one."""

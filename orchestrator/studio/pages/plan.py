@@ -172,7 +172,7 @@ def _age(plan: PlanSummary) -> str:
 
 def _preview(kept: PlanFile) -> tuple[dict[str, Any], Matrix]:
     grid = Grid(kept, MAX_TEXT)
-    sections = sections_of(grid, most_troubled=MAX_TROUBLED, with_hosts=False)
+    sections = sections_of(grid, max_troubled=MAX_TROUBLED, with_hosts=False)
     return sections, Matrix(grid, MAX_CELLS)
 
 

@@ -13,7 +13,7 @@ from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import MissingPageError, Page, Parameters
 from orchestrator.studio.pages.studio import Studio, hosts_text, names_of, runs_by_number
 
-MAX_FORMER_HOSTS = 1_000  # hosts
+MAX_FORMER_HOSTS = 1_000
 MAX_RUNS = 50
 MAX_CONTENTS = 50
 _LAST = """
@@ -54,7 +54,7 @@ def resource_page(studio: Studio, parameters: Parameters) -> Page:
             "name": name,
             "hosts": len(having),
             "contents": _contents(studio, number, having),
-            "most_contents": MAX_CONTENTS,
+            "max_contents": MAX_CONTENTS,
             "states": _states(studio, having, last),
             "former": hosts_text(names_of(studio, former[:MAX_FORMER_HOSTS])),
             "runs": studio.reader.rows(_RUNS, (number, MAX_RUNS)),

@@ -73,7 +73,7 @@ def _own_sections(studio: Studio, run: Row) -> dict[str, Any]:
     source = HostSlice(saved, [place_of(row, row["name"]) for row in rows])
     source.about.pop("again", None)  # its words are about all hosts
     grid = Grid(source, MAX_TEXT, whole=False)
-    found = sections_of(grid, most_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
+    found = sections_of(grid, max_troubled=MAX_TROUBLED_HOSTS, with_hosts=False)
     return {**found, "at_work": at_work(saved, grid) if saved.running else [], "rollout_now": ""}
 
 

@@ -7,7 +7,7 @@ from orchestrator.studio.pages.outcome_labels import MARKS
 from orchestrator.studio.pages.page import Page, Parameters
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 
-MAX_COUNT = 50  # of each
+MAX_RESULTS = 50  # of each
 _TEXTS = """
 SELECT found.*, runs.id FROM (
     SELECT words, resources.name, run_texts.status, count(DISTINCT run) AS number, max(run) AS last,
@@ -30,7 +30,7 @@ WHERE id LIKE ? ESCAPE '\\' OR revision LIKE ? ESCAPE '\\' OR who LIKE ? ESCAPE 
 def search_page(studio: Studio, parameters: Parameters) -> Page:
     """What contains the text ``q``."""
     word = parameters.text("q")
-    values = {"q": word, "marks": MARKS, "most": MAX_COUNT}
+    values = {"q": word, "marks": MARKS, "max_results": MAX_RESULTS}
     if not word:
         empty: list[object] = []
         found = dict.fromkeys(("hosts", "resources", "runs", "texts"), empty)
@@ -43,9 +43,11 @@ def search_page(studio: Studio, parameters: Parameters) -> Page:
         f"Search: {word}",
         {
             **values,
-            "hosts": rows(select.format("name, outcome", "hosts", "sort"), (pattern, MAX_COUNT)),
-            "resources": rows(select.format("name", "resources", "name"), (pattern, MAX_COUNT)),
-            "runs": rows(_RUNS, (pattern, pattern[1:], pattern, pattern, MAX_COUNT)),
-            "texts": rows(_TEXTS.format(own=_OWN if studio.is_part else ""), (pattern, MAX_COUNT)),
+            "hosts": rows(select.format("name, outcome", "hosts", "sort"), (pattern, MAX_RESULTS)),
+            "resources": rows(select.format("name", "resources", "name"), (pattern, MAX_RESULTS)),
+            "runs": rows(_RUNS, (pattern, pattern[1:], pattern, pattern, MAX_RESULTS)),
+            "texts": rows(
+                _TEXTS.format(own=_OWN if studio.is_part else ""), (pattern, MAX_RESULTS)
+            ),
         },
     )

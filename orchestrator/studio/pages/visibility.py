@@ -12,7 +12,7 @@ from orchestrator.studio.index.reader import IndexReader
 from orchestrator.studio.pages.hosts import HostsOfGroups
 from orchestrator.studio.pages.studio import Studio
 
-MAX_COUNT = 32  # different sets of groups that are ready
+MAX_PARTS = 32  # different sets of groups that are ready
 
 
 class _Part(NamedTuple):
@@ -38,7 +38,7 @@ class VisibleParts:
         with self._lock:
             part = self._part(groups)
             self._parts[groups] = part
-            while len(self._parts) > MAX_COUNT:
+            while len(self._parts) > MAX_PARTS:
                 del self._parts[next(iter(self._parts))]
         return self._studio._replace(reader=part.reader, hosts=part.hosts, is_part=True)
 

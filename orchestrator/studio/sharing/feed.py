@@ -15,7 +15,7 @@ from orchestrator.studio.index.reader import IndexReader, Row
 from orchestrator.studio.pages.page import Parameters
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
 
-MAX_COUNT = 100  # runs of a feed
+MAX_RUNS = 100  # runs of a feed
 LOOKED_AT = 1_000  # runs, for a token of some hosts
 _MEMBERS = ("id", "state", "command", "subject", "who", "start", "end", "hosts", "drifted")
 _WIDTH = 6.5  # of a character, in pixels
@@ -39,10 +39,10 @@ def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> 
     rows = studio.reader.rows(
         f"SELECT {RUN_COLUMNS} FROM runs WHERE run > coalesce("
         "(SELECT run FROM runs WHERE id = ?), -1) ORDER BY run DESC LIMIT ?",
-        (asked.text("after"), MAX_COUNT if allowed is None else LOOKED_AT),
+        (asked.text("after"), MAX_RUNS if allowed is None else LOOKED_AT),
     )
     shown = [row for row in rows if allowed is None or _is_allowed(studio, row, allowed)]
-    return {"runs": [run_item(row) for row in shown[:MAX_COUNT]]}
+    return {"runs": [run_item(row) for row in shown[:MAX_RUNS]]}
 
 
 def readable_runs(reader: IndexReader, hosts: Collection[str] | None) -> dict[str, bool]:

@@ -24,7 +24,7 @@ from orchestrator.support.state_directory import make_private
 from remote_runtime.errors import UsageError
 
 FILE = "tokens.json"
-_MAX_FILE_BYTES = 1 << 20  # bytes
+_MAX_FILE_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
 _TOKEN = re.compile(r"ccm_([0-9a-f]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
 _MEMBERS = frozenset(("id", "name", "hash", "groups", "reads_only", "created", "expires"))

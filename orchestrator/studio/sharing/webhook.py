@@ -26,7 +26,7 @@ from remote_runtime.errors import UsageError
 
 PAUSES = (5.0, 30.0)  # seconds before the second and the third attempt
 PATIENCE = 10.0  # seconds for an answer
-MAX_WAITING_RUNS = 1_000  # runs
+MAX_WAITING_RUNS = 1_000
 LEAST_SECRET = 32  # characters
 _MAX_LENGTH = 200  # characters of a problem
 

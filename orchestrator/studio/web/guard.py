@@ -15,7 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BODY_BYTES = 64 << 10  # bytes
+MAX_BODY_BYTES = 64 << 10
 BODY_TIME = 10.0  # seconds
 MAX_TARGET_LENGTH = 4_096  # characters of a path with its query
 

@@ -16,8 +16,8 @@ from starlette.responses import StreamingResponse
 PAUSE = 1.0  # seconds between two looks at the version
 KEEP_ALIVE = 15.0  # seconds without an event
 MAX_SECONDS = 600.0  # of a stream; a browser then connects again, and its session is checked
-MAX_COUNT = 60  # streams
-MAX_COUNT_OF_USER = 20
+MAX_STREAMS = 60
+MAX_STREAMS_OF_USER = 20
 
 Look = Callable[[], tuple[int, bool]]
 """A version, and whether there is more to come."""
@@ -32,7 +32,7 @@ class LiveStreams:
 
     def is_full(self, user: str) -> bool:
         """Whether no further stream of a user may begin."""
-        return self._open[user] >= MAX_COUNT_OF_USER or self._open.total() >= MAX_COUNT
+        return self._open[user] >= MAX_STREAMS_OF_USER or self._open.total() >= MAX_STREAMS
 
     def response(self, user: str, look: Look) -> StreamingResponse:
         """A stream of what ``look`` finds."""

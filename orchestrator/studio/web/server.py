@@ -16,7 +16,7 @@ from remote_runtime.errors import UsageError
 
 HEADER_TIME = 10.0  # seconds for the head of a request
 KEEP_ALIVE = 5  # seconds without a request
-MAX_HEAD_BYTES = 16 << 10  # bytes
+MAX_HEAD_BYTES = 16 << 10
 MAX_CONNECTIONS = 200
 
 

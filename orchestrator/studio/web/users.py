@@ -22,7 +22,7 @@ from remote_runtime.errors import UsageError
 
 LEAST_PASSWORD = 12  # characters
 MAX_PASSWORD_LENGTH = 1_000
-_MAX_FILE_BYTES = 1 << 20  # bytes
+_MAX_FILE_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory

@@ -14,7 +14,7 @@ from remote_runtime.item import Item
 from remote_runtime.system.attributes import Attributes, labels_files
 from remote_runtime.system.temporary import Temporary
 
-_MAX_COUNT = 64  # files of which each has a descriptor
+_MAX_FILES = 64  # files of which each has a descriptor
 _LARGEST = 1 << 20  # bytes in all
 
 # A later resource and the file that it will put; None if it has nothing to do, as far as known.
@@ -124,7 +124,7 @@ class FileWriter(Ahead):
         for item, file in coming:
             if file is not None:
                 room -= file.content.size
-                if room < 0 or len(self._written) + 1 >= _MAX_COUNT or file.path in self._written:
+                if room < 0 or len(self._written) + 1 >= _MAX_FILES or file.path in self._written:
                     break
                 new = file.replaces is None
                 try:

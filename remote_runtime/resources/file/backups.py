@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Node
     from remote_runtime.host.ports import Host, HostReader
 
-MAX_COUNT = 5  # of one file
+MAX_BACKUPS = 5  # of one file
 _NUMBER = re.compile(r"~([0-9]{1,18})~\Z")
 
 
@@ -29,7 +29,7 @@ def number_of(name: str, of: str) -> int:
 class Backup(object):
     """The one that is made before the file at ``path`` is replaced.
 
-    None is made if the newest one has the same content. Only the newest ``MAX_COUNT`` stay.
+    None is made if the newest one has the same content. Only the newest ``MAX_BACKUPS`` stay.
     """
 
     def __init__(self, host: "HostReader", path: str, node: "Node") -> None:
@@ -40,7 +40,7 @@ class Backup(object):
         if not found or not _is_same(host, found[-1][1], path, node):
             number = found[-1][0] + 1 if found else 1
             self._made = os.path.join(directory, ".%s.~%d~" % (name, number))
-        kept = MAX_COUNT - 1 if self._made else MAX_COUNT
+        kept = MAX_BACKUPS - 1 if self._made else MAX_BACKUPS
         self._dropped = [old for _, old in found[: max(0, len(found) - kept)]]
 
     @property

@@ -12,7 +12,7 @@ from remote_runtime.tasks import Task
 if TYPE_CHECKING:
     from remote_runtime.host.ports import Host
 
-MAX_COUNT = 1000  # paths of one resource
+MAX_PATHS = 1000  # paths of one resource
 
 
 def extra(walk: Walk) -> List[Entry]:
@@ -44,10 +44,10 @@ def _inner_first(entry: Entry) -> List[Tuple[int, str]]:
 
 def tasks(top: str, found: Sequence[Entry]) -> List[Task]:
     """What removes each of these. ``ResourceError`` for too many."""
-    if len(found) > MAX_COUNT:
+    if len(found) > MAX_PATHS:
         raise ResourceError(
             "purge would remove %d paths from %s, more than %d; nothing was removed"
-            % (len(found), top, MAX_COUNT),
+            % (len(found), top, MAX_PATHS),
             kind="resource.file.purge",
             hint="check that it is the right directory, and add to keep what stays",
         )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Node
     from remote_runtime.host.ports import HostReader
 
-MAX_COUNT = 100000  # paths below one directory
+MAX_PATHS = 100000  # paths below one directory
 
 
 class Scope(NamedTuple):
@@ -69,10 +69,10 @@ class Walk(object):
                 path = "%s/%s" % (at, name) if at else name
                 entry = self._entry(path, node, managed, purged)
                 self.entries.append(entry)
-                if len(self.entries) > MAX_COUNT:
+                if len(self.entries) > MAX_PATHS:
                     raise ResourceError(
                         "more than %d paths are below %s; nothing was changed"
-                        % (MAX_COUNT, self._top),
+                        % (MAX_PATHS, self._top),
                         kind="resource.file.tree",
                         hint="manage directories further down, or use an exec",
                     )

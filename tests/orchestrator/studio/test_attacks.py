@@ -22,7 +22,7 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
-from orchestrator.studio.web.live import MAX_COUNT_OF_USER, LiveStreams
+from orchestrator.studio.web.live import MAX_STREAMS_OF_USER, LiveStreams
 from orchestrator.studio.web.server import BoundedProtocol, listen, serve
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import ADDRESS, FIRST, THIRD, Site, write_run
@@ -445,7 +445,7 @@ def test_one_user_leaves_streams_to_others() -> None:
     async def attack() -> tuple[bool, bool, bool]:
         """Whether the streams of mallory and of alice are full, and mallory's after one ended."""
         streams = LiveStreams()
-        held = [await opened(streams, "mallory") for _ in range(MAX_COUNT_OF_USER)]
+        held = [await opened(streams, "mallory") for _ in range(MAX_STREAMS_OF_USER)]
         full = streams.is_full("mallory"), streams.is_full("alice")
         await cast(AsyncGenerator[str], held.pop()).aclose()
         return *full, streams.is_full("mallory")

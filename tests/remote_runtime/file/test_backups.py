@@ -4,7 +4,7 @@ import unittest
 from typing import Any, Dict, List
 
 from remote_runtime.effects import PathEffect, Uncertainty
-from remote_runtime.resources.file.backups import MAX_COUNT, number_of
+from remote_runtime.resources.file.backups import MAX_BACKUPS, number_of
 from tests.remote_runtime.fakes import (
     ROOT,
     DirectoryTest,
@@ -63,13 +63,13 @@ class BackupTest(DirectoryTest):
 
     def test_the_newest_ones_stay(self) -> None:
         """The oldest is removed, and the preview tells that."""
-        for number in range(MAX_COUNT + 1):
+        for number in range(MAX_BACKUPS + 1):
             self.put("%d\n" % number)
-        self.assertEqual(self.backups(), [".motd.~%d~" % (at + 1) for at in range(MAX_COUNT)])
+        self.assertEqual(self.backups(), [".motd.~%d~" % (at + 1) for at in range(MAX_BACKUPS)])
         gone = {"what": self.path(".motd.~1~"), "from": "file", "to": "absent"}
         self.assertIn(gone, self.put("more\n", noop=True)["changes"])
         self.assertIn(gone, self.put("more\n")["changes"])
-        self.assertEqual(self.backups(), [".motd.~%d~" % (at + 2) for at in range(MAX_COUNT)])
+        self.assertEqual(self.backups(), [".motd.~%d~" % (at + 2) for at in range(MAX_BACKUPS)])
 
     def test_a_run_that_was_killed_in_between(self) -> None:
         """A backup of the very content is not made again."""

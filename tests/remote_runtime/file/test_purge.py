@@ -201,7 +201,7 @@ class PurgeTest(DirectoryTest):
     def test_too_many(self) -> None:
         """Then nothing is removed."""
         self.fill("a", "b", "c")
-        with mock.patch.object(purge, "MAX_COUNT", 2):
+        with mock.patch.object(purge, "MAX_PATHS", 2):
             for noop in (True, False):
                 self.assertIn("purge would remove 3 paths", self.apply(noop=noop)["error"][0])
         self.assertEqual(self.left(), ["a", "b", "c"])

@@ -165,7 +165,7 @@ class RecursionTest(DirectoryTest):
 
     def test_too_many_paths(self) -> None:
         """There is a bound, and the error names it."""
-        with mock.patch.object(tree, "MAX_COUNT", 3):
+        with mock.patch.object(tree, "MAX_PATHS", 3):
             for noop in (True, False):
                 event = self.apply(noop=noop)
                 self.assertIn("more than 3 paths are below", event["error"][0])

@@ -3,8 +3,8 @@ import unittest
 from typing import Any
 
 from remote_runtime.protocol.unchanged_batch import (
-    MAX_LENGTH,
     MAX_ROWS,
+    MAX_TEXT_LENGTH,
     UnchangedBatch,
     UnchangedEvent,
     Unplanned,
@@ -62,7 +62,7 @@ class UnchangedBatchTest(unittest.TestCase):
 
     def test_the_longest_texts_fit_a_frame(self) -> None:
         """As many rows as a message may have fit a frame, whatever they say."""
-        wide = "\u20ac" * MAX_LENGTH
+        wide = "\u20ac" * MAX_TEXT_LENGTH
         said = Unplanned(wide, wide, wide, False, "certain")
         frame = encode(self.batch(*[(n, said) for n in range(MAX_ROWS)]).take())
         self.assertLess(len(frame), MAX_FROM_TARGET)

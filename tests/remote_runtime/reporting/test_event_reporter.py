@@ -4,7 +4,7 @@ from typing import Any, Dict, List, Optional, cast
 
 from remote_runtime.changes import Change, Ended
 from remote_runtime.protocol.channel import Channel
-from remote_runtime.protocol.unchanged_batch import MAX_LENGTH, UnchangedEvent, Unplanned
+from remote_runtime.protocol.unchanged_batch import MAX_TEXT_LENGTH, UnchangedEvent, Unplanned
 from remote_runtime.reporting.event_reporter import EventReporter, unplanned_of
 from remote_runtime.reporting.events import EventMaker, Outcome
 from remote_runtime.reporting.masking import Mask
@@ -140,8 +140,8 @@ class UnplannedTest(unittest.TestCase):
             {"health_only": True},
             {"errors": ["no"]},
             {"left_as": "differs"},
-            {"provider": "x" * (MAX_LENGTH + 1)},
-            {"final_ensure": "x" * (MAX_LENGTH + 1)},
+            {"provider": "x" * (MAX_TEXT_LENGTH + 1)},
+            {"final_ensure": "x" * (MAX_TEXT_LENGTH + 1)},
             {"item": {"applies": "child.yaml"}},
             {"item": {"deferred_render": True}},
             {"item": {"health_checks": ({"command": "true"},)}},
