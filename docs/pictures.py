@@ -12,16 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-# rich documents the format as a name of its console.
-from rich.console import CONSOLE_SVG_FORMAT, Console  # type: ignore[attr-defined]
+from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 HOSTS = [*(f"web{number}" for number in range(1, 8)), "db1"]
 COLUMNS = 100
-# without the fonts that rich would have a reader fetch from another server
-_SVG = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+_FONT = re.compile(r"@font-face \{.*?\}\s*", flags=re.DOTALL)
+"""What would have a reader fetch a font from another server."""
 
 
 def main() -> int:
@@ -92,9 +91,8 @@ def _terminal(name: str, command: str, text: str) -> None:
     """A picture of a terminal."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO())
     console.print(Text(f"$ {command}", style="bold"), Text(text.rstrip()), sep="\n")
-    console.save_svg(
-        str(IMAGES / f"{name}.svg"), title="ccm", unique_id=f"ccm-{name}", code_format=_SVG
-    )
+    picture = console.export_svg(title="ccm", unique_id=f"ccm-{name}")
+    (IMAGES / f"{name}.svg").write_text(_FONT.sub("", picture), encoding="utf-8")
 
 
 if __name__ == "__main__":
