@@ -26,7 +26,7 @@ from orchestrator.ansible.output.entries import CHECK, Comment, Record, both, sl
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.boundary import is_readable
 from orchestrator.ansible.source.tasks import Task, listed
-from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read_map
 from remote_runtime.errors import CcmError
 
 
@@ -192,7 +192,7 @@ def _literal_file(builder: Conversion, names: list[str], conditions: list[str]) 
 def _read(path: Path) -> Map:
     try:
         return read_map(path)
-    except VaultFile as error:
+    except VaultFileError as error:
         raise NotConvertible(f"{path.name} is encrypted with ansible-vault") from error
 
 
@@ -239,7 +239,7 @@ def note_broken(builder: Conversion, task: Task) -> None:
             continue
         try:
             found = read_map(path)
-        except (VaultFile, CcmError):
+        except (VaultFileError, CcmError):
             continue
         for name in found:
             note_unset(builder, task, name)

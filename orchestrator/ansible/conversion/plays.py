@@ -29,7 +29,7 @@ from orchestrator.ansible.output.entries import KEPT, Comment, Entry, Manifest, 
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.playbooks import Play, project_root, within
 from orchestrator.ansible.source.tasks import flat, listed
-from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read_map
+from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read_map
 
 _LOCAL = frozenset(["localhost", "127.0.0.1"])
 _ROLLOUT = ("serial", "max_fail_percentage", "any_errors_fatal", "strategy", "order", "throttle")
@@ -163,7 +163,7 @@ def _play_vars(project: Project, play: Play, base: Path) -> Map:
                 found.update(read_map(path))
             else:
                 project.notes.append(f"the file of variables {name} is not in the project")
-        except VaultFile:
+        except VaultFileError:
             project.notes.append(f"{name}: encrypted with ansible-vault; it is not converted")
     return found
 

@@ -25,7 +25,8 @@ from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.inventories import Hosts
 from orchestrator.ansible.source.roles import Role, find_role, main_file, read_role
 from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
-from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read, read_map
+from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read, read_map
+from remote_runtime.errors import CcmError
 
 _MAX_NESTING = 9
 
@@ -352,7 +353,7 @@ def file_word(text: str) -> str:
 def _add_values(values: dict[str, list[Any]], path: Path) -> None:
     try:
         found = read_map(path)
-    except (VaultFile, Exception):
+    except (VaultFileError, CcmError):
         return
     for key, value in found.items():
         values.setdefault(key, []).append(value)
@@ -365,7 +366,7 @@ def _add_facts(values: dict[str, list[Any]], tasks: list[Task | Block], base: Pa
         if one.is_file() and one != main_file(base / "tasks"):
             try:
                 found += read_tasks(read(one), str(one))
-            except (VaultFile, Exception):
+            except (VaultFileError, CcmError):
                 continue
     while found:
         item = found.pop()

@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.ansible.problems import bad_input
 from orchestrator.ansible.source.tasks import Block, Task, listed, read_tasks
-from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read
+from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read
 
 _MAX_NESTING = 20
 
@@ -109,7 +109,7 @@ def is_playbook(path: Path) -> bool:
     """Whether a YAML file is a playbook. InputError where it is no YAML."""
     try:
         found = read(path)
-    except VaultFile:
+    except VaultFileError:
         return False
     return (
         isinstance(found, list)

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.ansible.source.boundary import admit, is_readable
 from orchestrator.ansible.source.tasks import Block, Task, read_tasks
-from orchestrator.ansible.source.yaml_reader import Map, VaultFile, read, read_map
+from orchestrator.ansible.source.yaml_reader import Map, VaultFileError, read, read_map
 
 ENDINGS = (".yml", ".yaml", ".json")
 
@@ -62,7 +62,7 @@ def variables_at(directory: Path, name: str, problems: list[str]) -> Map:
     for one in files:
         try:
             found = read_map(one)
-        except VaultFile:
+        except VaultFileError:
             problems.append(f"{one}: encrypted with ansible-vault; its variables are not converted")
             continue
         result.path = result.path or found.path

@@ -27,7 +27,7 @@ class Unsafe(str):
     """A text that is no template."""
 
 
-class VaultFile(Exception):  # noqa: N818 - what a file is, which its reader heeds
+class VaultFileError(Exception):
     """The whole file is encrypted with ansible-vault."""
 
 
@@ -159,7 +159,7 @@ def read_text(path: Path) -> str:
 def parse(text: str, path: str) -> Any:
     """The value of a YAML text, its mappings as ``Map``. InputError with the line of a mistake."""
     if text.startswith("$ANSIBLE_VAULT;"):
-        raise VaultFile(path)
+        raise VaultFileError(path)
     loader = _Loader(text)
     loader.path = path
     try:
@@ -197,7 +197,7 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def read(path: Path) -> Any:
-    """The value of a YAML file. InputError, or VaultFile where the whole file is encrypted."""
+    """The value of a YAML file. InputError, or VaultFileError where the whole file is encrypted."""
     return parse(read_text(path), str(path))
 
 
