@@ -11,7 +11,7 @@ from remote_runtime.overlay.file_overlay import FileOverlay
 from remote_runtime.overlay.files import OverlayFiles
 from remote_runtime.overlay.planned_nodes import Node, shared
 from remote_runtime.overlay.uncertainty import UnknownRegions
-from remote_runtime.system.process.commands import KEEP, CommandNotStarted, Commands, Result
+from remote_runtime.system.process.commands import KEEP, CommandNotStartedError, Commands, Result
 
 if TYPE_CHECKING:
     from remote_runtime.system.process.process_io import Moment, OutputSink
@@ -245,7 +245,7 @@ class OverlayCommands(Commands):
         # Unknowable for a program that only the push makes.
         self._files.blocks(os.path.join(cwd or "/", program), follow=True)
         if cwd is not None and not self._files.is_directory(cwd):
-            raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
+            raise CommandNotStartedError(argv[0], "the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)
         self._settle_hearsay()
         start = Start(

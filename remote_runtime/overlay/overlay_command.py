@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional
 from remote_runtime.changes import Unknowable
 from remote_runtime.overlay.planned_content import LARGE
 from remote_runtime.overlay.sandbox import FUNCTIONS
-from remote_runtime.system.process.commands import CommandNotStarted, Result
+from remote_runtime.system.process.commands import CommandNotStartedError, Result
 
 if TYPE_CHECKING:
     from remote_runtime.overlay.planned_nodes import Node
@@ -121,7 +121,9 @@ class OverlayCommand(object):
             if word == "read":
                 raise Unknowable("%s reads %s, whose content is not known yet" % (program, about))
             if word == "lost":
-                raise CommandNotStarted(program, "%s could not be started: %s" % (program, about))
+                raise CommandNotStartedError(
+                    program, "%s could not be started: %s" % (program, about)
+                )
         return result
 
     def _base(self) -> str:

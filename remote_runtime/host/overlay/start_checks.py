@@ -1,6 +1,6 @@
 """What would keep a command from starting (target): looked at by a preview, and nothing tried.
 
-The ``CommandNotStarted`` that is raised is the one that the start would end in.
+The ``CommandNotStartedError`` that is raised is the one that the start would end in.
 """
 
 import errno
@@ -19,7 +19,7 @@ from remote_runtime.overlay.permissions import (
     other_formats,
 )
 from remote_runtime.system.accounts import Identity
-from remote_runtime.system.process.commands import CommandNotStarted
+from remote_runtime.system.process.commands import CommandNotStartedError
 from remote_runtime.system.process.run_as import RunAs
 
 if TYPE_CHECKING:
@@ -114,4 +114,4 @@ class _Start(object):
 
     def _fail(self, number: int) -> NoReturn:
         why = "%s could not be started: %s" % (self._program, os.strerror(number))
-        raise CommandNotStarted(self._program, why, RunAs(self._identity, None).hint())
+        raise CommandNotStartedError(self._program, why, RunAs(self._identity, None).hint())

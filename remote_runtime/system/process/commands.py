@@ -54,7 +54,7 @@ class Result(NamedTuple):
         return "\n".join(text.splitlines()[-lines:])
 
 
-class CommandNotStarted(ResourceError):  # noqa: N818 - it names what is the case
+class CommandNotStartedError(ResourceError):
     """A command could not be started: no such program, no permission, no such directory."""
 
     default_kind = "resource.command"
@@ -168,7 +168,7 @@ class Commands(object):
         ``group`` are names or ids; of each output at most ``limit`` bytes are kept; ``on_output``
         is told ("stdout" or "stderr", line) meanwhile; ``until`` gives the moment at which it is
         killed where that shows only meanwhile. A daemon left behind is not waited for.
-        ``CommandNotStarted``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
+        ``CommandNotStartedError``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
         from remote_runtime.system.process import process_io, run_as
 
@@ -208,21 +208,21 @@ class Commands(object):
 
     def _program(self, argv: Sequence[str], path: Optional[str], cwd: Optional[str]) -> str:
         if not argv or not argv[0]:
-            raise CommandNotStarted("", "the command is empty")
+            raise CommandNotStartedError("", "the command is empty")
         if any("\0" in word for word in argv):
-            raise CommandNotStarted(argv[0], "a command must not contain a NUL character")
+            raise CommandNotStartedError(argv[0], "a command must not contain a NUL character")
         found = self.find(argv[0], path, cwd)
         if found:
             return found
         if "/" not in argv[0]:
-            raise CommandNotStarted(
+            raise CommandNotStartedError(
                 argv[0],
                 "program %r not found" % argv[0],
                 hint="looked in %s" % (path or DEFAULT_PATH),
             )
         full = os.path.join(cwd or "/", argv[0])
         why = "is not executable" if os.path.exists(full) else "does not exist"
-        raise CommandNotStarted(argv[0], "the program %s %s" % (argv[0], why))
+        raise CommandNotStartedError(argv[0], "the program %s %s" % (argv[0], why))
 
     def _start(
         self,
@@ -248,7 +248,7 @@ class Commands(object):
         import subprocess
 
         if cwd is not None and not os.path.isdir(cwd):
-            raise CommandNotStarted(argv[0], "the working directory %s does not exist" % cwd)
+            raise CommandNotStartedError(argv[0], "the working directory %s does not exist" % cwd)
         try:
             return subprocess.Popen(
                 argv,
@@ -265,7 +265,7 @@ class Commands(object):
             raise _not_started(argv[0], error, switch.hint()) from error
 
 
-def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStarted:
+def _not_started(program: str, error: Exception, hint: str = "") -> CommandNotStartedError:
     number = getattr(error, "errno", None)  # Python 3.7 puts the path into ``strerror``
     why = os.strerror(number) if number else str(error)
-    return CommandNotStarted(program, "%s could not be started: %s" % (program, why), hint)
+    return CommandNotStartedError(program, "%s could not be started: %s" % (program, why), hint)

@@ -14,7 +14,7 @@ from typing import Any, List
 from remote_runtime.changes import Unknowable
 from remote_runtime.content import Content
 from remote_runtime.effects import Effect, PackageEffect, PathEffect, Uncertainty
-from remote_runtime.system.process.commands import CommandNotStarted, Commands
+from remote_runtime.system.process.commands import CommandNotStartedError, Commands
 from tests.remote_runtime.fakes import DirectoryTest, context, item
 from tests.remote_runtime.mounting import possible
 
@@ -180,7 +180,7 @@ class InsideTest(LayeredTest):
         result = self.run_in_preview("tool", "x", path=self.root)
         self.assertEqual((result.code, result.stdout), (3, "%s x\n" % self.path("tool")))
         self.lay("bad", "file", "#!/nowhere\n", mode=0o755)
-        with self.assertRaises(CommandNotStarted) as caught:
+        with self.assertRaises(CommandNotStartedError) as caught:
             self.run_in_preview(self.path("bad"))
         self.assertTrue(caught.exception.message.endswith("started: " + os.strerror(errno.ENOENT)))
 
@@ -203,7 +203,7 @@ class InsideTest(LayeredTest):
         home = os.path.expanduser("~nobody")
         expected = "nobody\n%s\n0077\nin\nb %s\n" % (self.path("new"), home)
         self.assertEqual((result.code, result.stdout, result.stderr), (4, expected, ""))
-        with self.assertRaises(CommandNotStarted):
+        with self.assertRaises(CommandNotStartedError):
             self.run_in_preview("true", cwd=self.path("nowhere"))
 
     def test_what_it_writes(self) -> None:

@@ -7,7 +7,7 @@ from remote_runtime.cancellation import Cancellation, Cancelled
 from remote_runtime.stdlib_light import spawning
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.files import Files
-from remote_runtime.system.process.commands import DEFAULT_PATH, CommandNotStarted, Commands
+from remote_runtime.system.process.commands import DEFAULT_PATH, CommandNotStartedError, Commands
 from tests.remote_runtime.controller import alive, within
 from tests.remote_runtime.fakes import ROOT, DirectoryTest
 
@@ -46,9 +46,9 @@ class CommandsTest(DirectoryTest):
             ([plain], "not executable"),
             ([self.write("broken", b"#!/nonexistent/i\n", 0o755)], "could not be started"),
         ):
-            with self.assertRaisesRegex(CommandNotStarted, words):
+            with self.assertRaisesRegex(CommandNotStartedError, words):
                 self.commands.run(argv)
-        with self.assertRaisesRegex(CommandNotStarted, "working directory"):
+        with self.assertRaisesRegex(CommandNotStartedError, "working directory"):
             self.commands.run(["true"], cwd=self.path("none"))
 
     def test_path(self) -> None:
