@@ -37,7 +37,7 @@ class BoundedClient(distributed.Client):
         if self.scheduler_comm is not None:
             self.scheduler_comm.comm.deserialize = False
 
-    def _handle_key_in_memory(self, key: Any = None, type: Any = None, workers: Any = None) -> None:  # noqa: A002 - Dask's name
+    def _handle_key_in_memory(self, key: Any = None, *_given: Any, **_named: Any) -> None:
         """Take note that a task is over; Dask would unpickle the type of its result."""
         self._end_task(key, lambda state: state.finish(None))
 

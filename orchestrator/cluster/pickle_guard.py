@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-import msgpack  # type: ignore[import-untyped]  # it has no types
+import msgpack
 
 from remote_runtime.errors import CcmError
 

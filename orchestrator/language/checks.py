@@ -36,7 +36,7 @@ class Vocabulary(NamedTuple):
 
 
 def static_problems(
-    trees: Sequence[nodes.Expr],
+    trees: Sequence[nodes.Node],
     vocabulary: Vocabulary,
     own: str = "",
     likely: Collection[str] = (),
@@ -108,7 +108,7 @@ def _meant(word: str, known: Collection[str], likely: Collection[str]) -> str:
     return "known: " + ", ".join(known) if len(known) < _LISTED else ""
 
 
-def walk(trees: Sequence[nodes.Expr], kind: type[Any]) -> list[Any]:
+def walk(trees: Sequence[nodes.Node], kind: type[Any]) -> list[Any]:
     """Every node of a kind, in the order written."""
     return [
         node
@@ -117,7 +117,7 @@ def walk(trees: Sequence[nodes.Expr], kind: type[Any]) -> list[Any]:
     ]
 
 
-def calls(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> list[nodes.Call]:
+def calls(trees: Sequence[nodes.Node], names: tuple[str, ...]) -> list[nodes.Call]:
     """The calls of some functions."""
     return [
         call
@@ -126,7 +126,7 @@ def calls(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> list[nodes.Cal
     ]
 
 
-def secret_problems(trees: Sequence[nodes.Expr]) -> list[Finding]:
+def secret_problems(trees: Sequence[nodes.Node]) -> list[Finding]:
     """Calls of ``secret()`` whose argument is computed, and other uses of its name."""
     problems: list[Finding] = []
     called = calls(trees, ("secret",))
@@ -144,7 +144,7 @@ def secret_problems(trees: Sequence[nodes.Expr]) -> list[Finding]:
     return problems + [(alone, "", name.lineno) for name in others]
 
 
-def literal_arguments(trees: Sequence[nodes.Expr], names: tuple[str, ...]) -> list[str]:
+def literal_arguments(trees: Sequence[nodes.Node], names: tuple[str, ...]) -> list[str]:
     """The texts that are spelt out as the first argument of some functions."""
     return [
         call.args[0].value

@@ -143,13 +143,13 @@ class Dialer:
             call = None
         deadline, sock = call or ConnectAttempt(route.end(route.timeout), None)
         backoff = Backoff(deadline)
-        shed: _Disconnected | None = None
+        shed: _DisconnectedError | None = None
         while True:
             try:
                 if sock is None:
                     sock = self._socket(route, deadline)
                 return self._handshake(route, sock, deadline=deadline, on_phase=on_phase)
-            except _Disconnected as again:
+            except _DisconnectedError as again:
                 shed, sock = again, None
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, shed) from shed
@@ -185,7 +185,7 @@ class Dialer:
                 return key.get_name(), plain, shown != plain and check.certified(shown)
             except BROKEN as error:
                 mapped = _mapped(route, session, sock=sock, deadline=deadline, error=error)
-                if not isinstance(mapped, _Disconnected):
+                if not isinstance(mapped, _DisconnectedError):
                     raise mapped from error
                 if not _again(route, backoff):
                     raise _hung_up(route, backoff.attempts, mapped) from error
@@ -305,7 +305,7 @@ def new_connection(route: Route, **connecting: Any) -> fabric.Connection:
     )
 
 
-class _Disconnected(Exception):  # noqa: N818 - not an error yet: it is tried again
+class _DisconnectedError(Exception):
     """The server hung up before it showed its key; ``mute``: before it said that it speaks SSH."""
 
     def __init__(self, said: str, *, mute: bool) -> None:
@@ -347,7 +347,7 @@ def _mapped(
             hint="check the port",
         )
     said = sock.last_error() if isinstance(sock, ProxySocket) else ""
-    return _Disconnected(said or text, mute=not session.remote_version)
+    return _DisconnectedError(said or text, mute=not session.remote_version)
 
 
 def _again(route: Route, backoff: Backoff) -> bool:
@@ -356,7 +356,7 @@ def _again(route: Route, backoff: Backoff) -> bool:
     return backoff.pause()
 
 
-def _hung_up(route: Route, attempts: int, shed: _Disconnected) -> UnreachableError:
+def _hung_up(route: Route, attempts: int, shed: _DisconnectedError) -> UnreachableError:
     if route.proxy_command:
         return UnreachableError(
             f"the ProxyCommand for {route.label} ended before the login: {shed}",

@@ -73,11 +73,11 @@ def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
     return tuple(name for name in wanted if name in known)
 
 
-# the stubs leave these out
-_HANDLERS: dict[int, Any] = ServiceRequestingTransport._channel_handler_table  # type: ignore[attr-defined]
-_HAS_CIPHERS: Container[str] = ServiceRequestingTransport._cipher_info  # type: ignore[attr-defined]
-_HAS_MACS: Container[str] = ServiceRequestingTransport._mac_info  # type: ignore[attr-defined]
-PLAIN_HOST_KEYS = tuple(ServiceRequestingTransport._preferred_keys)  # type: ignore[attr-defined]
+_OWN: Any = ServiceRequestingTransport  # the stubs leave out what is paramiko's own
+_HANDLERS: dict[int, Any] = _OWN._channel_handler_table
+_HAS_CIPHERS: Container[str] = _OWN._cipher_info
+_HAS_MACS: Container[str] = _OWN._mac_info
+PLAIN_HOST_KEYS: tuple[str, ...] = tuple(_OWN._preferred_keys)
 """The algorithms of host keys that paramiko has, best first, without those of certificates."""
 
 
@@ -108,10 +108,8 @@ class OpenTransport(ServiceRequestingTransport):
     """What the server proved itself with: a plain key, or a certificate."""
 
     # X25519 costs a tenth of the hybrid exchange, which stays on offer for servers that insist.
-    _preferred_kex = preferred_first(  # the stubs leave it out
-        ServiceRequestingTransport._preferred_kex,  # type: ignore[attr-defined]
-        "curve25519-sha256@libssh.org",
-        "ecdh-sha2-nistp256",
+    _preferred_kex = preferred_first(
+        _OWN._preferred_kex, "curve25519-sha256@libssh.org", "ecdh-sha2-nistp256"
     )
     _preferred_ciphers = _known(_CIPHERS, _HAS_CIPHERS)
     _preferred_macs = _known(_MACS, _HAS_MACS)

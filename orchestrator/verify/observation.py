@@ -19,6 +19,8 @@ from remote_runtime.reporting.masking import Mask
 MAX_ROUNDS = 20
 """The longest chain of commands in which each depends on the answer before it."""
 
+_NOTHING_HIDDEN = Mask()
+
 # What testinfra asks of every Linux host to choose its modules. Only a hint, which saves a round
 # trip for each: whatever else is asked is fetched as well, and an answer nobody wants is forgotten.
 _OPENING = (
@@ -35,7 +37,7 @@ def observe(
     name: str,
     checks: Sequence[Sequence[Expectation]],
     read_all: ReadAll,
-    mask: Mask = Mask(),  # noqa: B008 - it hides nothing and never changes
+    mask: Mask = _NOTHING_HIDDEN,
 ) -> list[list[Observation]]:
     """The host's answers, one for each expectation of each check, in order.
 

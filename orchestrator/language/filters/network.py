@@ -110,9 +110,8 @@ def ipaddr(value: Any, query: Any = "") -> Any:
         return known(*read)
     assert network is not None  # one of both
     around, inside = network[0].network, read[0].network
-    if around.version != inside.version:
-        return False
-    return value if inside.subnet_of(around) else False  # type: ignore[arg-type]  # same version
+    is_inside = inside.network_address in around and inside.prefixlen >= around.prefixlen
+    return value if is_inside else False
 
 
 def _at(interface: _Interface, has_prefix: bool, place: int) -> Any:

@@ -173,6 +173,8 @@ class Library:
         return found
 
     def _compile(self, template: Template) -> None:
+        from jinja2.nodes import Macro
+
         from orchestrator.language.jet.compiler import Compiler
         from orchestrator.language.sandbox import sandbox
 
@@ -185,8 +187,7 @@ class Library:
             self.positions.append(template.position(0))
         compiled = Compiler(f"t{template.number}m", note).compile(template.tree)
         template.root = compiled.root
-        # the compiler makes nothing but macros there
-        template.macros = [macro.name for macro in compiled.tree.body]  # type: ignore[attr-defined]
+        template.macros = [one.name for one in compiled.tree.body if isinstance(one, Macro)]
         template.blocks.update(compiled.blocks)
         template.code = sandbox(False).compile_template(compiled.tree)
         self.literals.update(

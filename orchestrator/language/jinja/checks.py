@@ -67,8 +67,8 @@ class Facets(NamedTuple):
 def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Finding]:
     """Unknown filters and tests, missing arguments, bad paths of ``lookup()``; offsets from 0."""
     names = tuple({node.name for node in tree.find_all(nodes.Name)})
-    found = static_problems([tree], Vocabulary(sandbox, names, (), lambda _: []))  # type: ignore[list-item]  # nodes have what is asked for
-    called = {id(call.node) for call in calls([tree], ("lookup",))}  # type: ignore[list-item]  # as above
+    found = static_problems([tree], Vocabulary(sandbox, names, (), lambda _: []))
+    called = {id(call.node) for call in calls([tree], ("lookup",))}
     for name in tree.find_all(nodes.Name):
         if name.name == "lookup" and name.ctx == "load" and id(name) not in called:
             found.append(("lookup is called by its own name only", "", name.lineno))
@@ -139,9 +139,11 @@ def _calls(node: nodes.Node, sure: bool = True) -> Iterator[LiteralCall]:
 
 
 def _references(tree: nodes.Template) -> Iterator[Reference]:
-    for node in tree.find_all(_REFERENCES):
+    for node in tree.find_all(nodes.Node):
+        if not isinstance(node, _REFERENCES):
+            continue
         optional = bool(getattr(node, "ignore_missing", False))
-        named: nodes.Expr = getattr(node, "template")  # noqa: B009 - all four have it
+        named = node.template
         choices = named.items if isinstance(named, nodes.List | nodes.Tuple) else [named]
         for choice in choices:
             path = choice.value if isinstance(choice, nodes.Const) else None

@@ -28,6 +28,7 @@ from remote_runtime.errors import InputError, Position, Problem
 
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
 """The names of a template beside those that are added."""
+_DEFAULT = Settings()
 _SHOWN = 400
 _MAX_PLACES = 5
 MAX_TAGS = 20_000  # expressions and blocks of one template; each takes some 14 KiB
@@ -106,7 +107,7 @@ class Library:
         directory: Directory,
         lenient: bool = False,
         *,
-        settings: Settings = Settings(),  # noqa: B008 - a tuple, never changed
+        settings: Settings = _DEFAULT,
         functions: Iterable[str] = (),
         prefix: str = "",
         relative: bool = True,
