@@ -94,7 +94,7 @@ def run(nonce: str, zip_sha: str, tag: str, code_sha: str) -> None:
     try:
         load(nonce, zip_sha, code_sha if tag == interpreter_tag() else "")
         session: Any = __import__(RUNTIME + ".session").session
-    except BaseException as error:
+    except BaseException as error:  # the controller hears why nothing starts
         say(nonce, "fault", "%s: %s" % (type(error).__name__, error))
         os._exit(1)
     os._exit(1 if session.serve(nonce, zip_sha) else 0)  # it says `ready`

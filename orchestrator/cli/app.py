@@ -115,7 +115,7 @@ def _run(words: list[str]) -> int:
 
         detach_stdout()
         return 0
-    except Exception as error:
+    except Exception as error:  # a defect of ccm, too, ends in a message and an exit code
         return _fail(error, words)
 
 

@@ -193,7 +193,7 @@ class DaskEngine:
                     self._look()
                 if self._is_due():
                     self._assign()
-            except Exception as error:
+            except Exception as error:  # a defect: no host waits for an ended thread
                 report = describe_crash(error, "giving hosts to workers")
                 self._lose_all(f"internal error in ccm, see {report}")
             with self._changed:
@@ -220,7 +220,7 @@ class DaskEngine:
             if not self._client.is_up:
                 raise OSError("the connection was lost")
             members = {member.address: member for member in self._client.members()}
-        except Exception as error:
+        except Exception as error:  # Dask raises errors of many kinds for a lost connection
             self._lose_scheduler(str(error)[:200])
             return
         if now - self._looked > frames.SILENCE / 2:  # this process itself was stopped
@@ -362,7 +362,7 @@ class DaskEngine:
 
         try:
             self._client.order(worker.member, order, over)
-        except Exception as error:
+        except Exception as error:  # Dask raises errors of many kinds for a lost connection
             worker.link.end(f"lost the scheduler: {str(error)[:200]}")
 
     def _lost(

@@ -109,14 +109,14 @@ async def _run(
     told(worker.address)
     ended = asyncio.create_task(worker.finished())
     await asyncio.wait([ended, signalled], return_when=asyncio.FIRST_COMPLETED)
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception):  # it ends; Dask has many errors for what is gone
         await worker.close(timeout=5, nanny=False)
     return asked.is_set()
 
 
 async def _closed(worker: Any) -> None:
     """Close one that has not reached its scheduler."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception):  # any error: what kept it from starting is reported
         await worker.close(timeout=2)
 
 

@@ -203,7 +203,7 @@ class Relay:
         self._over.set()
         self._channel.close()
         for queue in (self._up, self._down):
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # the run is over; the scheduler may be gone
                 queue.close()
 
 

@@ -139,17 +139,17 @@ class SchedulerClient:
     def close(self) -> None:
         """Disconnect; remaining tasks of the run are released."""
         for future in list(self._futures.values()):
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # the scheduler may be gone
                 future.release()
         self._closing = True
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # the scheduler may be gone
             if self.is_up:
                 self._up.put(b"")  # for the thread that waits there
                 if self._thread.is_alive():
                     self._thread.join(CONNECT)
                 for queue in (self._up, *self._downs.values()):
                     queue.close()
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # the scheduler may be gone
             self._client.close(timeout=2)
 
     def _note(self, event: tuple[float, Any]) -> None:
@@ -167,7 +167,7 @@ class SchedulerClient:
                 if isinstance(data, bytes):  # a worker sends nothing else
                     hand, _, frame = data.partition(b"\n")
                     self._deliver(hand.decode("ascii", "replace"), frame)
-        except Exception:
+        except Exception:  # any error: is_up tells that nothing is heard
             self._deaf = True
 
 

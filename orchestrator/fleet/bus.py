@@ -101,7 +101,7 @@ class Bus:
         for listener in tuple(self._listeners):
             try:
                 listener.take(events)
-            except Exception as error:
+            except Exception as error:  # one that fails gets no more events; the run goes on
                 self.faults.append(error)
                 self._listeners.remove(listener)
 
@@ -113,6 +113,6 @@ class Bus:
             for listener in self._listeners:
                 try:
                     listener.subscriber.close()
-                except Exception as error:
+                except Exception as error:  # the others are closed all the same
                     self.faults.append(error)
             self._listeners = []

@@ -128,7 +128,7 @@ class GateRunner:
         self._publish(happening.GateAsked(wave, gate.name, now, now + gate.seconds))
         try:
             answer = gate.ask(wave, results, GateTime(gate.seconds, self._cancelled))
-        except Exception as error:
+        except Exception as error:  # a defect: a gate that gives no answer is not passed
             path = describe_crash(error, f"the gate {gate.name}")
             answer = GateAnswer(f"{gate.name}: internal error in ccm, see {path}")
         hosts = tuple(result.host for result in answer.failed)

@@ -63,7 +63,7 @@ class SiteType:
         resource = self.load()
         try:
             return [(str(key), str(text)) for key, text in resource.check(name, properties)]
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # a site's own type may raise anything
             files = {module.file for module in self._modules().values()}
             where = position(error, files)
             return [("name", f"check() of the type failed in {where}: {described(error)}")]

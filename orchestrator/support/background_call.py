@@ -31,7 +31,7 @@ class BackgroundCall(Generic[T]):
             """Store the result or the error of the call."""
             try:
                 self._found = call()
-            except Exception as error:
+            except Exception as error:  # the waiting thread raises it again
                 self._error = error
             finally:
                 self._over.set()

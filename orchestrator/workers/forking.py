@@ -102,7 +102,7 @@ def _live(
         os.close(nothing)
         serve(channel)
         code = 0
-    except BaseException as error:
+    except BaseException as error:  # a copy of the process must not run on in its parent's code
         crash(error)
     finally:
         os._exit(code)

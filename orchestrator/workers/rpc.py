@@ -76,7 +76,7 @@ class RpcServer:
     def _answer(self, asker: RpcService, question: Any, tell: Callable[[Any], None]) -> None:
         try:
             told = [asker.answer(question), None]
-        except Exception as error:
+        except Exception as error:  # a defect: the worker must not wait for its answer forever
             report = describe_crash(error, "a question of a worker")
             told = [None, f"internal error in ccm, see {report}"]
         tell(told)

@@ -175,7 +175,7 @@ class WorkerHandle:
         except WorkerProtocolError as error:
             self._life.kill()
             loss = error
-        except Exception as error:
+        except Exception as error:  # a defect: no host waits for a worker that nobody hears
             self._life.kill()
             report = describe_crash(error, "what a worker tells")
             loss = WorkerLostError(f"internal error in ccm, see {report}")

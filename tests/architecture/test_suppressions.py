@@ -1,18 +1,23 @@
 """What silences a checker says why: no reader guesses at it."""
 
+import ast
 import io
 import re
 import subprocess
 import sys
 import tokenize
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeGuard
 
-from tests.architecture.source import PRODUCT, ROOT, modules, shown
+from tests.architecture.source import PRODUCT, ROOT, modules, nodes, shown
 
 # The words, codes and all; what is behind them, or a comment before them, is the reason.
 _SILENCER = re.compile(r"#\s*(?:type:\s*ignore|noqa|pragma)\b:?[^\s\[]*(?:\[[^\]]*\]|[ \w,]*)")
 
 _BY_HAND = re.compile(r"  # fmt: skip$", re.MULTILINE)
+
+_COMMENT = re.compile(r"(^|\s)# ")
 
 # The lines that a layout by hand saves at least; below that the formatter's is as good.
 _SAVED = 3
@@ -95,3 +100,53 @@ def test_a_layout_that_saves_nothing_is_needless(tmp_path: Path) -> None:
     halves = words.replace(', "00000000000000000004"', ',\n     "00000000000000000004"')
     texts = {"few": "x = [1,\n     2]  # fmt: skip\n", "many": f"x = [{halves}]  # fmt: skip\n"}
     assert needless_layouts(texts, tmp_path) == ["few:2"]
+
+
+def _takes_all(kind: ast.expr | None) -> bool:
+    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return any(one is None or ast.unparse(one) in ("Exception", "BaseException") for one in kinds)
+
+
+def _is_suppress(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress")
+
+
+def swallowed(parts: Iterable[ast.AST], text: str) -> list[int]:
+    """The lines that take any error, do not raise it again, and do not say why."""
+    found: list[tuple[int, int]] = []
+    for node in parts:
+        if isinstance(node, ast.ExceptHandler) and _takes_all(node.type):
+            if not isinstance(node.body[-1], ast.Raise):
+                found.append((node.lineno, node.body[0].lineno))
+        elif _is_suppress(node) and any(map(_takes_all, node.args)):
+            found.append((node.lineno, node.lineno))
+    lines = ["", *text.splitlines()]
+    return [
+        first for first, last in found if not any(map(_COMMENT.search, lines[first - 1 : last + 1]))
+    ]
+
+
+def test_who_takes_any_error_says_why() -> None:
+    """On its line, or on the line before or after."""
+    assert [
+        f"{shown(path)}:{line}"
+        for path in modules(*PRODUCT, "tests")
+        for line in swallowed(nodes(path), path.read_text(encoding="utf-8"))
+    ] == []
+
+
+def test_an_error_is_swallowed_by_what_does_not_raise_it() -> None:
+    """One that is named, or raised again, needs no reason."""
+    for handler, says in (
+        ("except Exception:\n    x", True),
+        ("except (OSError, BaseException):\n    x", True),
+        ("except:\n    x", True),
+        ("except Exception:  # why\n    x", False),
+        ("# why\nexcept Exception:\n    x", False),
+        ("except Exception:\n    x\n    raise", False),
+        ("except OSError:\n    x", False),
+    ):
+        text = f"try:\n    y\n{handler}\n"
+        assert bool(swallowed(ast.walk(ast.parse(text)), text)) == says, handler
+    text = "with suppress(Exception):\n    x\n"
+    assert swallowed(ast.walk(ast.parse(text)), text) == [1]

@@ -62,7 +62,7 @@ def run(seconds: float, seed: int, now: Callable[[], float] = time.monotonic) ->
             counts["sites"] += 1
             try:
                 found = list(_differences(seed, Path(top), counts))
-            except Exception as error:
+            except Exception as error:  # a crash is a finding with its seed
                 found = [repr(error)]
             broken += [f"seed {seed}: {text}" for text in found]
     return Figures(dict(counts), broken[:20])

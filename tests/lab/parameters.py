@@ -58,7 +58,7 @@ def _inside(name: str, work: Callable[[], dict[str, bytes]]) -> dict[str, bytes]
                 return
         try:
             found.append(work())
-        except BaseException as error:
+        except BaseException as error:  # the caller raises it again
             found.append(error)
 
     thread = threading.Thread(target=enter)

@@ -180,7 +180,7 @@ def wait_for(machine: Host, command: str, seconds: float) -> None:
         try:
             machine.run(command)
             return
-        except Exception:
+        except Exception:  # whatever a machine that boots makes it
             assert time.monotonic() < deadline, command
             time.sleep(0.5)
 

@@ -71,7 +71,7 @@ class HostTask(ABC, Generic[R]):
             return self._work()
         except CcmError as error:
             return self._ended(error)
-        except Exception as error:
+        except Exception as error:  # a defect fails its host, not the run
             return self._ended(DefectError(error, self._during(), self._secrets))
         finally:
             self._leave()

@@ -294,7 +294,7 @@ class RootLoginTest(unittest.TestCase):
         host: Any = type("Host", (), {"accounts": _Accounts(root=0, **users)})()
         try:
             require_access(host, path or "/etc/ssh/sshd_config", before, after)
-        except Exception as error:
+        except ResourceError as error:
             return str(error)
         return ""
 

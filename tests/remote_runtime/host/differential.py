@@ -267,7 +267,7 @@ def _as_user(case: Case, root: str) -> Outcome:
             os.setresgid(case.uid, case.uid, case.uid)
             os.setresuid(case.uid, case.uid, case.uid)
         return Outcome(compared(case, root, counts), counts)
-    except BaseException:
+    except BaseException:  # a crash is a difference
         return Outcome(traceback.format_exc(), counts)
 
 

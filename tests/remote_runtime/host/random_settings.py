@@ -280,7 +280,7 @@ def run(case: Case, counts: Counter[str]) -> str:
         for step in case.before:
             step.on(machine(now))
         return compared(case, counts)
-    except Exception:
+    except Exception:  # a crash is a difference
         return traceback.format_exc()
     finally:
         close(now)

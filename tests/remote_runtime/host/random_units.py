@@ -329,7 +329,7 @@ def run(case: Case, counts: Counter[str]) -> str:
     with built(case):
         try:
             return compared(case, counts)
-        except Exception:
+        except Exception:  # a crash is a difference
             return traceback.format_exc()
 
 

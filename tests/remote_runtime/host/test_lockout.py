@@ -3,6 +3,7 @@
 import unittest
 from typing import Any, Dict, List, Optional
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.host.lockout import require_access
 from remote_runtime.system.account_files import User
 from remote_runtime.text.authorized_keys import parse
@@ -49,7 +50,7 @@ def refusal(files: Dict[str, bytes], path: str, after: bytes) -> str:
     host: Any = type("Host", (), {"accounts": _Accounts(), "files": _Files(files)})()
     try:
         require_access(host, path, files.get(path, b""), after)
-    except Exception as error:
+    except ResourceError as error:
         return str(error)
     return ""
 
