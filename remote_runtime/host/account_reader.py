@@ -14,20 +14,20 @@ _CREATE = "create it in an earlier resource"
 
 
 class AccountReader(object):
-    """Reads users and groups, of every database that the host uses, through the door to them: the
-    machine's own, or that of an overlay."""
+    """Reads users and groups from every database that the host uses, on the machine or on an
+    overlay."""
 
     def __init__(self, door: "Door") -> None:
         self._door = door
 
     def uid(self, user: str) -> Optional[int]:
-        """The number of a user, None for an unknown one; digits are a number. Negative where the
-        push gives it."""
+        """The number of a user; None for an unknown user. Digits are a number. Negative if only the
+        push chooses it."""
         return self._door.number("user", user)
 
     def gid(self, group: str) -> Optional[int]:
-        """The number of a group, None for an unknown one; digits are a number. Negative where the
-        push gives it."""
+        """The number of a group; None for an unknown group. Digits are a number. Negative if only
+        the push chooses it."""
         return self._door.number("group", group)
 
     def number(self, kind: str, name: str) -> int:
@@ -38,11 +38,11 @@ class AccountReader(object):
         return number
 
     def user(self, name: str) -> "Optional[User]":
-        """All that is kept of a user, None for an unknown one."""
+        """The entry of a user; None for an unknown user."""
         return self._door.user(name)
 
     def existing_user(self, name: str) -> "User":
-        """The same of a user that has to be there; ``ResourceError`` for an unknown one."""
+        """The entry of a user that must exist; ``ResourceError`` for an unknown user."""
         user = self.user(name)
         if user is None:
             raise ResourceError(
@@ -51,40 +51,40 @@ class AccountReader(object):
         return user
 
     def group(self, name: str) -> "Optional[Group]":
-        """All that is kept of a group, None for an unknown one."""
+        """The entry of a group; None for an unknown group."""
         return self._door.group(name)
 
     def user_name(self, uid: int) -> str:
-        """The user that has a number, "" where none has."""
+        """The name of the user with a number, "" for an unknown number."""
         name = self._door.user_name(uid)
-        # A number without a name is its own; a planned user may have given the number back.
+        # A number without a name is its own name; a planned user may have freed the number.
         return name if name != str(uid) and self.uid(name) == uid else ""
 
     def group_name(self, gid: int) -> str:
-        """The group that has a number, "" where none has."""
+        """The name of the group with a number, "" for an unknown number."""
         name = self._door.group_name(gid)
         return name if name != str(gid) and self.gid(name) == gid else ""
 
     def groups_of(self, user: str) -> List[str]:
-        """The supplementary groups of a user that are in the host's own file, sorted."""
+        """The supplementary groups of a user in the host's own file, sorted."""
         names = self._door.groups_of(user)
         return sorted(name for name in names if self._is_local("group", name))
 
     def logins(self) -> Sequence[str]:
-        """The users that must not be locked out: root, and who is logged in for this run."""
+        """The users that must not be locked out: root, and the login user of this run."""
         numbers = {0, os.geteuid()}
         try:
             with open("/proc/self/loginuid", "rb") as file:
                 numbers.add(int(file.read()))
         except (OSError, ValueError):
-            pass  # a kernel that does not tell
+            pass  # a kernel without it
         if os.environ.get("SUDO_UID", "").isdigit():
             numbers.add(int(os.environ["SUDO_UID"]))
         return [user.name for user in self._door.users() if user.uid in numbers]
 
     def login_keys(self) -> Sequence[str]:
         """The SHA-256 fingerprints of the SSH key that the login of this run used, and of the CA
-        that signed it; none where it used no key."""
+        that signed it; empty for a login without a key."""
         return self._door.login_keys
 
     def _all(self, kind: str) -> "Sequence[Union[User, Group]]":

@@ -1,8 +1,8 @@
-"""What becomes of users and groups, the same on the machine and on the overlay (target).
+"""Changes of users and groups, the same on the machine and on the overlay (target).
 
-Each change is made of programs of the host and of what the databases hold once they have run. The
-machine runs the programs, and the overlay records the outcome. What a program would choose itself,
-such as the next number, is chosen here and given to it.
+Each change consists of programs of the host, and of the content of the databases after they have
+run. The machine runs the programs, and the overlay records the result. A value that a program would
+choose itself, such as the next number, is chosen here and passed to it.
 """
 
 import os
@@ -34,7 +34,7 @@ _FILES = {"user": "passwd", "group": "group"}
 
 
 class Outcome(NamedTuple):
-    """What the databases hold then, and the accounts (kind and name) that are gone."""
+    """The new content of the databases, and the accounts (kind and name) that no longer exist."""
 
     entries: Sequence[Entry] = ()
     gone: Sequence[Tuple[str, str]] = ()
@@ -43,10 +43,10 @@ class Outcome(NamedTuple):
 class Accounts(AccountReader):
     """Reads and changes users and groups. Only root may change them, in the files of the host.
 
-    ``wanted`` has what is to be changed, and nothing else: ``uid``, ``group`` (the primary one),
+    ``wanted`` has only the properties that must change: ``uid``, ``group`` (the primary one),
     ``groups``, ``append`` (keep other groups), ``comment``, ``home``, ``move_home``,
     ``create_home``, ``shell``, ``password`` (a hash), ``locked`` and ``expires`` (the day since the
-    epoch, None for never). An implementation performs what the rules here come to.
+    epoch, None for never). The methods here decide what is done, and an implementation does it.
     """
 
     files: Files
@@ -55,14 +55,14 @@ class Accounts(AccountReader):
     def _rules(self) -> LoginRules:
         return LoginRules(self.files)
 
-    # -- what an implementation has ---------------------------------------------------------------
+    # -- methods of an implementation -------------------------------------------------------------
 
     def _require_idle(self, user: User) -> None:
         """``ResourceError`` while processes run as a user."""
         raise NotImplementedError
 
     def _kill(self, user: User) -> None:
-        """End what runs as a user."""
+        """End the processes of a user."""
         raise NotImplementedError
 
     def _perform(self, argv: Sequence[str], outcome: Outcome, secret: str = "") -> None:
@@ -70,7 +70,8 @@ class Accounts(AccountReader):
         raise NotImplementedError
 
     def _moved(self, user: User, new: str) -> ContextManager[None]:
-        """Move a user's home directory to where nothing is, and back if the block fails."""
+        """Move a user's home directory to a path that does not exist, and back if the block
+        fails."""
         raise NotImplementedError
 
     def _removed_with(self, user: User, paths: Sequence[str]) -> ContextManager[None]:
@@ -78,10 +79,10 @@ class Accounts(AccountReader):
         raise NotImplementedError
 
     def _made(self, user: User) -> None:
-        """What ``useradd`` makes beside the account, on the overlay."""
+        """What ``useradd`` creates in addition to the account, on the overlay."""
 
     def _changed(self, user: User, new: User) -> None:
-        """What ``usermod`` changes beside the account, on the overlay."""
+        """What ``usermod`` changes in addition to the account, on the overlay."""
 
     # -- groups -----------------------------------------------------------------------------------
 
@@ -111,7 +112,7 @@ class Accounts(AccountReader):
         )
 
     def remove_group(self, name: str, force: bool = False) -> None:
-        """Remove a group; ``force``: even one that the user of the run belongs to."""
+        """Remove a group; ``force``: even if the user of the run belongs to it."""
         gid = self.gid(name)
         if gid is None:
             return
@@ -137,7 +138,7 @@ class Accounts(AccountReader):
     # -- users ------------------------------------------------------------------------------------
 
     def add_user(self, name: str, wanted: Mapping[str, Any], system: bool = False) -> None:
-        """Create a user; without a ``group`` it gets one of its own name."""
+        """Create a user; without ``group``, it gets a group with its own name."""
         _require_root("user")
         if "uid" in wanted:
             self._require_free("user", wanted["uid"])
@@ -216,7 +217,7 @@ class Accounts(AccountReader):
         self._finish(new, wanted)
 
     def _finish(self, user: User, wanted: Mapping[str, Any]) -> None:
-        """What is changed one by one, in an order that a later run completes."""
+        """The changes one by one, in an order that a later run can complete."""
         if "password" in wanted or "locked" in wanted:
             user = self._with_password(user, wanted)
         if "expires" in wanted and wanted["expires"] != user.expires:
@@ -251,8 +252,8 @@ class Accounts(AccountReader):
     def remove_user(
         self, name: str, home: Optional[bool] = False, kill: Optional[bool] = False
     ) -> None:
-        """Remove a user, and its own group as the system's tools do; with ``home`` its home
-        directory and mail, too; if the user stays, they stay.
+        """Remove a user, and its own group as the system's tools do. With ``home``, also remove its
+        home directory and mail; if the user stays, they stay.
 
         Refused while processes run as the user; ``kill`` ends them.
         """
@@ -271,7 +272,7 @@ class Accounts(AccountReader):
             gone.append(("group", name))
         left = self._memberships(name, [], keep=False)
         members = [group for group in left if ("group", group.name) not in gone]
-        with self._removed_with(user, belongings):  # which looks first whether they can go
+        with self._removed_with(user, belongings):  # which first checks whether they can be removed
             if kill:
                 self._kill(user)
             else:
@@ -279,7 +280,7 @@ class Accounts(AccountReader):
             self._perform(["userdel", name], Outcome(members, gone))
 
     def _require_own_processes(self, user: User) -> None:
-        """``ResourceError`` where what runs by the user's number may not be the user's."""
+        """``ResourceError`` if processes with the user's number may not belong to the user."""
         others = [u.name for u in self._all("user") if isinstance(u, User) and u.uid == user.uid]
         others = [name for name in others if name != user.name]
         if user.uid == 0 or others:
@@ -296,7 +297,7 @@ class Accounts(AccountReader):
     # -- home directories -------------------------------------------------------------------------
 
     def _require_home(self, home: str) -> None:
-        """``ResourceError`` where no home directory can be created."""
+        """``ResourceError`` if the home directory cannot be created."""
         node, parent = self.files.stat(home), os.path.dirname(home)
         above = self.files.stat(parent)
         if node is not None and node.kind != "directory":
@@ -314,8 +315,8 @@ class Accounts(AccountReader):
             )
 
     def _has_to_move(self, user: User, new: str) -> bool:
-        """Whether there is something to move: a move that was cut short behind its rename is
-        complete. ``ResourceError`` where it cannot be moved."""
+        """Whether there is something to move: a move that was interrupted after its rename is
+        complete. ``ResourceError`` if it cannot be moved."""
         old = user.home
         there = self.files.lstat(old)
         if there is None:
@@ -340,7 +341,7 @@ class Accounts(AccountReader):
         return True
 
     def _require_alone(self, user: User) -> None:
-        """``ResourceError`` for a home directory that holds those of others."""
+        """``ResourceError`` for a home directory that contains those of other users."""
         home = user.home.rstrip("/") or "/"
         inside = os.path.join(self._resolved(home), "")
         for other in self._all("user"):
@@ -374,7 +375,8 @@ class Accounts(AccountReader):
         return done
 
     def _belongings(self, user: User) -> List[str]:
-        """The user's own directory and mail; a directory that holds those of others is an error."""
+        """The user's own directory and mail; a directory that contains those of others is an
+        error."""
         home = user.home.rstrip("/") or "/"
         mail = "%s/%s" % (self._rules.get("MAIL_DIR"), user.name)
         found = []
@@ -389,15 +391,15 @@ class Accounts(AccountReader):
     # -- rules ------------------------------------------------------------------------------------
 
     def _next(self, kind: str, system: bool) -> int:
-        """The next number. Packages create accounts of the system only, whose numbers nobody
-        knows before."""
+        """The next number. Packages create only system accounts, whose numbers are not known in
+        advance."""
         numbers = [entry.uid if isinstance(entry, User) else entry.gid for entry in self._all(kind)]
         if system and min(numbers, default=0) < 0:
             raise Unknowable("the numbers of the accounts of packages are not known before")
         rules, what = self._rules, "UID" if kind == "user" else "GID"
         highest = max([n for n in numbers if rules.is_in_range(what, n)], default=-1)
         used, named = set(numbers), self.user_name if kind == "user" else self.group_name
-        while True:  # databases that cannot be listed know more numbers
+        while True:  # databases that cannot be listed have more numbers
             number = rules.next_number(what, system, used, highest)
             if not named(number):
                 return number
@@ -405,7 +407,7 @@ class Accounts(AccountReader):
             highest = max(highest, number)
 
     def _primary(self, name: str, uid: int, group: Optional[str], system: bool) -> int:
-        """The number of a new user's primary group, which is created if it is its own."""
+        """The number of a new user's primary group, which is created if it is the user's own."""
         if group is not None:
             return self._existing(group)
         own = self.gid(name)
@@ -428,7 +430,7 @@ class Accounts(AccountReader):
             )
 
     def _existing(self, group: str) -> int:
-        """The number of a group, which has to be there."""
+        """The number of a group, which must exist."""
         gid = self.gid(group)
         if gid is None or (group.isdigit() and not self.group_name(gid)):
             raise ResourceError(
@@ -441,7 +443,7 @@ class Accounts(AccountReader):
         return gid
 
     def _supplementary(self, groups: Sequence[str]) -> List[str]:
-        """These groups, each of which has to be in the host's file."""
+        """These groups, each of which must be in the host's file."""
         for name in groups:
             if self.gid(name) is None:
                 self._existing(name)
@@ -465,7 +467,7 @@ class Accounts(AccountReader):
             )
 
     def _memberships(self, user: str, groups: Sequence[str], keep: bool) -> List[Group]:
-        """The groups whose members change where a user has these."""
+        """The groups whose members change if a user gets these groups."""
         changed = []
         for group in self._all("group"):
             if not isinstance(group, Group) or not self._is_local("group", group.name):
@@ -479,7 +481,7 @@ class Accounts(AccountReader):
 
 
 def _day(day: Optional[int]) -> str:
-    """A day for the programs, which read dates in the time zone of the host; "" is never."""
+    """A day for the programs, which read dates in the time zone of the host; "" means never."""
     return "" if day is None else str(day)
 
 

@@ -1,8 +1,8 @@
-"""Lets the lifecycle run a state type as it runs every other type (target).
+"""Lets the lifecycle run a state type (target).
 
 ``read`` gets the machine in a push and the overlay in a preview, and can only read. ``apply`` gets
-the machine in a push. In a preview it gets a copy of the overlay, whose record then holds the
-effects of the action. A state type has no other way to the host: it holds no context.
+the machine in a push. In a preview it gets a copy of the overlay, which then has recorded the
+effects of the action. A state type has no other access to the host: it has no context.
 """
 
 from typing import (
@@ -71,7 +71,7 @@ class StateResource(ManagedResource):
         self._noun = self._type.noun or item.type
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left
-        self._done: List[Effect] = []  # of the steps that were rehearsed
+        self._done: List[Effect] = []  # of the steps that ran on the overlay
         self.default_ensure = kind.default_ensure
         self.read_only = kind.read_only
 
@@ -86,7 +86,7 @@ class StateResource(ManagedResource):
         return reader(context if seen is None else seen, context, world)
 
     def _supported(self) -> HostReader:
-        """The reader of a host on which the resource can be managed."""
+        """A host that can be read, on which the resource can be managed."""
         reader = self._reader()
         why = self._type.unsupported(reader)
         if why:
@@ -98,7 +98,7 @@ class StateResource(ManagedResource):
         return State(self._type.state_of(found), found=found)
 
     def _diff(self, found: Any) -> Optional[Diff]:
-        """What differs; None where nothing does."""
+        """The difference; None if nothing differs."""
         if self.ensure == "absent":
             return None if found is None else Diff(found, self._type.remaining())
         return Diff(found, self._type.desired()) or None
@@ -171,7 +171,7 @@ class StateResource(ManagedResource):
         for key in diff.keys:
             before, after = found.get(key), diff.desired[key]
             if diff.new and (key == "type" or after is None):
-                continue  # what there is, ``ensure`` says
+                continue  # ``ensure`` already shows the rest
             shown = self._shown(before, after) if isinstance(after, FileText) else None
             hidden = key in self._type.secret
             if hidden or self._holds_secret(after):
@@ -188,7 +188,7 @@ class StateResource(ManagedResource):
         return self.context.mask.text(text) != text
 
     def _shown(self, before: Any, after: FileText) -> Optional[str]:
-        """The diff of a text, as far as the run shows any."""
+        """The diff of a text, as far as the run may show one."""
         options = self.context.options
         if not options.diff or self.item.sensitive:
             return None
@@ -196,7 +196,7 @@ class StateResource(ManagedResource):
         return diff_of(old, after, self.name, options.diff_private)
 
     def _action(self, doing: str, message: str, step: Step, changes: List[Change]) -> Action:
-        """A step whose effects are those that its rehearsal recorded."""
+        """A step with the effects that its dry run recorded."""
         effects: List[Effect] = []
         unfinished: List[Effect] = []
 
@@ -226,7 +226,7 @@ class StateResource(ManagedResource):
         return machine(self.context, log, self._warn, self._coming)
 
     def _coming(self) -> "Iterable[Coming]":
-        """The later resources of which something can be done now, and what."""
+        """The later resources that can already be prepared now, and their work."""
         return ()
 
     def _warn(self, line: str) -> None:
@@ -234,8 +234,8 @@ class StateResource(ManagedResource):
             self.context.notice("warning", "%s: %s" % (self.item.id, line))
 
     def _rehearsed(self, step: Step, unfinished: List[Effect], *, achieves: bool) -> List[Effect]:
-        """What a step would leave, behind those before. ``ResourceError`` where it would fail, or
-        does not achieve what it has to; ``unfinished`` gets what it would leave then."""
+        """What a step would leave, after earlier steps. ``ResourceError`` if it would fail or would
+        not achieve its goal; ``unfinished`` then gets what it would leave."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         context = self.context
@@ -294,7 +294,7 @@ class StateResource(ManagedResource):
         by_path = isinstance(self._type, PathStateType)
         if not by_path or isinstance(self._type, FilePartStateType):
             return ()
-        if state.found is None:  # there may be something where it does not matter
+        if state.found is None:  # something may exist where it makes no difference
             return [PathEffect(self.name, "absent")] if self.ensure == "absent" else ()
         if state.found.get("type") == "symlink" and "target" in state.found:
             return [PathEffect(self.name, "symlink", target=state.found["target"])]
@@ -314,13 +314,13 @@ class StateResource(ManagedResource):
 
 
 class ActionResource(StateResource):
-    """One resource of a type that acts while it runs."""
+    """One resource of an action type while it runs."""
 
     may_fail = True
     _type: ActionStateType
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """The host itself until something is planned: an overlay costs a converged preview time."""
+        """The host itself until a change is planned: an overlay costs a converged preview time."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
@@ -332,7 +332,7 @@ class ActionResource(StateResource):
         return super().observe() if self.read_only else State("present")
 
     def found(self) -> Properties:
-        """Absent where it is due. See the base class."""
+        """Absent if it is due. See the base class."""
         return {"ensure": super().observe().ensure}
 
     def observation(self, state: Any) -> Any:
@@ -387,7 +387,7 @@ class ActionResource(StateResource):
         return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
 
     def _effects(self) -> List[Effect]:
-        """What it would leave, in a preview where it cannot act as the host is."""
+        """What it would leave, in a preview on whose host it cannot act yet."""
         effects: List[Effect] = []
         if self.context.noop:
             try:
@@ -398,7 +398,7 @@ class ActionResource(StateResource):
         return effects
 
     def _rehearse(self, effects: List[Effect]) -> None:
-        """Record what it would leave. ``ResourceError`` where it would fail."""
+        """Record what it would leave. ``ResourceError`` if it would fail."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         host = Overlay(

@@ -10,7 +10,7 @@ from remote_runtime.resource import ManagedResource
 
 
 def adapter_for(kind: Type[StateType]) -> Callable[[Item, Any, Context], ManagedResource]:
-    """What makes resources of a state type for the lifecycle."""
+    """The function that creates resources of a state type for the lifecycle."""
     made = StateResource
     if issubclass(kind, ActionStateType):
         made = ActionResource

@@ -1,7 +1,8 @@
 """The port for checkouts of git repositories: what both implementations share (target).
 
-A checkout is a directory with a working tree and its repository in ``.git``. The machine asks and
-runs git. The overlay of a preview only asks: the host for the checkout, the remote for the commit.
+A checkout is a directory with a working tree and its repository in ``.git``. The machine queries
+and runs git. The overlay of a preview only queries: the host for the checkout, the remote for the
+commit.
 """
 
 from typing import NamedTuple, Optional
@@ -12,11 +13,12 @@ BRANCH, TAG, COMMIT = "branch", "tag", "commit"
 
 
 class Source(NamedTuple):
-    """Where a checkout comes from, and how git gets there.
+    """The origin of a checkout, and how git accesses it.
 
-    ``user`` and ``group`` run git for a new checkout, None for those of the run; an existing one
-    has its owner. ``depth`` is the number of commits, 0 for all. ``timeout`` in seconds, for each
-    call. ``ssh_key``, ``known_host``, ``username`` and ``token`` are "" where they are not set.
+    ``user`` and ``group`` run git for a new checkout, None for those of the run; an existing
+    checkout has its owner. ``depth`` is the number of commits, 0 for all. ``timeout`` in seconds,
+    for each call. ``ssh_key``, ``known_host``, ``username`` and ``token`` are "" if they are not
+    set.
     """
 
     url: str = ""
@@ -33,7 +35,7 @@ class Source(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What a ref stands for: a ``commit``, and the ``name`` of the branch or tag it came from.
+    """The result of a ref: a ``commit``, and the ``name`` of the branch or tag.
 
     ``kind`` is branch, tag or commit.
     """
@@ -44,12 +46,12 @@ class Target(NamedTuple):
 
 
 class Checkout(NamedTuple):
-    """What is checked out at a path.
+    """The checkout at a path.
 
-    ``url`` is that of the remote ``origin``, ``commit`` "" before the first one, ``branch`` "" for
-    a detached HEAD. ``is_at_ref``: HEAD is on the branch or tag that the source names, as far as
-    the host knows. ``is_current``: every submodule has the commit that the tree records.
-    ``was_cut``: an earlier update of ccm did not complete.
+    ``url`` is that of the remote ``origin``, ``commit`` is "" before the first one, ``branch`` is
+    "" for a detached HEAD. ``is_at_ref``: HEAD is on the branch or tag that the source names, as
+    far as the host knows. ``is_current``: every submodule has the commit that the tree records.
+    ``was_cut``: an earlier update by ccm did not complete.
     """
 
     url: str
@@ -63,22 +65,22 @@ class Checkout(NamedTuple):
 
 
 class CheckoutReader(object):
-    """Reads checkouts, as their owner. Nothing is fetched."""
+    """Reads checkouts, as their owner. Fetches nothing."""
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
-        """The checkout at a path, None for nothing or an empty directory.
+        """The checkout at a path; None for nothing or an empty directory.
 
-        ``ResourceError`` for anything else that is there.
+        ``ResourceError`` for anything else.
         """
         raise NotImplementedError
 
     def resolve(self, path: str, source: Source) -> Target:
-        """What the ref of the source stands for now; the remote is asked unless it is a commit.
-        ``ResourceError``; in a preview ``Unknowable`` where the remote cannot be asked."""
+        """The target of the source's ref now; asks the remote unless the ref is a commit.
+        ``ResourceError``; in a preview ``Unknowable`` if the remote cannot be asked."""
         raise NotImplementedError
 
     def changes(self, path: str) -> str:
-        """The first local changes of tracked files in words, "" for none."""
+        """The first local changes of tracked files as text, "" for none."""
         raise NotImplementedError
 
 
@@ -92,8 +94,8 @@ class Checkouts(CheckoutReader):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
-        """Give it the URL and the submodules of the source, and check out the target; None keeps
-        the commit."""
+        """Set the URL and the submodules of the source, and check out the target; None keeps the
+        commit."""
         raise NotImplementedError
 
     def remove(self, path: str, force: bool = False) -> None:
@@ -112,6 +114,6 @@ def refused(path: str, what: str) -> ResourceError:
 
 
 def commit_of(ref: str) -> str:
-    """The commit that a ref spells out in full, "" for any other ref."""
+    """The commit, if a ref is a full commit hash; "" for any other ref."""
     whole = len(ref) in (40, 64) and all(char in "0123456789abcdef" for char in ref)
     return ref if whole else ""

@@ -1,5 +1,5 @@
-"""A command of the user and how it runs: that of a resource, or a guard; and the port to the
-programs of a host (target). See ``ports`` for what all ports have in common."""
+"""A command of the user, of a resource or a guard, and the port to programs of a host (target). See
+``ports`` for what all ports have in common."""
 
 from typing import (
     TYPE_CHECKING,
@@ -34,9 +34,10 @@ _INHERITED = ("cwd", "environment", "path", "user", "group", "umask", "timeout")
 
 
 class Command(NamedTuple):
-    """A command with everything that decides how it runs; ``timeout`` in seconds, None for none.
+    """A command with everything that determines how it runs; ``timeout`` in seconds, None for none.
 
-    Without an ``interpreter``, the text is split as a POSIX shell quotes; nothing is expanded.
+    Without an ``interpreter``, the text is split into words with POSIX quoting; nothing is
+    expanded.
     """
 
     text: str
@@ -69,7 +70,7 @@ class Command(NamedTuple):
 
 
 def of_command(name: str, properties: Dict[str, Any], provider: str) -> Command:
-    """The command of a resource, which ``provider`` runs where no interpreter does."""
+    """The command of a resource, which ``provider`` runs if no interpreter is set."""
     return _command(
         properties.get("command") or name,
         properties,
@@ -82,7 +83,7 @@ def of_command(name: str, properties: Dict[str, Any], provider: str) -> Command:
 def of_guard(guard: Any, properties: Dict[str, Any], provider: str) -> Command:
     """A guard, which inherits from its resource what its map does not set.
 
-    The exit codes are not inherited: those of the command say nothing about a guard.
+    Exit codes are not inherited: those of the command do not apply to a guard.
     """
     own = guard if isinstance(guard, dict) else {"command": guard}
     merged = {key: properties.get(key) for key in _INHERITED}
@@ -132,27 +133,27 @@ def _pair(entry: str) -> Tuple[str, str]:
 
 
 def expected(returns: Tuple[int, ...]) -> str:
-    """The accepted codes for people: "0", "0 or 4"."""
+    """The accepted codes as text: "0", "0 or 4"."""
     codes: List[str] = [str(code) for code in returns]
     return codes[0] if len(codes) == 1 else "%s or %s" % (", ".join(codes[:-1]), codes[-1])
 
 
 class CommandReader(object):
-    """Looks programs up, and runs commands of the user that only look, through the doors of the
-    machine or those of an overlay.
+    """Looks up programs, and runs commands of the user that only read, on the machine or on an
+    overlay.
 
-    What programs print is for the ports to read, not for a type.
+    The ports parse the output of programs, not the types.
     """
 
     def __init__(self, door: "Door", files: "Files", accounts: "Accounts") -> None:
         self._door, self._files, self._accounts = door, files, accounts
 
     def find(self, program: str) -> str:
-        """The path of a program, "" where there is none."""
+        """The path of a program, "" if it does not exist."""
         return self._door.find(program)
 
     def require(self, program: str) -> None:
-        """``ResourceError`` for a program that cannot be started."""
+        """``ResourceError`` for a program that cannot start."""
         why, hint = self._door.lacking(program)
         if why:
             raise ResourceError(why, kind="resource.command", hint=hint)
@@ -162,7 +163,7 @@ class CommandReader(object):
         return command.start(lambda program: self._door.find(program, command.path, command.cwd))
 
     def require_start(self, command: Command, own: str) -> None:
-        """``Missing`` for what keeps a command from starting: its directory, user, group or
+        """``Missing`` for what prevents a command from starting: its directory, user, group or
         program. ``own`` names the command in messages."""
         cwd = command.cwd
         if cwd is not None and not self._files.is_directory(cwd):
@@ -176,7 +177,7 @@ class CommandReader(object):
             raise Missing("%s: %s" % (own, why), hint=hint)
 
     def look(self, command: Command) -> "Result":
-        """Run a command that changes nothing, in a preview on the host as it will be."""
+        """Run a command that changes nothing; in a preview on the predicted host."""
         return self._run(command)
 
     def _run(self, command: Command, on_line: Optional[Tell] = None) -> "Result":
@@ -199,8 +200,8 @@ class CommandReader(object):
         )
 
     def holds(self, guard: Command, own: str) -> bool:
-        """Whether a guard exits with one of its codes; ``own`` names it in messages. Runs in
-        previews as ``look`` does."""
+        """Whether a guard exits with an accepted code; ``own`` names it in messages. Runs in
+        previews like ``look``."""
         self.require_start(guard, own)
         try:
             result = self.look(guard)
@@ -216,8 +217,8 @@ class CommandReader(object):
 
 
 class Commands(CommandReader):
-    """Runs programs that change the host. ``ended`` is how the last command of the user ended,
-    ``tries`` the number of tries that it took, 0 where only one was allowed."""
+    """Runs programs that change the host. ``ended`` is the result of the last command of the user,
+    ``tries`` the number of its tries, 0 if only one is allowed."""
 
     ended: "Optional[Ended]"
     tries = 0
@@ -231,11 +232,11 @@ class Commands(CommandReader):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """Run a program to its end; ``ResourceError`` where it does not exit with 0.
+        """Run a program to its end; ``ResourceError`` if it does not exit with 0.
 
         ``timeout`` in seconds, None for none. ``affects`` are the paths that it may change, with
-        all below them; None stands for everything on the host. A preview does not run it, and is
-        uncertain about these from then on.
+        everything below them; None means everything on the host. A preview does not run it, and
+        these paths are uncertain from then on.
         """
         raise NotImplementedError
 
@@ -248,12 +249,12 @@ class Commands(CommandReader):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
-        """Run a command of the user to its end. ``UnsettledError`` where it exits with none of its
-        codes and has not created the path ``creates`` either.
+        """Run a command of the user to its end. ``UnsettledError`` if it exits with a code that is
+        not accepted and does not create the path ``creates``.
 
-        ``affects`` are paths, with all below them, and resources as TYPE#NAME; None stands for
-        everything. ``log``: its standard output is reported. ``tries``: it runs again if that
-        fails, unless ``creates`` is there by then. A preview checks whether the command can start,
-        and is uncertain about what it affects from then on.
+        ``affects`` are paths, with everything below them, and resources as TYPE#NAME; None means
+        everything. ``log``: its standard output is reported. ``tries``: it runs again after a
+        failure, unless ``creates`` exists by then. A preview checks whether the command can start;
+        what it affects is uncertain from then on.
         """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The port to what can be waited for (target): see ``ports``."""
+"""The port for conditions that a resource waits for (target): see ``ports``."""
 
 from typing import TYPE_CHECKING, Callable, NamedTuple, Optional, Sequence
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from remote_runtime.host.command import Command, CommandReader
     from remote_runtime.host.file_ports import FileReader
 
-_PATIENCE = 10.0  # seconds for one answer over the network
-_LAST = 1.0  # seconds that even a look gets that begins when the time is up
+_PATIENCE = 10.0  # seconds for one response over the network
+_LAST = 1.0  # minimum seconds of a check that starts when the time is up
 
 
 class Condition(NamedTuple):
-    """What holds or not: exactly one of ``port``, ``url``, ``file`` and ``command`` is given.
+    """A condition: exactly one of ``port``, ``url``, ``file`` and ``command`` is set.
 
-    A port of ``host`` accepts connections, a URL answers with one of the ``statuses``, something is
-    at a path, a command exits with 0.
+    A port of ``host`` accepts connections, a URL returns one of the ``statuses``, a path exists, a
+    command exits with 0.
     """
 
     host: str = ""
@@ -30,7 +30,7 @@ class Condition(NamedTuple):
     command: "Optional[Command]" = None
 
     def words(self, wanted: bool) -> str:
-        """It in words that follow "until"; ``wanted``: that it holds."""
+        """The text after "until"; ``wanted``: that the condition holds."""
         if self.port:
             state = "accepts" if wanted else "accepts no"
             return "port %d of %s %s connections" % (self.port, self.host, state)
@@ -49,7 +49,8 @@ class Condition(NamedTuple):
 
 
 class ConditionResult(NamedTuple):
-    """What one look found: whether a condition holds, in words, and what a command printed."""
+    """The result of one check: whether the condition holds, as text, and the output of a
+    command."""
 
     holds: bool
     seen: str
@@ -57,8 +58,8 @@ class ConditionResult(NamedTuple):
 
 
 class ConditionReader(object):
-    """Looks whether conditions hold: at a host through its other ports, and in a preview at the
-    network as it is now."""
+    """Checks conditions: on a host through its other ports, and in a preview on the network as it
+    is now."""
 
     def __init__(
         self, context: "Context", files: "FileReader", commands: "Callable[[], CommandReader]"
@@ -66,7 +67,7 @@ class ConditionReader(object):
         self._context, self._files, self._commands = context, files, commands
 
     def look(self, condition: Condition, seconds: float) -> ConditionResult:
-        """Look once, at most so long. ``ResourceError`` where that cannot be told at all."""
+        """Check once, within this time. ``ResourceError`` if the check is impossible."""
         seconds = max(_LAST, seconds)
         if condition.port:
             return self._port(condition, seconds)
@@ -78,7 +79,7 @@ class ConditionReader(object):
         return ConditionResult(there, "the file exists" if there else "the file does not exist")
 
     def _probe(self, seconds: float) -> "Probe":
-        """What asks the network; whether that answers may be up to anything that is planned."""
+        """Accesses the network; a planned change may affect the result."""
         from remote_runtime.effects import NETWORK
         from remote_runtime.health.kind import Probe
 
@@ -97,7 +98,7 @@ class ConditionReader(object):
         try:
             why = probe.wait(patience, lambda: refusal(address, patience))
         except ResourceError as error:
-            why = error.message  # the time of this look is up
+            why = error.message  # the time of this check is up
         return ConditionResult(not why, why or "it accepts connections")
 
     def _url(self, condition: Condition, seconds: float) -> ConditionResult:
@@ -129,7 +130,7 @@ class ConditionReader(object):
 
 
 class Conditions(ConditionReader):
-    """Waits until conditions hold."""
+    """Waits for conditions."""
 
     def wait(
         self,
@@ -140,10 +141,10 @@ class Conditions(ConditionReader):
         until: float,
         interval: float,
     ) -> ConditionResult:
-        """Look again every ``interval`` seconds until a condition holds, or does not if that is
-        ``wanted``, or it is ``until`` by ``time.monotonic``. What the last look found; ``first`` is
-        what the one before found.
+        """Check every ``interval`` seconds until the condition has the ``wanted`` result or
+        ``time.monotonic`` reaches ``until``. Return the last result; ``first`` is the result of an
+        earlier check.
 
-        A preview does not wait, and assumes that it will come.
+        A preview does not wait, and assumes that the condition will hold.
         """
         raise NotImplementedError

@@ -16,22 +16,22 @@ SECONDS = 60.0  # a TPM is slow
 
 
 class CredentialReader(object):
-    """Reads encrypted credentials: systemd-creds decrypts, on the machine also where ``files`` are
+    """Reads encrypted credentials: systemd-creds decrypts on the machine, even if ``files`` are
     those of an overlay."""
 
     def __init__(self, files: "FileReader", door: "Door") -> None:
         self._paths, self._door = files, door
 
     def value(self, name: str, path: str) -> Optional[bytes]:
-        """The value that a file holds for the credential of this name. None where the host cannot
-        decrypt it: its key or its name differs, or the file is damaged."""
+        """The value in a file, for the credential of this name. None if the host cannot decrypt it:
+        its key or its name differs, or the file is damaged."""
         self.require()
         self._paths.read(path, LARGEST)  # refused for a link of another user
         return self.decrypted(name, path)
 
     def decrypted(self, name: str, path: str, data: Optional[bytes] = None) -> Optional[bytes]:
-        """The value in the file at a path, or in ``data``, the content that it will have."""
-        # base64, since the output of a program is kept as text
+        """The value in the file at a path, or in ``data``, its future content."""
+        # base64, since the output of a program is stored as text
         options = ["--name=%s" % name, "--transcode=base64", "--newline=no"]
         result = self._door.run(
             [PROGRAM, "decrypt", *options, path if data is None else "-", "-"],
@@ -62,8 +62,9 @@ class Credentials(CredentialReader):
     """Reads and writes encrypted credentials."""
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
-        """Encrypt a value for this host, and put the file there in one rename, with mode 0600.
+        """Encrypt a value for this host, and write the file in one rename, with mode 0600.
 
-        ``key`` is what ``--with-key`` of systemd-creds takes. Each call gives another file content.
+        ``key`` is the value of ``--with-key`` of systemd-creds. Each call gives a file with
+        different content.
         """
         raise NotImplementedError

@@ -11,14 +11,13 @@ if TYPE_CHECKING:
 
 
 class CrontabReader(object):
-    """Reads the crontabs of users, through the door to them: the machine's own, or that of an
-    overlay."""
+    """Reads the crontabs of users, on the machine or on an overlay."""
 
     def __init__(self, door: "Callable[[], Door]", accounts: "AccountReader") -> None:
         self._find_door, self._accounts = door, accounts
 
     def text(self, user: str) -> Optional[str]:
-        """The crontab of a user, None for none; bytes beyond UTF-8 are surrogates."""
+        """The crontab of a user, None without one; bytes that are not UTF-8 are surrogates."""
         self.require_own(user)
         return self._find_door().text(user)
 
@@ -36,5 +35,5 @@ class Crontabs(CrontabReader):
     """Reads and installs the crontabs of users."""
 
     def set_text(self, user: str, text: str) -> None:
-        """Install a crontab in place of the one that a user has."""
+        """Install a crontab, which replaces the current one of a user."""
         raise NotImplementedError

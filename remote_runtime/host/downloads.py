@@ -1,4 +1,4 @@
-"""The ports to servers that files are downloaded from, and to archives (target): see ``ports``."""
+"""The ports for downloads from servers, and for archives (target): see ``ports``."""
 
 from typing import TYPE_CHECKING, NamedTuple, Optional
 
@@ -14,9 +14,9 @@ _SECONDS = 60.0  # for a small file
 
 
 class Extraction(NamedTuple):
-    """Where an archive is extracted, and how: ``kind`` is that of its name, such as tar.gz.
+    """Where and how to extract an archive: ``kind`` is that of its name, such as tar.gz.
 
-    What is in the directory ``parent`` stays; ``creates`` is put there last, "" for anything.
+    Other files in the directory ``parent`` stay; ``creates`` is put there last, "" for any order.
     ``timeout`` in seconds, ``max_size`` in bytes.
     """
 
@@ -29,10 +29,11 @@ class Extraction(NamedTuple):
 
 
 class NewDownload(NamedTuple):
-    """A file that is to be put at a path: what a server sends.
+    """A file to download from a server.
 
-    ``checksum`` is what it must have, in the canonical form: nothing is replaced by anything else.
-    ``listed`` asks for a file of checksums, which says it. ``maximum`` bytes are accepted.
+    ``checksum`` is its required checksum in the canonical form: a file with any other is not put in
+    place. ``listed`` requests a file of checksums, which contains it. At most ``maximum`` bytes are
+    accepted.
     """
 
     request: "Request"
@@ -54,25 +55,25 @@ class Archives(object):
         """Extract an archive. Nothing is written before all members are found harmless, and nothing
         in the directory is replaced before all of them are written.
 
-        ``checksum``: it has had this SHA-256, and is to have it still. A preview looks at an
-        archive that is there, and knows of what it brings nothing but ``creates``.
+        ``checksum``: the SHA-256 that it had, and must still have. A preview checks an existing
+        archive; of the content, it knows only ``creates``.
         """
         raise NotImplementedError
 
 
 class DownloadReader(object):
-    """Asks servers, and keeps nothing of their answers.
+    """Queries servers, and stores nothing of their answers.
 
-    A preview asks no server for ``listed`` and ``checksum``: both return "", and the prediction is
-    unknown.
+    A preview does not query a server for ``listed`` and ``checksum``: both return "", and the
+    prediction is unknown.
     """
 
     def __init__(self, context: "Context") -> None:
         self._context = context
 
     def read(self, url: str, limit: int) -> bytes:
-        """The content at a URL of http or https, of at most ``limit`` bytes; in a preview, too.
-        ``Unknowable`` where a planned change may let that succeed."""
+        """The content at an http or https URL, of at most ``limit`` bytes; in a preview, too.
+        ``Unknowable`` if it fails and a planned change may fix that."""
         from remote_runtime.downloads import url_probe
 
         try:
@@ -83,12 +84,12 @@ class DownloadReader(object):
             raise
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """The checksum that the file of checksums at the URL of a request has for the path of
-        another URL, in its canonical form."""
+        """The checksum for the path of another URL in the checksum file at the URL of a request, in
+        its canonical form."""
         raise NotImplementedError
 
     def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
-        """The SHA-256 of what a server sends for the file ``path``, in its canonical form."""
+        """The SHA-256 of the server's content for the file ``path``, in its canonical form."""
         raise NotImplementedError
 
 
@@ -96,18 +97,18 @@ class Downloads(DownloadReader):
     """Downloads files."""
 
     def _require_place(self, path: str) -> None:
-        """``ResourceError`` where no file can be put."""
+        """``ResourceError`` if a file cannot be put there."""
         raise NotImplementedError
 
     def fetch(self, wanted: NewDownload) -> str:
-        """Put what a server sends at a path, in one rename once all of it is there.
+        """Download to a path, in one rename once the file is complete.
 
-        Extended attributes and ACL of a replaced file are kept.
-        The parent directory must exist; a symlink at the path is replaced; refused over a
-        directory. With an ``extraction``, it is extracted before it is put there.
+        Extended attributes and ACL of a replaced file are kept. The parent directory must exist; a
+        symlink at the path is replaced; refused if the path is a directory. With an ``extraction``,
+        it is extracted before it is put there.
 
-        Returned is its checksum. A preview checks the path, and knows no more of the content than
-        ``checksum``; with ``--probe-urls``, it asks the server for the head of its answer.
+        Returns its checksum. A preview checks the path, and knows only ``checksum`` of the content;
+        with ``--probe-urls``, it sends a HEAD request to the server.
         """
         self._require_place(wanted.path)
         return self._fetch(wanted)

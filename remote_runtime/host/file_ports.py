@@ -1,4 +1,4 @@
-"""The ports of paths, through which a state type reads and changes them (target). See ``ports``."""
+"""The ports through which a state type reads and changes paths (target). See ``ports``."""
 
 import errno
 import os
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from remote_runtime.system.files import Files as Door
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
-OURS = -1  # the user or group that the kernel gives to what the run makes
+OURS = -1  # the user or group that the kernel gives to new files of the run
 Node = Status  # what is at a path
 
 
 class NewFile(NamedTuple):
-    """A regular file that is to be put at a path. ``replaces`` is what was there when that was
-    found out, None for nothing."""
+    """A regular file to put at a path. ``replaces`` is what existed there when the type read it,
+    None for nothing."""
 
     path: str
     content: "Content"
@@ -42,7 +42,7 @@ class NewFile(NamedTuple):
 
 
 class NewAttributes(NamedTuple):
-    """Mode, owner and group that a path is to have, of this ``kind``. A symlink has no mode."""
+    """The desired mode, owner and group of a path of this ``kind``. A symlink has no mode."""
 
     path: str
     kind: str
@@ -52,8 +52,8 @@ class NewAttributes(NamedTuple):
 
 
 class FileReader(object):
-    """Reads paths through the door to the file system: the machine's own, or that of an overlay.
-    Symlinks of other users are refused, as everywhere in ccm."""
+    """Reads paths, on the machine or on an overlay. Symlinks of other users are refused, as
+    everywhere in ccm."""
 
     def __init__(self, door: "Door") -> None:
         self._opened = door
@@ -63,22 +63,22 @@ class FileReader(object):
         return self._opened
 
     def lstat(self, path: str) -> Optional[Node]:
-        """What is at the path itself, None where nothing is."""
+        """What exists at the path itself, None for nothing."""
         node = self._door.look(path)
         if node is None or node.kind != "symlink":
             return node
         return node._replace(target=self._door.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
-        """What the path leads to, symlinks followed; None where nothing is."""
+        """What exists at the target of the path, symlinks followed; None for nothing."""
         return self._door.look(path, follow=True)
 
     def real(self, path: str) -> str:
-        """The path without symlinks: on its way and at its end they are followed."""
+        """The path with all symlinks resolved, in its directories and at its end."""
         return self._door.real(path)
 
     def exists(self, path: str) -> bool:
-        """Whether something is there, looked up as a shell does."""
+        """Whether the path exists, looked up as a shell does."""
         return self._door.exists(path)
 
     def is_directory(self, path: str) -> bool:
@@ -86,32 +86,32 @@ class FileReader(object):
         return self._door.is_directory(path)
 
     def listing(self, path: str) -> List[Tuple[str, Node]]:
-        """The names in a directory, sorted, with what is there; symlinks without their text."""
+        """The names in a directory, sorted, with their nodes; symlinks without their text."""
         return self._door.listing(path)
 
     def require_known(self, path: str) -> None:
-        """``Unknowable`` where earlier resources of a preview may bring anything to a directory,
-        which need not be there yet."""
+        """``Unknowable`` if earlier resources of a preview may add unknown files to a directory,
+        which may not exist yet."""
         self._door.require_known(path)
 
     def mount_points(self) -> AbstractSet[str]:
-        """Every path that something is mounted on."""
+        """All mount points."""
         return self._door.mount_points()
 
     def followed(self, path: str) -> str:
-        """The path as a shell follows its symlinks, whosever they are."""
+        """The path as a shell resolves its symlinks, regardless of their owner."""
         return self._door.followed(path)
 
     def links(self, path: str) -> List[str]:
-        """Where the symlinks are that lead from a path to its end."""
+        """The directories of the symlinks that a path leads through."""
         return self._door.links(path)
 
     def is_created(self, path: str) -> bool:
-        """The same of a path that makes a resource needless once it exists."""
+        """Like ``exists``, for a path that makes a resource unnecessary once it exists."""
         return self._door.is_created(path)
 
     def is_removable(self, path: str) -> bool:
-        """Whether nothing that is there to be seen keeps the path itself from being removed."""
+        """Whether nothing visible prevents the removal of the path itself."""
         from remote_runtime.system.preconditions import UncheckedError
 
         try:
@@ -123,7 +123,7 @@ class FileReader(object):
         return True
 
     def require_movable(self, old: str, new: str) -> None:
-        """``ResourceError`` for a directory that cannot be moved to where nothing is."""
+        """``ResourceError`` for a directory that cannot be moved to an unused path."""
         self._door.obstacles(old).removing(tree=True)
         self._door.obstacles(new).making()
 
@@ -137,7 +137,7 @@ class FileReader(object):
 
     def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
         """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal.
-        ``known`` is what ``lstat`` has found there."""
+        ``known`` is the result of ``lstat``."""
         if algorithm == "sha256":
             return self._door.sha256(path, known)
         import hashlib
@@ -155,7 +155,7 @@ class FileReader(object):
         return self._door.entries(path)
 
     def require_parent(self, path: str) -> None:
-        """``Missing`` where the parent directory of a path is not there."""
+        """``Missing`` if the parent directory of a path does not exist."""
         directory = os.path.dirname(path)
         if not self.is_directory(directory):
             what = "is not a directory" if self.exists(directory) else "does not exist"
@@ -166,10 +166,10 @@ class FileReader(object):
 
 
 class Files(FileReader):
-    """Reads and changes paths. What fails leaves the path as it was.
+    """Reads and changes paths. A failed change leaves the path unchanged.
 
-    The parent directory of what is made must exist. A symlink at the end of a path is replaced,
-    never written through.
+    The parent directory of a new path must exist. A symlink at the end of a path is replaced, never
+    written through.
     """
 
     def write(
@@ -183,24 +183,26 @@ class Files(FileReader):
         validate: str = "",
         part: bool = False,
     ) -> None:
-        """Put a regular file with these bytes there, in one rename. Refused over a directory.
+        """Write a regular file with these bytes, in one rename. Refused if the path is a directory.
 
         Extended attributes and ACL of a replaced file are kept. ``validate`` is a command with
         ``{}`` for the finished file: if it fails, nothing is replaced; a preview runs it, too.
-        ``part``: the resource manages a part of the content only.
+        ``part``: the resource manages only a part of the content.
         """
         self.require_file_place(path)
         self._write(NewFile(path, Bytes(data), mode=mode, uid=uid, gid=gid), validate, part)
 
     def rewrite(self, path: str, data: bytes, *, validate: str = "") -> None:
-        """Give a regular file these bytes, in one rename; it keeps owner, mode, extended attributes
-        and ACL.
+        """Replace the content of a regular file, in one rename; it keeps owner, mode, extended
+        attributes and ACL.
 
         For types that change a part of a file: symlinks at the path are followed, so that they
         stay, and other hard links keep the old content. ``validate`` as in ``write``.
         """
         there = self.stat(path) is not None
-        real = self.real(path) if there else path  # others may turn the links: only this counts
+        real = (
+            self.real(path) if there else path
+        )  # others may redirect the links: only this path counts
         node = self.lstat(real) if there else None
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
@@ -210,16 +212,16 @@ class Files(FileReader):
         self._write(new, validate, part=True)
 
     def mkdir(self, path: str, mode: int, uid: int = OURS, gid: int = OURS) -> None:
-        """Create a directory. Refused where anything is at the path."""
+        """Create a directory. Refused if the path exists."""
         self.require_parent(path)
         self.require_free(path)
         self._mkdir(path, mode, uid, gid)
 
     def symlink(self, target: str, path: str, replace: bool = False) -> None:
-        """Put a symlink with this text there, in one rename.
+        """Create a symlink with this target, in one rename.
 
-        It takes the place of another symlink; with ``replace`` of an empty directory, too. Anything
-        else at the path is refused.
+        It replaces another symlink; with ``replace``, also an empty directory. Anything else at the
+        path is refused.
         """
         self.require_parent(path)
         node = self.lstat(path)
@@ -231,10 +233,10 @@ class Files(FileReader):
         self._symlink(target, path, in_directory=empty)
 
     def copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        """Make a directory with a copy of all that is in another one, in one rename.
+        """Create a directory with a copy of everything in another one, in one rename.
 
-        It gets this mode; what is in it keeps its own. All of it gets this owner and group.
-        Devices, sockets and pipes are left out. Refused where anything is at the path.
+        The directory gets this mode; its contents keep theirs. Everything gets this owner and
+        group. Devices, sockets and pipes are left out. Refused if the path exists.
         """
         self.require_parent(path)
         self.require_free(path)
@@ -246,11 +248,12 @@ class Files(FileReader):
         self._set_attributes(path, mode, uid=uid, gid=gid, follow=False)
 
     def set_directory_attributes(self, path: str, mode: int, uid: int, gid: int) -> None:
-        """Set mode, owner and group of the directory that a path leads to, symlinks followed."""
+        """Set mode, owner and group of the directory at the target of a path, symlinks followed."""
         self._set_attributes(path, mode, uid=uid, gid=gid, follow=True)
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
-        """Set those of paths one after the other. What is gone by then needs none."""
+        """Set those of several paths, one after the other. Paths that no longer exist are
+        skipped."""
         raise NotImplementedError
 
     def put(
@@ -266,9 +269,9 @@ class Files(FileReader):
         firm: bool = False,
         part: bool = False,
     ) -> None:
-        """As ``write``, of a content of any size; None for one that a preview does not know.
+        """Like ``write``, with content of any size; None for content that a preview does not know.
 
-        ``before`` is called right before the file takes its place. Another resource may set its
+        ``before`` is called right before the file is put in place. Another resource may set its
         attributes, unless they are ``firm``.
         """
         raise NotImplementedError
@@ -281,16 +284,17 @@ class Files(FileReader):
         raise NotImplementedError
 
     def back_up(self, path: str, copy: str) -> None:
-        """Put a copy of a regular file at another path of its directory. It has the attributes and
-        times of the file, and nobody's rights to act as another user."""
+        """Copy a regular file to another name in its directory. The copy has the attributes and
+        times of the file, without setuid and setgid."""
         raise NotImplementedError
 
     def set_mode(self, path: str, mode: int) -> None:
-        """Set the permissions of the file at the path itself. Another resource may set them."""
+        """Set the permissions of the file at the path itself. Another resource may set them,
+        too."""
         raise NotImplementedError
 
     def unlink(self, path: str, kind: str = "") -> None:
-        """Remove what is at the path, which is no directory; ``kind`` is what it has to be."""
+        """Remove a path that is not a directory; ``kind`` is its expected kind."""
         node = self.lstat(path)
         if node is None:
             return
@@ -320,13 +324,13 @@ class Files(FileReader):
         self._remove_tree(path)
 
     def require_free(self, path: str) -> None:
-        """``ResourceError`` where anything is at the path."""
+        """``ResourceError`` if the path exists."""
         node = self.lstat(path)
         if node is not None:
             refuse(path, node, "use another path")
 
     def require_kind(self, path: str, *kinds: str) -> None:
-        """``ResourceError`` where something else, or nothing, is at the path."""
+        """``ResourceError`` if the path is of another kind, or does not exist."""
         node = self.lstat(path)
         if node is None:
             raise ResourceError("%s does not exist" % path, kind="resource.file.enoent")
@@ -334,13 +338,14 @@ class Files(FileReader):
             refuse(path, node, "use the path that it leads to")
 
     def require_file_place(self, path: str) -> None:
-        """``ResourceError`` where no file can be put: over a directory, or without its parent."""
+        """``ResourceError`` if a file cannot be put there: at a directory, or without its
+        parent."""
         self.require_parent(path)
         node = self.lstat(path)
         if node is not None and node.kind not in ("file", "symlink"):
             refuse(path, node, "use another path")
 
-    # -- what an implementation does, once the rules above are met ------------------------------
+    # -- what an implementation does, after the checks above --------------------------------------
 
     def _write(self, file: NewFile, validate: str, part: bool) -> None:
         """Put a file in place; see ``write``."""
@@ -351,7 +356,7 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        """Copy a directory with all that is below it."""
+        """Copy a directory with everything below it."""
         raise NotImplementedError
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
@@ -367,7 +372,7 @@ class Files(FileReader):
         raise NotImplementedError
 
     def _remove_tree(self, path: str) -> None:
-        """Remove a directory with all that is below it."""
+        """Remove a directory with everything below it."""
         raise NotImplementedError
 
     def _require_empty(self, path: str) -> None:
@@ -382,6 +387,6 @@ class Files(FileReader):
 
 
 def refuse(path: str, node: Node, hint: str = "check the path; it was not changed") -> NoReturn:
-    """Raise the error for what is at a path and is of the wrong kind."""
+    """Raise the error for a path of the wrong kind."""
     what = "device, socket or pipe" if node.kind == "other" else node.kind
     raise ResourceError("%s is a %s" % (path, what), kind="resource.file.kind", hint=hint)

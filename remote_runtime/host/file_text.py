@@ -12,11 +12,11 @@ class FileText(object):
     """The bytes of a file that a type changes in part, for the records of a state type.
 
     ``read`` and ``desired`` return one under a key such as ``content``. It is compared by its
-    bytes. Change records, ``ccm status`` and plan files get its hash; a change record also gets a
-    unified diff, as that of a ``file`` resource: not if others may not read the file, before or
-    after, unless ``--diff-private``, and not if the resource is sensitive.
+    bytes. Change records, ``ccm status`` and plan files get its hash. A change record also gets a
+    unified diff, like that of a ``file`` resource: not if others may not read the file, before or
+    after, unless ``--diff-private`` is set, and not if the resource is sensitive.
 
-    ``mode`` is that of the file, ``path`` where it is; "" stands for the resource's name.
+    ``mode`` is that of the file, ``path`` its path; "" means the resource's name.
     """
 
     def __init__(self, data: bytes, mode: int, path: str = "") -> None:
@@ -33,7 +33,7 @@ class FileText(object):
 
     @property
     def record(self) -> str:
-        """What stands for it in records: its hash."""
+        """Its representation in records: its hash."""
         if not self._hash:
             self._hash = HASHED + str(sha256(self.data).hexdigest())
         return self._hash
@@ -45,14 +45,14 @@ class FileText(object):
 
 
 def recorded(value: Any) -> Any:
-    """A value of a state as records have it."""
+    """A value of a state in the form of records."""
     return value.record if isinstance(value, FileText) else value
 
 
 def diff_of(
     before: Optional[FileText], after: Optional[FileText], path: str, private: bool
 ) -> Optional[str]:
-    """A unified diff of two texts; None where none may be shown. ``private``: any may be.
+    """A unified diff of two texts; None if it may not be shown. ``private``: any may be shown.
 
     ``before`` and ``after`` are None for a file that does not exist.
     """

@@ -4,15 +4,16 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 
 class Interpreter(NamedTuple):
-    """The programs that may be it, the best first, and their arguments before the script."""
+    """The programs that can be this interpreter, the best first, and their arguments before the
+    script."""
 
     programs: Tuple[str, ...]
     arguments: Tuple[str, ...]
-    from_input: bool = False  # the script is read from standard input, it is no argument
+    from_input: bool = False  # the script is read from standard input, not from an argument
 
 
 class Start(NamedTuple):
-    """The words of a command, and what it gets to read."""
+    """The words of a command, and its standard input."""
 
     argv: List[str]
     input: Optional[bytes] = None
@@ -21,11 +22,11 @@ class Start(NamedTuple):
 _INTERPRETERS: Dict[str, Interpreter] = {
     "sh": Interpreter(("/bin/sh",), ("-c",)),
     "bash": Interpreter(("bash",), ("-c",)),
-    # With -c both of Debian's go through a loop once and say nothing.
+    # With -c, both of Debian's run a loop once and report nothing.
     "csh": Interpreter(("csh", "tcsh"), ("-f",), from_input=True),
     "perl": Interpreter(("perl",), ("-e",)),
     "python": Interpreter(("python3", "python", "/usr/libexec/platform-python"), ("-c",)),
-    # In the locale C it would refuse a script that is not plain ASCII.
+    # In the locale C, it would refuse a script that is not plain ASCII.
     "ruby": Interpreter(("ruby",), ("-Ku", "-e")),
     "powershell_script": Interpreter(
         ("pwsh",), ("-NoLogo", "-NoProfile", "-NonInteractive", "-Command")
@@ -44,9 +45,9 @@ _BOOLEAN = (
 
 
 def start(name: str, script: str, boolean: bool, find: Callable[[str], str]) -> Start:
-    """How ``script`` is run with the interpreter ``name``.
+    """How ``script`` runs with the interpreter ``name``.
 
-    ``find`` looks a program up; where none is found the first one is left to fail by its name.
+    ``find`` looks up a program; if none is found, the first one fails by its name.
     """
     programs, arguments, from_input = _INTERPRETERS[name]
     program = next((p for p in programs if find(p)), programs[0])

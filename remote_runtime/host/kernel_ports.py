@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 class KernelReader(object):
-    """Reads the parameters and modules of the kernel, through the door to it: the machine's own, or
-    that of an overlay. A ``key`` is a path below /proc/sys."""
+    """Reads the parameters and modules of the kernel, on the machine or on an overlay. A ``key`` is
+    a path below /proc/sys."""
 
     def __init__(self, door: "Callable[[], Door]") -> None:
         self._find_door = door
@@ -24,7 +24,7 @@ class KernelReader(object):
         return self._find_door()
 
     def value(self, key: str) -> str:
-        """The value that a parameter has now. ``ResourceError`` for an unknown one."""
+        """The current value of a parameter. ``ResourceError`` for an unknown one."""
         found = self._door.value(key)
         if found is None:
             raise self._unknown(key)
@@ -39,8 +39,8 @@ class KernelReader(object):
         return self._door.is_loaded(module)
 
     def settings(self, key: str) -> "Sequence[Setting]":
-        """The settings of a parameter, by its path, in all files for sysctl, in the order of a
-        start: the last one wins."""
+        """The settings of a parameter in all files of sysctl, by path, in the order of the boot:
+        the last one wins."""
         return self._door.settings(key)
 
     def require_loadable(self, module: str) -> None:
@@ -83,7 +83,7 @@ class Kernel(KernelReader):
 
 
 class PlannedReboot(object):
-    """In a preview: the resource that would reboot the host first, by its index and ID."""
+    """In a preview: the first resource that would reboot the host, by its index and ID."""
 
     def __init__(self, context: "Context") -> None:
         self.index: Optional[int] = None
@@ -91,8 +91,8 @@ class PlannedReboot(object):
 
 
 class RebootReader(object):
-    """Knows of the reboot of this run: there is one at most. In a preview that is the first one
-    that is planned."""
+    """Knows the reboot of this run: there is at most one. In a preview, this is the first planned
+    one."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
@@ -102,13 +102,14 @@ class RebootReader(object):
         return "" if boot() else "this system does not report its boot ID"
 
     def is_done(self) -> bool:
-        """Whether the run goes on behind the reboot that this resource has asked for."""
+        """Whether the run continues after the reboot that this resource requested."""
         done = self._context.boot
         return done is not None and done.cause == self._context.position
 
     def is_served(self, fired: bool) -> bool:
-        """Whether the reboot of an earlier resource serves this one, whose trigger is a guard or a
-        subscription that ``fired``. ``ResourceError`` if it was triggered behind that."""
+        """Whether the reboot of an earlier resource also serves this one, whose trigger is a
+        guard or a subscription that ``fired``. ``ResourceError`` if it was triggered after that
+        reboot."""
         context = self._context
         done, planned = context.boot, context.one(PlannedReboot)
         if self.is_done():
@@ -129,7 +130,7 @@ class RebootReader(object):
         )
 
     def _has_fired_behind(self, index: int) -> bool:
-        """Whether something that fires it has its turn behind that of another."""
+        """Whether a resource that triggers it runs after another resource."""
         return any(
             peer.index >= index and reference in (peer.id, "%s#%s" % (peer.type, peer.alias))
             for reference in self._context.fired
@@ -141,9 +142,9 @@ class Reboots(RebootReader):
     """Reboots the host."""
 
     def reboot(self, timeout: str) -> None:
-        """Reboot, which ends this process; the run goes on behind that. Nothing is done where
-        ``is_done``. ``timeout`` is what the host has to be back within, such as 10m.
+        """Reboot, which ends this process; the run continues afterwards. Does nothing if
+        ``is_done``. ``timeout`` limits the time until the host is back, such as 10m.
 
-        In a preview, units and what a boot makes anew are unknown from then on.
+        In a preview, units and everything that a boot creates are unknown from then on.
         """
         raise NotImplementedError

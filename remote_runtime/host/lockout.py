@@ -1,19 +1,19 @@
-"""Refuses changes after which nobody could log in any more (target)."""
+"""Refuses changes after which nobody could log in (target)."""
 
 from typing import Any, Dict, Mapping, Set
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
 
-_CLOSED = ("nologin", "false", "true")  # shells that let nobody in
+_CLOSED = ("nologin", "false", "true")  # shells that refuse logins
 _SSHD = "/etc/ssh/sshd_config"
 _SUDO, _SUDO_DIRECTORY = "/etc/sudoers", "/etc/sudoers.d"
 _KEYS = "/.ssh/authorized_keys"
 
 
 def require_login(host: HostReader, user: str, what: str) -> None:
-    """``ResourceError`` where ``what`` could lock out root or who is logged in for this run;
-    nothing where ``what`` is ""."""
+    """``ResourceError`` if ``what`` could lock out root or the login user of this run; nothing if
+    ``what`` is ""."""
     if what and user in host.accounts.logins():
         raise ResourceError(
             "%s could lock out %s, whom this run or its host needs" % (what, user),
@@ -23,7 +23,7 @@ def require_login(host: HostReader, user: str, what: str) -> None:
 
 
 def require_key(host: HostReader, user: str, what: str) -> None:
-    """``ResourceError`` where ``what`` is done to the SSH key of the login of this run."""
+    """``ResourceError`` if ``what`` affects the SSH key of the login of this run."""
     names = host.accounts.logins()
     others = [name for name in names if host.accounts.uid(name) != 0]
     if user in (others or names):
@@ -44,8 +44,8 @@ def _is_of_sudo(path: str) -> bool:
 
 
 def require_access(host: HostReader, path: str, before: bytes, after: bytes) -> None:
-    """``ResourceError`` where new content of a file keeps the login of this run out: its key, its
-    rule of sudo, or a setting of sshd. No content stands for no file."""
+    """``ResourceError`` if new content of a file locks out the login of this run: its key, its sudo
+    rule, or a setting of sshd. Empty content means no file."""
     _require_root_login(host, path, before, after)
     if path.endswith(_KEYS):
         _require_own_key(host, path, before, after)
@@ -65,7 +65,7 @@ def _require_own_key(host: HostReader, path: str, before: bytes, after: bytes) -
 
 
 def _fingerprints(data: bytes) -> Set[str]:
-    """Those of the keys in a file of authorized keys."""
+    """The fingerprints of the keys in a file of authorized keys."""
     from remote_runtime.text import authorized_keys
 
     lines = data.decode("utf-8", "surrogateescape").split("\n")
@@ -91,7 +91,7 @@ def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> N
 
 
 def _is_read(name: str) -> bool:
-    """Whether sudo reads a file of its directory."""
+    """Whether sudo reads a file in its directory."""
     return "." not in name and not name.endswith("~")
 
 
@@ -114,14 +114,13 @@ def _lets(data: bytes, names: Set[str]) -> bool:
 
 
 def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes) -> None:
-    """Where a new configuration of sshd no longer lets root in, and only root is logged in for this
-    run."""
+    """``ResourceError`` if new content makes sshd refuse root, and only root is logged in."""
     if path != _SSHD and not (path.startswith(_SSHD + ".d/") and path.endswith(".conf")):
         return
     if _refuses_root(before) or not _refuses_root(after):
         return
     if any(host.accounts.uid(user) for user in host.accounts.logins()):
-        return  # somebody else is, who becomes root
+        return  # another user is logged in, who becomes root
     raise ResourceError(
         "PermitRootLogin no in %s could lock out root, whom this run needs" % path,
         kind="resource.account.lockout",
@@ -131,7 +130,7 @@ def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes
 
 
 def require_way_in(host: HostReader, unit: str, doing: str) -> None:
-    """``ResourceError`` where this run came to the host through a unit, such as the SSH server.
+    """``ResourceError`` if this run reached the host through a unit, such as the SSH server.
     ``doing`` is ``stopping`` or ``disabling``; a unit with a socket may be disabled."""
     if not host.units.carries_run(unit):
         return
@@ -153,7 +152,7 @@ def _starts_otherwise(host: HostReader, unit: str) -> bool:
 
 
 def _refuses_root(data: bytes) -> bool:
-    """Whether sshd lets root in nowhere, by the first line that says so."""
+    """Whether sshd never lets root in, by the first line that sets this."""
     said: Dict[str, str] = {}
     for line in data.decode("utf-8", "replace").splitlines():
         words = line.replace("=", " ", 1).split()
@@ -166,7 +165,7 @@ def _refuses_root(data: bytes) -> bool:
 
 
 def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """What of the ``wanted`` changes of a user may keep it from logging in or becoming root."""
+    """Which of the ``wanted`` changes of a user may keep it from logging in or becoming root."""
     import time
 
     shell, groups = str(wanted.get("shell", "")), found.get("groups", ())
@@ -180,7 +179,7 @@ def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any
     if "home" in wanted and not wanted.get("move_home"):
         return "the home directory %s" % wanted["home"]
     lost = set(groups) - set(wanted.get("groups", groups))
-    # Any group may be one that sudo or the SSH server asks for.
+    # sudo or the SSH server may require any group.
     if lost and not wanted.get("append"):
         return "leaving the groups %s" % ", ".join(sorted(lost))
     if "group" in wanted:

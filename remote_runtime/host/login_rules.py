@@ -10,8 +10,8 @@ from remote_runtime.host.file_ports import FileReader
 if TYPE_CHECKING:
     from remote_runtime.system.account_files import User
 
-_OF_USERADD = ("HOME", "SHELL", "SKEL", "CREATE_MAIL_SPOOL")  # the settings that useradd's has
-NOWHERE = "/nonexistent"  # the home directory of users that have none
+_OF_USERADD = ("HOME", "SHELL", "SKEL", "CREATE_MAIL_SPOOL")  # the default settings of useradd
+NOWHERE = "/nonexistent"  # the home directory of users without one
 
 _LOGIN, _USERADD = "/etc/login.defs", "/etc/default/useradd"
 _USUAL = {
@@ -34,14 +34,14 @@ _USUAL = {
 
 
 class LoginRules(object):
-    """What /etc/login.defs and /etc/default/useradd say, each read when it is first asked."""
+    """The settings of /etc/login.defs and /etc/default/useradd, each file read on first use."""
 
     def __init__(self, files: FileReader) -> None:
         self._files = files
         self._read: Dict[str, Mapping[str, str]] = {}
 
     def get(self, key: str) -> str:
-        """The value of a setting, its usual one where the host sets none."""
+        """The value of a setting; the default if the host does not set it."""
         path, sign = (_USERADD, "=") if key in _OF_USERADD else (_LOGIN, "")
         if path not in self._read:
             self._read[path] = self._settings(path, sign)
@@ -63,13 +63,13 @@ class LoginRules(object):
         return 0o777 & ~self._number("UMASK") if mode is None else mode
 
     def _number(self, key: str) -> int:
-        """The value of a setting, its usual one where that is no number."""
+        """The value of a setting; the default if that is not a number."""
         found = _number(self.get(key))
         return int(_USUAL[key], 8 if key == "UMASK" else 10) if found is None else found
 
     def next_number(self, kind: str, system: bool, used: Container[int], highest: int) -> int:
-        """The number of a new account: behind the ``highest`` in use of its range, or the first
-        one that is free; of a system's account the last one that is free. ``ResourceError``"""
+        """The number of a new account: after the ``highest`` in use in its range, or the first free
+        one; for a system account the last free one. ``ResourceError``"""
         start = ("SYS_" if system else "") + kind
         least, maximum = self._number(start + "_MIN"), self._number(start + "_MAX")
         if not system and least <= highest < maximum:
@@ -81,17 +81,17 @@ class LoginRules(object):
         raise ResourceError("no number from %d to %d is free" % (least, maximum))
 
     def is_in_range(self, kind: str, number: int) -> bool:
-        """Whether a number is one that users have that are no system's accounts."""
+        """Whether a number is in the range of regular users."""
         return self._number(kind + "_MIN") <= number <= self._number(kind + "_MAX")
 
     def gets_home(self, user: "User") -> bool:
-        """Whether a user that exists is one that has a home directory, as far as nobody says so."""
+        """Whether an existing user gets a home directory by default."""
         return user.home != NOWHERE and self.is_in_range("UID", user.uid)
 
 
 @lru_cache(maxsize=4)
 def _parsed(text: bytes, sign: str) -> Mapping[str, str]:
-    """The settings of a text, which each user of the run asks for."""
+    """The settings in a text, which each user of the run needs."""
     found = {}
     for line in text.decode("utf-8", "replace").splitlines():
         key, _, value = re.sub("[%s\t]" % sign, " ", line.strip(), count=1).partition(" ")

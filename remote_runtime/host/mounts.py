@@ -1,7 +1,7 @@
-"""The port to what is mounted, with what is the same on the machine and on the overlay (target).
+"""The port for mounts, with what the machine and the overlay have in common (target).
 
-``Mounts`` looks whether something can be done and names the program; the machine runs it, and the
-overlay records the outcome.
+``Mounts`` checks whether a change is possible and selects the program; the machine runs it, and the
+overlay records the result.
 """
 
 import os
@@ -18,8 +18,7 @@ _KIND = "resource.mount"
 
 
 class MountReader(object):
-    """Reads what is mounted, and the table of file systems, through the door to them: the machine's
-    own, or that of an overlay."""
+    """Reads mounts, and the table of file systems, on the machine or on an overlay."""
 
     def __init__(self, door: Callable[[], MountTable]) -> None:
         self._find_door = door
@@ -29,15 +28,15 @@ class MountReader(object):
         return self._find_door()
 
     def table(self) -> str:
-        """The text of fstab, "" where there is none."""
+        """The text of fstab, "" without a file."""
         return self._door.table()
 
     def at(self, point: str) -> Optional[MountEntry]:
-        """What is mounted on top at a path, None for nothing."""
+        """The topmost mount at a path, None without one."""
         return self._door.at(point)
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
-        """Whether what is mounted is what an entry has, whatever their options."""
+        """Whether a mount matches an entry, regardless of the options."""
         return self._door.is_source(mounted, wanted)
 
     def is_swap(self, device: str) -> bool:
@@ -45,69 +44,69 @@ class MountReader(object):
         return self._door.is_swap(device)
 
     def is_stale(self) -> bool:
-        """Whether systemd has read the table of file systems before it was changed."""
+        """Whether the table of file systems has changed since systemd read it."""
         return self._door.is_stale()
 
 
 class Mounts(MountReader):
-    """Mounts and unmounts file systems. Only root may; the table is not changed.
+    """Mounts and unmounts file systems, as root only. The table is not changed.
 
-    An implementation performs what the rules here come to.
+    The methods here decide what is done, and an implementation does it.
     """
 
     files: FileReader
 
-    # -- what an implementation has ---------------------------------------------------------------
+    # -- methods of an implementation -------------------------------------------------------------
 
     def _perform(self, argv: Sequence[str]) -> None:
         """Run a program of the host."""
         raise NotImplementedError
 
     def _beneath(self, point: str) -> Optional[MountEntry]:
-        """What lies below what has just been mounted at a path."""
+        """The contents of a new mount at a path."""
         raise NotImplementedError
 
     def _mounts(self, entry: Entry) -> None:
-        """What ``mount`` leaves, on the overlay."""
+        """The effect of ``mount``, on the overlay."""
 
     def _remounts(self, now: MountEntry, entry: Entry) -> None:
-        """The same with other options."""
+        """The effect of a remount with other options."""
 
     def _unmounts(self, now: MountEntry) -> None:
-        """What ``umount`` leaves, on the overlay."""
+        """The effect of ``umount``, on the overlay."""
 
     def _swaps(self, device: str, on: bool) -> None:
-        """What ``swapon`` and ``swapoff`` leave, on the overlay."""
+        """The effect of ``swapon`` and ``swapoff``, on the overlay."""
 
     def _inside(self, point: str) -> List[str]:
-        """What is mounted below a mount point."""
+        """The mounts below a mount point."""
         raise NotImplementedError
 
     def _users(self, point: str) -> List[str]:
-        """The processes that keep a mount from being taken away."""
+        """The processes that prevent an unmount."""
         raise NotImplementedError
 
-    # -- what types call --------------------------------------------------------------------------
+    # -- methods for types ------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Read what is mounted, and the table, again: others change them, too."""
+        """Read mounts and table again: other programs change them, too."""
         raise NotImplementedError
 
     def reload(self) -> None:
-        """Have systemd read the table of file systems again."""
+        """Make systemd read the table of file systems again."""
         raise NotImplementedError
 
     def require_mountable(self, entry: Entry) -> None:
-        """``ResourceError`` for what keeps an entry from being mounted, as far as that can be seen
-        before its mount point is made."""
+        """``ResourceError`` for what prevents the mount of an entry, as far as known before its
+        mount point is created."""
         _require_root()
         self._require_source(entry)
         if self.files.stat(entry.point) is not None:
             self._require_point(entry)
 
     def mount(self, entry: Entry) -> None:
-        """Mount what an entry has, on its mount point, which must exist. Undone if somebody else
-        mounts something there at the same time."""
+        """Mount an entry on its mount point, which must exist. Undone if somebody else mounts
+        something there at the same time."""
         _require_root()
         self._require_source(entry)
         self._require_point(entry)
@@ -122,7 +121,7 @@ class Mounts(MountReader):
         self._mounts(entry)
 
     def remount(self, now: MountEntry, entry: Entry) -> None:
-        """Give what is mounted the options of an entry."""
+        """Remount with the options of an entry."""
         _require_root()
         wanted = fstab.for_kernel(entry.options)
         binds = fstab.is_binding(entry.options)
@@ -139,7 +138,7 @@ class Mounts(MountReader):
         self._remounts(now, entry)
 
     def unmount(self, now: MountEntry) -> None:
-        """Unmount it. Refused while something uses it, or is mounted below it."""
+        """Unmount a path. Refused while it is in use, or while something is mounted below it."""
         _require_root()
         inside = self._inside(now.point)
         if inside:
@@ -155,7 +154,7 @@ class Mounts(MountReader):
         self._unmounts(now)
 
     def swap_on(self, device: str, options: str) -> None:
-        """Use a device or file, which is made for it, as swap space."""
+        """Use a device or file as swap space. It must already be formatted as swap."""
         _require_root()
         self._require_device(device)
         words = [w for w in fstab.for_kernel(options) if w not in ("sw", "rw", "ro")]
@@ -164,7 +163,7 @@ class Mounts(MountReader):
         self._swaps(device, True)
 
     def swap_off(self, device: str) -> None:
-        """Use it as swap space no longer."""
+        """Stop using it as swap space."""
         _require_root()
         self._perform(["swapoff", device])
         self._swaps(device, False)
@@ -206,7 +205,7 @@ class Mounts(MountReader):
 
 
 def mode_of(options: Sequence[str], key: str, usual: int, base: int = 10) -> Optional[int]:
-    """A number among the options of a file system in memory; None for what is none."""
+    """A number in the options of a file system in memory; None if it is not a number."""
     for word in options:
         name, _, value = word.partition("=")
         if name == key:
@@ -236,7 +235,7 @@ def changed(what: str) -> ResourceError:
 
 
 def busy_error(point: str, users: Sequence[str]) -> ResourceError:
-    """The error for a mount point that these users keep busy."""
+    """The error for a mount point that these processes use."""
     return ResourceError(
         "%s is busy: it is used by %s" % (point, ", ".join(users)),
         kind=_KIND + ".busy",

@@ -1,4 +1,4 @@
-"""The ports to packages and to package lists (target).
+"""The ports for packages and package lists (target).
 
 See ``ports`` for what all of them have in common.
 """
@@ -23,8 +23,8 @@ class PackageListReader(object):
     """Reads how old the package lists are. ``manager`` is apt or dnf."""
 
     def pending(self, manager: str) -> bool:
-        """Whether this turn has to refresh the lists: a repository has changed since they were
-        refreshed, and no other repository has its turn before the next package, or the end."""
+        """Whether this resource must refresh the lists: a repository has changed since the last
+        refresh, and no other repository follows before the next package, or the end."""
         raise NotImplementedError
 
 
@@ -32,7 +32,7 @@ class PackageLists(PackageListReader):
     """Reads and refreshes the package lists."""
 
     def outdate(self, manager: str, repository: str) -> None:
-        """Note that a repository has changed whose lists the package manager reads."""
+        """Note that a repository of the package manager has changed."""
         raise NotImplementedError
 
     def refresh(self, manager: str) -> None:
@@ -41,30 +41,30 @@ class PackageLists(PackageListReader):
 
 
 class PackageSource(object):
-    """The file that a resource names, which is a package."""
+    """The package file of a resource."""
 
     def look(self) -> "PackageFile":
-        """Which package it is. It is fetched where that is not known yet.
+        """Which package it contains. It is downloaded if that is not known yet.
 
-        ``ResourceError``; ``Missing`` and ``Unknowable`` where an earlier change decides.
+        ``ResourceError``; ``Missing`` and ``Unknowable`` if an earlier change decides.
         """
         raise NotImplementedError
 
     def fetch(self) -> "PackageFile":
-        """The same, with the file at hand."""
+        """Like ``look``, with the file on the host."""
         raise NotImplementedError
 
     def discard(self) -> None:
-        """Remove what was fetched for the push."""
+        """Remove the download."""
         raise NotImplementedError
 
 
 class PackageReader(object):
-    """The package of one resource, which can be looked at.
+    """The package of one resource, read only.
 
-    ``title`` is its name in reports. ``purges``: a removal can take configuration files along.
-    ``asks``: scripts of packages ask questions through debconf. ``marks_changed``: a package that
-    gets another version because it is asked for is marked as manual by that.
+    ``title`` is its name in reports. ``purges``: a removal can also remove configuration files.
+    ``asks``: scripts of packages ask questions through debconf. ``marks_changed``: an upgrade or
+    downgrade also marks the package as manually installed.
     """
 
     title = ""
@@ -77,68 +77,69 @@ class PackageReader(object):
         raise NotImplementedError
 
     def shown(self, version: str) -> str:
-        """The version as an event and a preview have it."""
+        """The version in the form of events and previews."""
         raise NotImplementedError
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """Two versions as the record of a change has them."""
+        """Two versions in the form of change records."""
         raise NotImplementedError
 
     def is_secret(self, value: str) -> bool:
-        """Whether a text holds a secret of the run."""
+        """Whether a text contains a secret of the run."""
         raise NotImplementedError
 
     def matching(self, available: "Available", wanted: str) -> Optional[str]:
-        """The available version that is equal to ``wanted``, in the spelling of the lists."""
+        """The available version that is equal to ``wanted``, as the lists write it."""
         raise NotImplementedError
 
-    # -- what is there ----------------------------------------------------------------------------
+    # -- the installed package --------------------------------------------------------------------
 
     def changed_before(self) -> "Optional[Installed]":
-        """What was installed before this turn's change was made at an earlier turn, or None."""
+        """What was installed before an earlier resource made this resource's change, or None."""
         raise NotImplementedError
 
     def installed(self) -> "Installed":
-        """What is installed, in a preview as it will be."""
+        """What is installed; in a preview, what will be installed."""
         raise NotImplementedError
 
     def status(self) -> "Installed":
-        """What is installed, as it is."""
+        """What is installed now."""
         raise NotImplementedError
 
     def has_version(self, installed: "Installed", wanted: str) -> bool:
-        """Whether the wanted version is among those that are installed."""
+        """Whether the wanted version is one of the installed versions."""
         raise NotImplementedError
 
     def is_held(self, installed: "Installed") -> bool:
-        """Whether the package is kept at its version, where ``installed`` is what is there."""
+        """Whether the package is on hold. ``installed`` is its installed version."""
         raise NotImplementedError
 
     def hold_trouble(self) -> "Optional[ResourceError]":
-        """Why nothing can be put on hold on this host, None where it can."""
+        """Why this host cannot put packages on hold; None if it can."""
         raise NotImplementedError
 
     def answers(self, questions: Sequence[str]) -> Dict[str, str]:
-        """What debconf has for these questions, in a preview as it will be; without those that
-        have no answer yet."""
+        """The answers of debconf to these questions, in a preview the predicted ones; without
+        unanswered questions."""
         raise NotImplementedError
 
     def answers_now(self, questions: Sequence[str]) -> Dict[str, str]:
-        """The same, as it is."""
+        """Like ``answers``, for the current host."""
         raise NotImplementedError
 
-    # -- what could be there ----------------------------------------------------------------------
+    # -- available packages -----------------------------------------------------------------------
 
     def needs_lists(self, ensure: str, installed: "Installed") -> bool:
-        """Whether the package lists have a say in what is to be done."""
+        """Whether the next step depends on the package lists."""
         raise NotImplementedError
 
     def outdated(self, age: Optional[float]) -> str:
-        """Why lists that may be ``age`` seconds old have to be refreshed, or ""."""
+        """Why lists that may be ``age`` seconds old must be refreshed, or ""."""
         raise NotImplementedError
 
     def freshen(self, age: Optional[float]) -> str:
-        """Have lists that are not older, None for any age. In a preview: why only a push could."""
+        """Refresh lists that are older; None accepts any age. In a preview: why only a push
+        could."""
         raise NotImplementedError
 
     def available(self) -> "Available":
@@ -146,33 +147,33 @@ class PackageReader(object):
         raise NotImplementedError
 
     def available_now(self) -> "Available":
-        """What the lists say of it as they are."""
+        """What the current lists contain of it."""
         raise NotImplementedError
 
     def source(self) -> PackageSource:
-        """The file that the resource names."""
+        """The package file of the resource."""
         raise NotImplementedError
 
     def not_listed(self) -> Tuple[str, str]:
-        """The error for a package that no list has, and what to do."""
+        """The error for a package that is not in the lists, and its hint."""
         raise NotImplementedError
 
     def exclusion(self) -> Optional[Tuple[str, str]]:
-        """Which setting of this host keeps versions of it from being installed, and what to do
-        about it; None where none is found."""
+        """The setting of this host that excludes versions of the package, and a hint; None if there
+        is no such setting."""
         raise NotImplementedError
 
     def providers_of(self) -> Sequence[str]:
-        """The packages that provide it where it is a virtual one, at most a handful."""
+        """The packages that provide a virtual package, a few at most."""
         raise NotImplementedError
 
     def promised(self, operation: "Operation", releases: bool) -> "Sequence[VersionChange]":
-        """What ``change`` would change, if this run is held to what was promised."""
+        """What ``change`` would change, if this run is bound to a plan file."""
         raise NotImplementedError
 
 
 class Package(PackageReader):
-    """The package of one resource, which can be changed."""
+    """The package of one resource."""
 
     def refresh_lists(self) -> None:
         """Fetch the package lists."""
@@ -186,29 +187,29 @@ class Package(PackageReader):
         releases: bool = False,
         questions: Sequence[str] = (),
     ) -> "Sequence[VersionChange]":
-        """Install, upgrade, downgrade or remove it; all that changes then. The next resources may
-        be changed in the same transaction.
+        """Install, upgrade, downgrade or remove the package; return everything that changes. The
+        next resources may be changed in the same transaction.
 
-        ``before`` is what is installed until then. ``releases``: a hold is no obstacle. The scripts
-        of the package may choose other answers to the ``questions``.
+        ``before`` is what is installed before that. ``releases``: a hold does not prevent it. The
+        scripts of the package may change the answers to the ``questions``.
         """
         raise NotImplementedError
 
     def mark_manual(self) -> None:
-        """Have it count as installed for its own sake."""
+        """Mark the package as manually installed."""
         raise NotImplementedError
 
     def hold(self, held: bool) -> None:
-        """Keep it at its version, or let it change again."""
+        """Set or release the hold of the package."""
         raise NotImplementedError
 
     def answer(self, answers: "Sequence[Answer]") -> None:
-        """Set answers for it, which need not be there."""
+        """Set debconf answers for the package, which may not be installed."""
         raise NotImplementedError
 
 
 class PackagesReader(object):
-    """Finds packages, which can be looked at."""
+    """Finds packages, to read them."""
 
     def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
         """The package of a resource with this name and these properties."""
@@ -216,7 +217,7 @@ class PackagesReader(object):
 
 
 class Packages(PackagesReader):
-    """Finds packages, which can be changed."""
+    """Finds packages, to read or change them."""
 
     def of(self, manager: str, name: str, properties: Properties) -> Package:
         raise NotImplementedError

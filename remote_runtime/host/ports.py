@@ -49,10 +49,11 @@ __all__ = [
 
 
 class UnitReader(object):
-    """Reads the units of the init system, in a preview as they will be. One query answers for all
-    units of the plan. ``USER/UNIT`` is a unit of the manager of a user.
+    """Reads the units of the init system, in a preview as they will be. One query covers all units
+    of the plan. ``USER/UNIT`` is a unit of a user's manager.
 
-    It keeps functions of the run, and not the run: nothing else of that can be reached from here.
+    It stores functions of the run, not the run itself, so that nothing else of the run is
+    accessible.
     """
 
     def __init__(self, context: "Context") -> None:
@@ -66,7 +67,7 @@ class UnitReader(object):
         return found
 
     def _of(self, name: str) -> "Tuple[Systemd, str]":
-        """The manager that has a unit, and the name of the unit there."""
+        """The manager of a unit, and the name of the unit there."""
         if "/" not in name:
             return self._systemd, name
         from remote_runtime.units.user_systemd import UserManagers, split
@@ -75,17 +76,17 @@ class UnitReader(object):
         return self._one(UserManagers).of(user), own
 
     def status(self, name: str) -> "Status":
-        """The state of a unit; where systemd has not read what was changed, it is told to first."""
+        """The state of a unit. If unit files have changed, systemd reloads them first."""
         systemd, own = self._of(name)
         return systemd.seen(own)
 
     def carries_run(self, name: str) -> bool:
-        """Whether this run came to the host through a unit: the service of the SSH server that its
-        login came through, the socket of it, or another service that started the run."""
+        """Whether this run reached the host through a unit: the service of the SSH server for its
+        login, the socket of that service, or another service that started the run."""
         from remote_runtime.system.process.processes import services_above
 
         if "/" in name:
-            return False  # a run comes through no unit of a user
+            return False  # a run never comes through a user's unit
         stem, _, kind = self._systemd.own_name(name).rpartition(".")
         through = [one.rpartition(".")[0] for one in services_above(os.getpid())]
         if kind == "socket":  # it starts instances such as ssh@1
@@ -93,8 +94,8 @@ class UnitReader(object):
         return kind in ("service", "socket") and stem in through
 
     def require_calendar(self, expressions: Sequence[str]) -> None:
-        """``ResourceError`` for a calendar expression that the systemd of the host does not read;
-        nothing is known of any where it has no systemd-analyze."""
+        """``ResourceError`` for a calendar expression that the host's systemd does not accept;
+        without systemd-analyze, none is checked."""
         self._systemd.require_calendar(expressions)
 
 
@@ -102,7 +103,7 @@ class Units(UnitReader):
     """Reads and changes units; the suffix ``.service`` is optional."""
 
     def start(self, name: str) -> None:
-        """Start a unit. ``ResourceError`` if it does not run then."""
+        """Start a unit. ``ResourceError`` if it does not run afterwards."""
         self._act("start", name)
 
     def stop(self, name: str) -> None:
@@ -110,88 +111,89 @@ class Units(UnitReader):
         self._act("stop", name)
 
     def restart(self, name: str) -> None:
-        """Stop a unit and start it again. ``ResourceError`` if it does not run then."""
+        """Stop a unit and start it again. ``ResourceError`` if it does not run afterwards."""
         self._act("restart", name)
 
     def reload(self, name: str) -> None:
-        """Have a unit that runs read its configuration again; one that cannot is restarted, and
-        that is reported. ``ResourceError`` if the unit says that it failed, or does not run then.
-        """
+        """Make a running unit reload its configuration; a unit that cannot is restarted, and
+        that is reported. ``ResourceError`` if the reload fails, or if the unit does not run
+        afterwards."""
         self._act("reload", name)
 
     def enable(self, name: str) -> None:
-        """Have a unit started at boot."""
+        """Start a unit at boot."""
         self._act("enable", name)
 
     def disable(self, name: str) -> None:
-        """Have a unit not started at boot."""
+        """Do not start a unit at boot."""
         self._act("disable", name)
 
     def mask(self, name: str) -> None:
-        """Have nothing start a unit, at boot neither. What runs goes on."""
+        """Mask a unit, so that nothing starts it. A running unit continues."""
         self._act("mask", name)
 
     def unmask(self, name: str) -> None:
-        """Let a unit be started again."""
+        """Remove the mask of a unit."""
         self._act("unmask", name)
 
     def _act(self, verb: str, name: str) -> None:
-        """Have the init system do what one of the methods above asks for."""
+        """Make the init system do what one of the methods above requests."""
         raise NotImplementedError
 
 
 Parts = Callable[[str], Any]
-"""Makes the ports of a host by their names, so that a run imports those that its types use.
-``AttributeError`` for another name."""
+"""Creates the ports of a host by name, so that a run imports only those that its types use.
+``AttributeError`` for an unknown name."""
 
 
 class HostReader(object):
-    """A host that can be read. ``make`` makes each port but ``files`` once it is asked for."""
+    """A host that can be read. ``make`` creates each port except ``files`` on first use."""
 
     accounts: "AccountReader"  # users and groups
     checkouts: "CheckoutReader"  # checkouts of git repositories
     commands: "CommandReader"  # programs
-    conditions: "ConditionReader"  # what can be waited for
+    conditions: "ConditionReader"  # conditions to wait for
     contents: "Contents"  # contents of the plan
     credentials: "CredentialReader"  # encrypted credentials of systemd
     crontabs: "CrontabReader"  # the crontabs of users
     downloads: "DownloadReader"  # files of web servers
     kernel: "KernelReader"  # the parameters and modules of the kernel
     lists: "PackageListReader"  # the package lists
-    mounts: "MountReader"  # what is mounted
+    mounts: "MountReader"  # mounts
     packages: "PackagesReader"  # packages of the package managers
     reboots: "RebootReader"  # the reboot of this run
-    resources: "Sequence[Item]"  # every one of the run, those not managed and children included
+    resources: "Sequence[Item]"  # all of the run, including children and unmanaged ones
     units: UnitReader  # the units of the init system
 
     def __init__(self, files: FileReader, make: Parts) -> None:
         self.files = files
         self._make = make
 
-    if not TYPE_CHECKING:  # or any name were that of a port
+    if not TYPE_CHECKING:  # otherwise, any name would be a port
 
         def __getattr__(self, name: str) -> Any:
-            """A port that nobody has asked for yet."""
+            """A port on its first use."""
             if name == "_make":
                 raise AttributeError(name)
             made = self.__dict__[name] = self._make(name)
             return made
 
     def part(self, name: str) -> Any:
-        """The port of a name, with the methods that only other ports call."""
+        """A port by name, with the methods that only other ports call."""
         return getattr(self, name)
 
 
 class Host(HostReader):
-    """A host that can be read and changed. ``warn`` gets a line for people. ``tries`` is the number
-    of tries that the last download took, 0 where only one was allowed.
+    """A host that can be read and changed. ``warn`` prints a warning. ``tries`` is the number of
+    tries of the last download, 0 if only one is allowed.
 
-    ``tolerate`` gets the error of a part that keeps no other from being done, and is found by the
-    look afterwards: people are told, and a preview fails."""
+    ``tolerate`` gets the error of a part that does not prevent the other parts. The final check
+    finds it again; it is printed, and a preview fails.
+    """
 
     files: Files
     accounts: "Accounts"
-    archives: "Archives"  # archives that are extracted
+    archives: "Archives"  # extracts archives
     checkouts: "Checkouts"
     commands: "Commands"
     conditions: "Conditions"

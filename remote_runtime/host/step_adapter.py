@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class SteppingResource(StateResource):
-    """One resource of a type that takes several steps.
+    """One resource of a step type.
 
-    ``plans_on``: a preview keeps a step that would fail, and tells what it and those behind it
-    would leave, for where a planned change may help.
+    ``plans_on``: a preview continues after a step that would fail, and records what it and the
+    later steps would leave, in case a planned change helps.
     """
 
     plans_on = False
@@ -32,7 +32,7 @@ class SteppingResource(StateResource):
     _planned: "Optional[Overlay]" = None
 
     def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """The host itself until something is planned. See ``ActionResource``."""
+        """The host itself until a change is planned. See ``ActionResource``."""
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
@@ -45,7 +45,7 @@ class SteppingResource(StateResource):
     def _acting(
         self, message: str, step: Step, changes: Sequence[Change] = (), *, checks: bool = True
     ) -> Action:
-        """A step; in a preview with its effects on the host as the steps before leave it."""
+        """A step; in a preview with its effects on the host after the earlier steps."""
 
         def call() -> None:
             host = self._machine()
@@ -66,13 +66,13 @@ class SteppingResource(StateResource):
             step(host)
         except ResourceError as error:
             if not (record.effects or self.plans_on):
-                raise  # nothing is known of it
+                raise  # its state is not known
             failures.append(error)
             if self.plans_on:
                 self._fails = True
                 host, before = self._unchecked(step), 0
         effects = host.record.effects[before:]
-        # What a program may do does not keep the next step from being taken.
+        # The unknown effects of a program do not prevent the next step.
         known = [each for each in effects if not isinstance(each, UnknownEffect)]
         self._done += known
         if len(known) < len(effects) or failures or not self.plans_on:
@@ -87,7 +87,7 @@ class SteppingResource(StateResource):
         )
 
     def _overlay(self) -> "Overlay":
-        """The host as the steps before leave it."""
+        """The host after the earlier steps."""
         if self._planned is None:
             from remote_runtime.host.overlay.overlay import Overlay
 
@@ -99,7 +99,7 @@ class SteppingResource(StateResource):
         return self._planned
 
     def _unchecked(self, step: Step) -> "Overlay":
-        """A host with what a step that would fail might leave."""
+        """A host with the possible effects of a step that would fail."""
         self._planned = None
         host = self._overlay()
         host.record.checks = False
@@ -117,7 +117,7 @@ class SteppingResource(StateResource):
 
 
 class TaskResource(SteppingResource):
-    """One resource of a type that says which tasks there are."""
+    """One resource of a task type."""
 
     plans_on = True
     _type: "TaskStateType"
@@ -178,10 +178,10 @@ class TaskResource(SteppingResource):
                 try:
                     found = later.ahead(self._reader())
                 except ResourceError:
-                    return  # which is reported at the turn of that one
+                    return  # which that resource reports when it runs
             yield item, found
             if item.health_checks:
-                return  # What a command sees or does belongs between two turns.
+                return  # The effects of a command are recorded between two resources.
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
         reader = self._supported()
@@ -230,12 +230,12 @@ class TaskResource(SteppingResource):
 
 
 class PathTaskResource(TaskResource):
-    """The same of a path."""
+    """One resource of a task type for paths."""
 
     _type: "PathTaskStateType"
 
     def found(self) -> Properties:
-        """With the attributes of what is there. See the base class."""
+        """With the attributes of the path. See the base class."""
         return self._attributes(self.observe(), hashed=True)
 
     def _attributes(self, state: State, hashed: bool) -> Dict[str, Any]:
@@ -253,7 +253,7 @@ class PathTaskResource(TaskResource):
         return dict(kept, **self._type.left(reader, state.found))
 
     def wanted(self) -> List[str]:
-        """See the base class; a preview needs most contents for a difference only."""
+        """See the base class; a preview needs most contents only for a diff."""
         found = self._type.travels(self._reader())
         diffs = self._diffs() if found and self.context.noop else None
         return [
@@ -265,7 +265,7 @@ class PathTaskResource(TaskResource):
         ]
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """Of the path that was changed last of those that differ. See the base class."""
+        """For the path with the latest change among those that differ. See the base class."""
         found: Dict[str, str] = {}
         if self._type.tree:
             from remote_runtime.plans.observed_state import newest_provenance
@@ -278,7 +278,7 @@ class PathTaskResource(TaskResource):
 
 
 class StepResource(SteppingResource):
-    """One resource of a type that takes a step for each property that differs."""
+    """One resource of a type with a step for each property that differs."""
 
     _type: StepStateType
 
@@ -330,7 +330,7 @@ class StepResource(SteppingResource):
             return [Action(message, lambda: step(self._machine()), changes=[change])]
 
     def _would(self) -> List[Action]:
-        """What there is to do where nothing is known."""
+        """The steps if the state is not known."""
         return self._steps(self._type.opposite(), False, checks=False)
 
     def _steps(self, found: Mapping[str, Any], refresh: bool, checks: bool = True) -> List[Action]:

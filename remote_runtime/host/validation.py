@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.system.process.commands import Commands
 
-_LAID = 1 << 20  # bytes of a copy that a command sees in place
+_LAID = 1 << 20  # bytes of a copy next to the file
 _NAME_ROOM = 200  # of the 255 bytes of a name
 _SURE = Uncertainty()
 
 
 def run(commands: "Commands", command: str, *, finished: str, path: str) -> None:
-    """Run the validation of what is to replace ``path``; ``{}`` in it stands for ``finished``.
+    """Run the validation of a new file for ``path``; ``{}`` is replaced with ``finished``.
 
-    ``Missing`` where it cannot be started, ``ResourceError`` where it fails.
+    ``Missing`` if it cannot start, ``ResourceError`` if it fails.
     """
     words = shell_words.split(command)
     if words and "{}" not in words[0]:
@@ -41,7 +41,8 @@ def run(commands: "Commands", command: str, *, finished: str, path: str) -> None
 def preview(world: "HostOverlay", command: str, file: PathEffect) -> None:
     """Validate a copy of a planned file; fails as ``run`` would, and changes nothing.
 
-    As root the copy stands beside the file, for the command only; else it is a private one.
+    As root, the copy is next to the file, only for the command; otherwise it is in a private
+    directory.
     """
     assert file.content is not None
     planned = world.sequence > 0
@@ -63,7 +64,7 @@ def _preview_privately(world: "HostOverlay", command: str, file: PathEffect) -> 
     from contextlib import closing
 
     content = file.content
-    assert content is not None  # the caller made sure of it
+    assert content is not None  # the caller has checked it
     directory = world.files.private_directory()
     try:
         copy = os.path.join(directory, ".%s" % os.path.basename(file.path))
