@@ -1,21 +1,21 @@
 """The first program on a target: finds, verifies and starts the runtime (target, Python 3.6+).
 
-The controller sends this module in the argument of one command, followed by a call of ``run``; so
-it imports nothing of its package before the runtime is in place.
+The controller sends this module as the argument of one command, followed by a call of ``run``. It
+therefore imports nothing from its package before the runtime is in place.
 
-The cache is ``~/.cache/ccm`` of the effective user. It holds zips, and beside them the compiled
-modules, because an import from a zip compiles every module again. Where the cache cannot be used
-the runtime runs from memory. A file of compiled modules is 32 bytes of BLAKE2b, which is quick
+The cache is ``~/.cache/ccm`` of the effective user. It contains zips, and next to them the compiled
+modules, because an import from a zip compiles every module again. If the cache cannot be used, the
+runtime runs from memory. A file of compiled modules consists of 32 bytes of BLAKE2b, which is fast
 without OpenSSL, and the payload::
 
     4 bytes   length of the head, big-endian
-    4 bytes   CRC-32 of all parts, by which damage is seen before anything is imported
+    4 bytes   CRC-32 of all parts, which detects damage before anything is imported
     head      marshalled: [(module, is a package, code), ...] of those that every run imports, and
-              {module: part} of the others, a part being (begin, end, is compressed, BLAKE2b)
+              {module: part} of the others, with part = (begin, end, is compressed, BLAKE2b)
     parts     each [(module, is a package, code), ...], modules that are needed together
 
-The hash is that of the payload up to the parts, and so stands for them: the bytes that were hashed
-are the bytes that are imported, and what is not imported need not be hashed.
+The hash covers the payload up to the parts. The head contains the hash of each part, so a part is
+hashed only if it is imported.
 """
 
 import gc
@@ -30,7 +30,7 @@ LIMIT = 64 << 20
 KEPT = 5
 RUNTIME = "remote_runtime"
 
-# What only a runtime that is not in the cache needs, so that most runs do not compile it.
+# Functions for a runtime that is not in the cache. Most runs do not compile them.
 FIRST_TIME = (
     "obtain",
     "compiled",

@@ -1,4 +1,4 @@
-"""How a run is ended early (target): one flag that every wait of the runtime listens to."""
+"""How a run ends early (target): one flag that every wait of the runtime checks."""
 
 import os
 from typing import Any, List, Sequence
@@ -7,7 +7,7 @@ _MAX_POLL = 2**31 - 1  # milliseconds that poll takes
 
 
 class Cancelled(BaseException):
-    """The run was cancelled. No ``Exception``: no provider may take it for its own failure."""
+    """The run was cancelled. Not an ``Exception``: no provider may treat it as its own failure."""
 
 
 class HostRebooting(BaseException):
@@ -15,11 +15,11 @@ class HostRebooting(BaseException):
 
 
 def await_input(ends: Sequence[int], seconds: float) -> List[int]:
-    """Wait until one of these descriptors can be read or has ended, and at most so long; which of
-    them are so then."""
+    """Wait until one of these descriptors can be read or has ended, or the time is up; return which
+    of them are ready."""
     import select
 
-    poll = select.poll()  # select takes no descriptor from 1024 on
+    poll = select.poll()  # select does not support descriptors from 1024 on
     for end in ends:
         poll.register(end, select.POLLIN)
     ready = poll.poll(min(_MAX_POLL, max(0, -int(-seconds * 1000 // 1))))
@@ -29,15 +29,15 @@ def await_input(ends: Sequence[int], seconds: float) -> List[int]:
 class Cancellation(object):
     """Set once, from any thread or signal handler; never cleared.
 
-    ``wakeup`` is a descriptor that becomes readable when it is set, for use beside others in
-    ``poll``. Inside ``protected()`` a command in flight is let finish.
+    ``wakeup`` is a descriptor that becomes readable when it is set, for use with others in
+    ``poll``. Inside ``protected()``, a running command may finish.
     """
 
     def __init__(self) -> None:
         self.wakeup, self._signal = os.pipe()
         self.reason = ""
         self.protections = 0
-        self.begun = 0  # protected blocks whose work has begun
+        self.begun = 0  # protected blocks whose work has started
 
     def set(self, reason: str) -> None:
         """End the run; the first reason counts."""
@@ -47,7 +47,7 @@ class Cancellation(object):
         os.write(self._signal, b"x")
 
     def end_after(self, seconds: float) -> None:
-        """End the run once it has taken so long."""
+        """End the run after this time."""
         import threading
 
         reason = "the run took longer than %g s (--timeout)" % seconds
@@ -66,7 +66,7 @@ class Cancellation(object):
 
     @property
     def protecting(self) -> bool:
-        """Whether a command is in flight that must not be killed."""
+        """Whether a command is running that must not be killed."""
         return self.protections > 0
 
     def protected(self, begun: bool = False) -> "Protected":

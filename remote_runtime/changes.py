@@ -1,4 +1,5 @@
-"""What a resource type says of its resource (target): steps, differences, what is missing."""
+"""What a resource type returns for its resource (target): steps, differences, missing
+conditions."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence
 
@@ -10,16 +11,15 @@ if TYPE_CHECKING:
     from remote_runtime.system.paths import Status
 
 HASHED = "sha256:"
-"""What stands before the hash of a content in a record."""
+"""The prefix of the hash of a content in a record."""
 
 _LARGE = 1 << 30  # bytes
 
 
 class Change(NamedTuple):
-    """One property that differs: the record that preview, report and events all show.
+    """One property that differs: the record that preview, report and events show.
 
-    ``diff`` is a unified diff, "binary", or a line with sizes and hashes; None where it says
-    nothing.
+    ``diff`` is a unified diff, "binary", or a line with sizes and hashes; None for no diff.
     """
 
     what: str
@@ -39,7 +39,7 @@ def differs_by_size(found: int, size: Optional[int]) -> bool:
     """Whether the size alone shows that a file of ``found`` bytes does not have the expected
     ``size``, and hashing would take too long.
 
-    The owner of a file can make it as large as they like, without using disk space. None stands for
+    The owner of a file can make it as large as they like, without using disk space. None means
     unknown content.
     """
     return found > _LARGE and found != size
@@ -55,9 +55,9 @@ def content_before(files: "Files", path: str, status: "Status", size: Optional[i
 
 
 def text_before(files: "Files", path: str, limit: int) -> bytes:
-    """The bytes of a file that a difference is shown to, of a planned package's file, too.
+    """The bytes of a file for a diff, including those of a planned package's file.
 
-    ``Unknowable`` where only the push can know them.
+    ``Unknowable`` if only the push can know them.
     """
     try:
         return files.read(path, limit)
@@ -73,12 +73,12 @@ def shortened(value: Any) -> Any:
 
 
 class Action(NamedTuple):
-    """One step towards the desired state: how noop words it, the call, and the records of it.
+    """One step towards the desired state: its noop message, the call, and its change records.
 
-    ``effects`` are what the call will have done, for the previews of what comes later: none of it
-    may be seen by others where the list is empty, anything may be where there is no list.
-    ``rehearse`` is called in a preview only: it raises what ``call`` would, as far as that can be
-    found out without changing anything. ``unfinished`` are the effects that count where it does.
+    ``effects`` are the effects of the call, for previews of later resources: an empty list means
+    that it has none, and None that they are unknown. ``rehearse`` is only called in a preview: it
+    raises the errors of ``call``, as far as they are known without changing anything.
+    ``unfinished`` are the effects that remain in that case.
     """
 
     message: str
@@ -90,10 +90,10 @@ class Action(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How the command of a resource ended, for its event; ``code`` None for one whose time was up,
-    negative (minus the signal) for one that was killed.
+    """How the command of a resource ended, for its event; ``code`` is None after a timeout, and
+    negative (minus the signal) if a signal killed it.
 
-    ``before`` is what its failed tries printed, bounded and masked, and ends with a line about the
+    ``before`` is the output of its failed tries, bounded and masked, and ends with a line about the
     last try.
     """
 
@@ -104,7 +104,7 @@ class Ended(NamedTuple):
 
 
 class Missing(ResourceError):  # noqa: N818 - it names what is the case, not an error
-    """A condition on the target is not met, and ``would`` is what would be done if it were."""
+    """A condition on the target is not met; ``would`` is what would be done otherwise."""
 
     default_kind = "resource.missing"
 

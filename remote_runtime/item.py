@@ -1,4 +1,4 @@
-"""One resource as a plan carries it (both sides)."""
+"""One resource in the form of a plan (both sides)."""
 
 from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Tuple
 
@@ -6,13 +6,13 @@ from remote_runtime.errors import ProtocolError
 
 Properties = Dict[str, Any]
 
-SELECTION = ("only", "tags", "skip")  # the options that choose a part of a manifest
+SELECTION = ("only", "tags", "skip")  # the options that select a part of a manifest
 
 
 class Item(NamedTuple):
-    """One resource as the plan carries it; every property is final except deferred ones.
+    """One resource in the form of a plan; every property is final except deferred ones.
 
-    This is the list of what a plan says of a resource: both sides go by it.
+    This class defines what a plan contains for a resource, for both sides.
     """
 
     index: int  # type: ignore[assignment]  # its place in the plan, not tuple.index
@@ -23,23 +23,27 @@ class Item(NamedTuple):
     provider: str = ""
     require: Tuple[str, ...] = ()
     subscribe: Tuple[str, ...] = ()
-    managed: bool = True  # what the expressions of `control` came to
-    control: Tuple[Dict[str, Any], ...] = ()  # what it asks at the turn: exists, absent, command
-    asked: Tuple[Dict[str, Any], ...] = ()  # the look-ups that it stands on, each with its name
-    left_out: str = ""  # the option, one of SELECTION, that leaves it out
-    needed: bool = False  # it is left out, and what is not left out requires it
+    managed: bool = True  # the result of the expressions of `control`
+    control: Tuple[
+        Dict[str, Any], ...
+    ] = ()  # the conditions to check on the host: exists, absent, command
+    asked: Tuple[Dict[str, Any], ...] = ()  # the look-ups that its text reads, each with its name
+    left_out: str = ""  # the option, one of SELECTION, that excludes it
+    needed: bool = False  # it is excluded, and a selected resource requires it
     sensitive: bool = False
     secrets: Tuple[str, ...] = ()  # properties whose values are masked in every sink
-    veiled: bool = False  # its content holds a secret, so no hash of it may be told
-    deferred_error: str = ""  # a deferred template that failed; told when the turn comes
-    deferred_render: bool = False  # ask the controller when the turn comes
+    veiled: bool = False  # its content contains a secret, so its hash must not be shown
+    deferred_error: str = ""  # a deferred template that failed; reported when the resource runs
+    deferred_render: bool = (
+        False  # request the rendering from the controller when the resource runs
+    )
     health_checks: Tuple[Dict[str, Any], ...] = ()
     noop: bool = False  # strengthened by an enclosing apply, as monitor_only is
     monitor_only: bool = False
-    applies: str = ""  # the child manifest that its children come of
+    applies: str = ""  # the child manifest that contains its children
     fail_on_error: bool = False  # that of the child manifest
-    manifest: str = ""  # the child manifest that it stands in; "" for the one that was pushed
-    own: bool = False  # its type is the site's own, in types/ beside the manifest
+    manifest: str = ""  # the child manifest that contains it; "" for the pushed manifest
+    own: bool = False  # its type is a custom type, in types/ next to the manifest
     children: Tuple["Item", ...] = ()
 
     @property
@@ -49,11 +53,11 @@ class Item(NamedTuple):
 
     @property
     def implied(self) -> bool:
-        """Whether the plan says all that an event has of its properties and checks."""
+        """Whether the plan contains everything that an event has of its properties and checks."""
         return not (self.applies or self.deferred_render or self.health_checks)
 
     def entry(self) -> Dict[str, Any]:
-        """Its record in a plan, without its children; what is as its default is left out."""
+        """Its record in a plan, without its children and default values."""
         said = zip(self._fields, self)
         return {k: v for k, v in said if k in _KINDS and (k not in _DEFAULTS or v != _DEFAULTS[k])}
 
@@ -61,8 +65,8 @@ class Item(NamedTuple):
     def read(cls, entry: Any, numbers: Iterator[int], within: Optional["Item"] = None) -> "Item":
         """The item of such a record, and its children; ``numbers`` gives each its index.
 
-        What holds for the one that it stands ``within`` holds for it, too. ``ProtocolError`` names
-        what is broken.
+        The settings of the ``within`` item also apply to it. ``ProtocolError`` names the broken
+        part.
         """
         if not isinstance(entry, dict):
             raise plan_error("resources", "a list of objects", entry)
@@ -70,7 +74,7 @@ class Item(NamedTuple):
         for key in ("type", "name"):
             if key not in entry:
                 raise plan_error(key, "given", None)
-        # Of most items only a few keys are given, so these are gone through, not those that may be.
+        # Most items have only a few keys, so the loop goes through these, not through all fields.
         for key, value in entry.items():
             kind = _KINDS.get(key)
             if kind is None:
@@ -94,7 +98,7 @@ class Item(NamedTuple):
 _BY_PLACE = ("manifest", "children")
 _DEFAULTS: Dict[str, Any] = dict(Item._field_defaults, properties={})
 
-# What the record of an item may say beside its children, and of which kind that is in JSON.
+# The members of an item's record in addition to its children, each with its kind in JSON.
 _KINDS: Dict[str, Any] = {"type": str, "name": str, "properties": dict}
 for _key, _default in Item._field_defaults.items():
     if _key not in _BY_PLACE:
@@ -102,9 +106,9 @@ for _key, _default in Item._field_defaults.items():
 
 
 def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
-    """These items and all that they are made of, pre-order.
+    """These items and all of their children, in pre-order.
 
-    ``managed``: what those are made of that are not managed is left out.
+    ``managed``: without the children of items that are not managed.
     """
     for item in items:
         yield item
@@ -113,7 +117,7 @@ def each_of(items: Iterable[Item], managed: bool = False) -> Iterator[Item]:
 
 
 def plan_error(key: str, expected: str, value: Any) -> ProtocolError:
-    """The error of a plan in which ``key`` is not as ``expected``."""
+    """The error for a plan whose ``key`` is not as ``expected``."""
     return ProtocolError(
         "the plan is broken: %s should be %s, it is %r" % (key, expected, type(value).__name__),
         kind="protocol.plan",

@@ -1,18 +1,18 @@
-"""What the user chose for a run, as far as a target must know it (both sides)."""
+"""The options of a run, as far as a target needs them (both sides)."""
 
 from typing import NamedTuple
 
 
 class RunOptions(NamedTuple):
-    """The plan's envelope has each field under its name, true or false or a number of seconds.
+    """The plan has each field under its name: true, false or a number of seconds.
 
-    ``status_only``: the resources are looked at, whatever is desired. ``drift``: a preview says who
-    has brought about what differs, and no subscription fires. ``adhoc``: the one item is a command
-    of the user's, which runs as it stands. ``package_probe``: a preview may
-    download packages to look into them, ``probe_urls``: it may ask a server for an archive.
-    ``refresh_lists``: the package lists of a host are refreshed once, before its first package that
-    needs them, in a preview too. A ``timeout`` of 0 is no bound for one host, and a
-    ``stall_timeout`` of 0 none on the time without progress.
+    ``status_only``: the resources are only read, whatever their desired state is. ``drift``: a
+    preview reports who caused each difference, and no subscription fires. ``adhoc``: the one item
+    is a command of the user, which runs as written. ``package_probe``: a preview may download
+    packages to examine them. ``probe_urls``: it may ask a server for an archive. ``refresh_lists``:
+    the package lists of a host are refreshed once, before the first package that needs them, also
+    in a preview. A ``timeout`` of 0 means no limit for a host, and a ``stall_timeout`` of 0 no
+    limit for the time without progress.
     """
 
     noop: bool = False

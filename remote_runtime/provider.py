@@ -12,10 +12,10 @@ FIRST = 1
 
 class Provider(object):
     """One way to manage a type on a kind of system; one instance serves a whole run. This class is
-    that of types without ways of their own: the ports of the host.
+    for types without their own providers: they use the ports of the host.
 
-    ``priority``: among the providers that can manage a host the smallest number wins; 1 is the
-    smallest there is.
+    ``priority``: of the providers that can manage a host, the one with the smallest number wins; 1
+    is the smallest number.
     """
 
     name = "posix"
@@ -29,4 +29,4 @@ class Provider(object):
         return ""
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """Told once, before the first resource of the type, all items that it may get."""
+        """Called once, before the first resource of the type, with all items of the provider."""

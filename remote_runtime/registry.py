@@ -1,8 +1,8 @@
 """Finds types and chooses providers (target; the listing part also on the controller).
 
 A type is the directory ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS`` by name,
-``resource.py`` holds the class ``Resource``, a state type, and ``providers/NAME.py`` the class
-``Provider``. A type that lists no providers has the host's ports as its only one.
+``resource.py`` has the class ``Resource``, a state type, and ``providers/NAME.py`` the class
+``Provider``. A type without listed providers has only the ports of the host.
 """
 
 import os
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Make = Callable[[Item, Any, "Context"], ManagedResource]
 
 PORTS = ("posix",)
-"""The names by which a state type that lists no providers knows the ports of the host; ``PORTS`` in
-its ``__init__.py`` is for another one."""
+"""The provider names of a state type that lists no providers; ``PORTS`` in its ``__init__.py``
+replaces them."""
 
 
 def types() -> List[str]:
@@ -62,7 +62,7 @@ def resource_class(type_name: str) -> Type[StateType]:
 
 
 def _maker(type_name: str) -> Make:
-    """What makes the resources of a type for the lifecycle."""
+    """The function that creates the resources of a type for the lifecycle."""
     from remote_runtime.host.adapters import adapter_for
 
     return adapter_for(resource_class(type_name))
@@ -144,7 +144,8 @@ class Registry(object):
         return self._type(item.type)[1](item, first, self._context)
 
     def _type(self, name: str) -> Tuple[Tuple[str, ...], Make]:
-        """The providers' names of a type and what makes its resources, looked up once."""
+        """The provider names of a type and the function that creates its resources, looked up
+        once."""
         if name not in self._types:
             self._types[name] = (provider_names(name), _maker(name))
         return self._types[name]

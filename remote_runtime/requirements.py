@@ -1,4 +1,4 @@
-"""What must be there before a resource can act (target)."""
+"""Preconditions of resources (target)."""
 
 import errno
 import os

@@ -1,5 +1,5 @@
-"""Tries of what may succeed when it is tried again: a server that restarts, a mirror (target; rules
-on both sides)."""
+"""Retries of operations that can fail temporarily, such as a download (target; rules on both
+sides)."""
 
 from typing import TYPE_CHECKING, Callable, Mapping, NamedTuple
 
@@ -16,17 +16,17 @@ _PAUSE = "1s"  # between two tries
 
 
 class TransientError(ResourceError):
-    """What may succeed when it is tried again."""
+    """An operation that may succeed if it is repeated."""
 
 
 class RetryPolicy(NamedTuple):
-    """How often something is tried at most, and the seconds between two tries."""
+    """The maximum number of tries, and the seconds between two tries."""
 
     maximum: int = 1
     pause: float = 0.0
 
     def label(self, what: str, number: int) -> str:
-        """What is being done, with the number of the try where there may be several."""
+        """A message with the number of the try, if there may be several."""
         return what if self.maximum == 1 else "%s (try %d of %d)" % (what, number, self.maximum)
 
 
@@ -34,7 +34,7 @@ ONCE = RetryPolicy()
 
 
 def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
-    """The tries that a resource asks for with ``tries`` and ``try_sleep``."""
+    """The settings from the properties ``tries`` and ``try_sleep``."""
     maximum = properties.get("tries")
     if not isinstance(maximum, int) or maximum <= 1:
         return ONCE
@@ -44,7 +44,7 @@ def tries_of(properties: Mapping[str, object]) -> RetryPolicy:
 
 
 def attempts_note(number: int) -> str:
-    """What an error says of the tries that were made, "" for a single one."""
+    """The part of an error that mentions the number of tries, "" for a single try."""
     return "" if number == 1 else ", after %d tries" % number
 
 
@@ -54,9 +54,9 @@ def retry(
     step: "Callable[[int], Result]",
     may_help: Callable[[ResourceError], bool],
 ) -> "Result":
-    """Call ``step`` with the number of the try until it succeeds, and return what it returns.
+    """Call ``step`` with the number of the try until it succeeds, and return its result.
 
-    The error of the last try, which is one that another try would not help, or the last of all.
+    Raises the error of the last try: one that another try would not fix, or the last allowed one.
     ``Cancelled`` at once if the run is to end during a pause.
     """
     number = 1
@@ -72,7 +72,7 @@ def retry(
 
 
 def wait(context: "Context", tries: RetryPolicy, number: int) -> None:
-    """Pause behind the try of this number; ``Cancelled`` as soon as the run is to end."""
+    """Pause after this try; ``Cancelled`` as soon as the run is to end."""
     context.progress("waiting %g s after try %d of %d" % (tries.pause, number, tries.maximum))
     context.sleep(tries.pause)
 

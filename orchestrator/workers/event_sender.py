@@ -1,24 +1,23 @@
-"""What a worker tells of its hosts: small, gathered, and each thing once (controller).
+"""Messages of a worker about its hosts: small, batched and without repetition (controller).
 
-A message is a text of lines. The first character of a line is its kind, then come what it is about
-and JSON text, with a tab between them where there are both. What is kept in the run's directory
-goes through as the text that it has there; what plans have in common is told before it is needed,
-and by its number from then on::
+A message consists of lines. The first character of a line is its kind. Its subject and JSON text
+follow, with a tab between them if it has both. Lines of the run directory are sent unchanged. Parts
+that plans have in common are sent once, before their first use, and then referred to by number::
 
     p HOST \t [[phase, at], ...]    phases that the host has entered, in order
-    i JSON \t JSON ...      what plans imply of resources, numbered from 0
+    i JSON \t JSON ...      data of resources that plans supply, numbered from 0
     n JSON                  [resources, subscribed, required, applied] of a plan, numbered from 0
-    c KIND                  those of this kind (i, n) are forgotten: the next one is number 0
-    h HOST \t NUMBER        the host has such a plan
+    c KIND                  forget those of this kind (i, n): the next one is number 0
+    h HOST \t NUMBER        the plan of the host
     s HOST \t {id, at, noop, prediction, rows, resources: [number of i, ...]}
     e HOST \t JSON          an event
     d HOST \t [resource, action, at]
     t HOST \t [level, text, waits]
-    k HOST \t JSON          what a plan that is made has to keep of it
-    r HOST \t [properties, ...]        to be registered
-    q NUMBER \t [planner, question]    what is to be answered, see ``rpc.py``
-    f HOST \t JSON          what the host came to
-    l JSON                  the last one: what each planner has come to know
+    k HOST \t JSON          the data of the host for a plan file
+    r HOST \t [properties, ...]        registrations to publish
+    q NUMBER \t [planner, question]    a question to the controller, see ``rpc.py``
+    f HOST \t JSON          the result of the host
+    l JSON                  the last line: what each planner has found out
 """
 
 import json
@@ -35,7 +34,7 @@ from orchestrator.workers.channel import Channel
 
 BATCH_SECONDS = 0.25  # seconds that a line may wait for others, while its host goes on
 MAX_WAITING = 8 << 20  # characters; beyond that hosts wait for the controller
-MAX_NUMBERED = 5_000  # texts or plans that have a number at a time
+MAX_NUMBERED = 5_000  # texts or plans with a number at a time
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -43,8 +42,8 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 class EventSender(Subscriber):
     """Subscriber of a worker's bus that sends events to the controller, from its own thread.
 
-    The end of a host is sent at once, so that another one may start, with the lines before it; if a
-    message is ``dear``, ends wait for others, too.
+    The end of a host is sent at once, with earlier lines, so that another host can start. If a
+    message is ``dear`` (expensive), ends wait for others, too.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class EventSender(Subscriber):
         self._thread = threading.Thread(target=self._work, name="telling", daemon=True)
 
     def start(self) -> None:
-        """Begin to send."""
+        """Start sending."""
         self._thread.start()
 
     def handle(self, event: happening.Event) -> None:
@@ -89,15 +88,15 @@ class EventSender(Subscriber):
             raise TypeError(f"a host cannot report a {type(event).__name__}")
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
-        """Have the controller publish what a resource announces; as a ``Publisher``."""
+        """Have the controller publish a registration; as a ``Publisher``."""
         self._put(f"r{host}\t{_encode(list(map(dict, registrations)))}", host)
 
     def ask(self, number: int, asked: Any) -> None:
-        """Have the controller answer."""
+        """Have the controller answer a question."""
         self._put(f"q{number}\t{_encode(asked)}", urgent=True)
 
     def close(self) -> None:
-        """Send the rest, and end."""
+        """Send the rest, and stop."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -156,11 +155,11 @@ class EventSender(Subscriber):
         while lines := self._gathered():
             try:
                 self._channel.send("\n".join(lines))
-            except OSError:  # the controller is gone, which the reader of the channel meets, too
+            except OSError:  # the controller is gone, which the reader of the channel also notices
                 return
 
     def _gathered(self) -> list[str]:
-        """Lines once they are due; none at the end."""
+        """Lines that are due; none at the end."""
         with self._changed:
             while not (self._lines or self._closed):
                 self._changed.wait()

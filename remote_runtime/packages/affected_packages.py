@@ -1,4 +1,4 @@
-"""What somebody else changes with a package: a command that says it affects one (target)."""
+"""What a command changes if it affects a package (target)."""
 
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Sequence, Set, Tuple
@@ -20,10 +20,10 @@ Covers = Callable[[str, str, bool], bool]
 
 
 def coverage(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Covers:
-    """What comes, changes or goes with a package that is installed, changed or removed.
+    """What is created, changed or removed with a package that is installed, changed or removed.
 
-    What is on its list and below its own directories; where there is none, whatever is not there
-    yet and packages bring. Other packages are not covered.
+    This is what is on its list and below its own directories. Without a list, it is everything that
+    does not exist yet in directories of packages. Other packages are not covered.
     """
     if context.world is not None and name.partition(":")[0] in context.world.packages:
         return _whatever
@@ -83,9 +83,8 @@ def _is_below(path: str, directories: Set[str]) -> bool:
 
 
 def _listed(context: "Context", name: str, admin: str = dpkg.ADMIN) -> Tuple[List[str], bool]:
-    """The paths of a package, without directories that are others' as well; whether it is
-    installed.
-    """
+    """The paths of a package, without directories of several packages; and whether it is
+    installed."""
     if not dpkg.is_used(admin + "/status"):
         paths = _listed_by_rpm(context, name)
         return paths, bool(paths)
@@ -107,6 +106,6 @@ def _listed_by_rpm(context: "Context", name: str) -> List[str]:
     try:
         argv = isolated_run.isolated(context, ("rpm", "-ql", name))
     except Unknowable:
-        return []  # then it may be anything that is not there
+        return []  # then it may be anything that does not exist
     printed = context.commands.run(argv, limit=_MAX_LENGTH).stdout
     return [line for line in printed.splitlines() if line.startswith("/")]

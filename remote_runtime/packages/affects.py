@@ -1,4 +1,4 @@
-"""What a command says it may change, for the previews of what comes later (target)."""
+"""What a command declares that it may change, for previews of later resources (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, List, Sequence
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 _KINDS = {"service": "unit"}
-_HOLDING = ("package",)  # which stand for what they hold, too
+_HOLDING = ("package",)  # which include their contents
 
 Covers = Callable[[str, str, bool], bool]
 
 
 def affected(affects: Any, context: "Context") -> Covers:
-    """What the entries of ``affects`` cover, everything where there is none.
+    """What the entries of ``affects`` cover; without entries, everything.
 
-    An entry is an absolute path, which stands for all below it too, or ``TYPE#NAME``. A path has
-    others, with and without links, and a file other names; a package stands for what it holds.
+    An entry is an absolute path, which includes everything below it, or ``TYPE#NAME``. A path may
+    have other names, with and without links; a package includes its contents.
     """
     if affects is None:
         return everything
@@ -30,7 +30,7 @@ def affected(affects: Any, context: "Context") -> Covers:
     inodes = {inode for inode in map(shared, paths) if inode is not None}
 
     def covers(kind: str, value: str, present: bool) -> bool:
-        if kind == "host":  # what reads it may read anything
+        if kind == "host":  # anything that reads it may read everything
             return bool(parts)
         if kind == "path" and inodes and shared(value) in inodes:
             return True

@@ -1,8 +1,8 @@
-"""Changes the packages of consecutive turns in one transaction (target; never in noop).
+"""Changes the packages of consecutive resources in one transaction (target; never in noop).
 
-The transaction is made at the turn of the first. Each of the others has its own turn and event
-afterwards, which says what the transaction changed for it. Where the transaction fails, what it did
-not reach is tried alone at its turn, so that each failure is that of the package that caused it.
+The first resource runs the transaction. Each of the others still runs, and its event shows what the
+transaction changed for it. If the transaction fails, each package that it did not reach is tried
+alone, so that each failure belongs to the package that caused it.
 """
 
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -17,7 +17,7 @@ MAX_PACKAGES = 200  # packages of one transaction
 
 
 class PlannedChange(NamedTuple):
-    """What the turn of a package is going to do; ``before`` is what is installed until then."""
+    """The planned change of a package; ``before`` is what is installed before that."""
 
     item: Item
     operation: Operation
@@ -32,16 +32,16 @@ def carry_out(
     lock_timeout: float,
     tried: Callable[[Callable[[], Changes]], Changes] = lambda step: step(),
 ) -> Changes:
-    """Change a package, together with ``others`` of turns to come; return what changed for it.
+    """Change a package, together with ``others`` of later resources; return what changed for it.
 
-    ``tried`` calls what changes it alone, and again where that may help.
+    ``tried`` calls the function that changes it alone, and calls it again if that may help.
 
-    ``ResourceError`` where it cannot be changed alone either.
+    ``ResourceError`` if it cannot be changed alone either.
     """
     context = manager.context
     done = manager.changed_ahead.pop(context.position, None)
     if done is not None:
-        manager.acted()  # this turn's action changes nothing more: what the lists said still holds
+        manager.acted()  # this resource changes nothing more: the lists still hold
         return done.changes
     coming, found = _together(manager, first, others())
     if not coming:
@@ -70,9 +70,10 @@ def carry_out(
 def _together(
     manager: PackageManager, first: Operation, coming: Sequence[PlannedChange]
 ) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
-    """Which of the turns to come are changed with the first, and what each operation changes.
+    """Which of the later resources are changed with the first, and what each operation changes.
 
-    A package that comes as what an earlier one needs is left to its turn, which finds it there.
+    A package that an earlier one installs as a dependency is left to its own resource, which then
+    finds it installed.
     """
     while coming:
         found = manager.shares([first, *(other.operation for other in coming)])
@@ -94,9 +95,8 @@ def shares(
     changes: Sequence[VersionChange],
     needs: Dict[str, List[str]],
 ) -> List[List[VersionChange]]:
-    """Which changes each operation brings about: its own, and those of packages that it needs and
-    no earlier one does. ``needs`` are the names of packages by the name of the one that needs them.
-    """
+    """The changes of each operation: its own, and those of packages that only it needs so far.
+    ``needs`` are the names of packages by the name of the package that needs them."""
     left = {change.name: change for change in changes}
     found: List[List[VersionChange]] = []
     for operation in operations:

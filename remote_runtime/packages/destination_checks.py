@@ -1,5 +1,4 @@
-"""What keeps the files of packages from being put where they belong, or from being taken away
-(target; in previews only)."""
+"""What prevents the installation or removal of a package's files (target; in previews only)."""
 
 import os
 from typing import TYPE_CHECKING, Dict, FrozenSet, Hashable, List, Mapping, Optional, Tuple
@@ -12,12 +11,12 @@ from remote_runtime.system import preconditions
 if TYPE_CHECKING:
     from remote_runtime.system.files import Files
 
-_BESIDE = "/.ccm-new"  # a name that nothing has, for one that a package manager gives what comes
+_BESIDE = "/.ccm-new"  # an unused name, like the temporary one of a package manager for a new file
 _READ_ONLY = "erofs"
 
 
 class DestinationChecks(object):
-    """Looks at the host as it will be, at each directory once."""
+    """Checks the host as it will be, each directory once."""
 
     def __init__(self, files: "Files") -> None:
         self._files = files
@@ -26,8 +25,8 @@ class DestinationChecks(object):
         self._points: Optional[FrozenSet[str]] = None
 
     def refuse(self, coming: Mapping[str, Contents]) -> None:
-        """``ResourceError`` where files of a package cannot be put somewhere; ``Unknowable`` where
-        that depends on the order in which packages come."""
+        """``ResourceError`` if a file of a package cannot be installed; ``Unknowable`` if that
+        depends on the order of the packages."""
         for name, contents in sorted(coming.items()):
             conffiles = set(contents.conffiles)
             for member in contents.members:
@@ -40,7 +39,7 @@ class DestinationChecks(object):
         self._fit(coming)
 
     def _put(self, member: Member, kept: bool) -> None:
-        """A new file gets another name first, and then takes the place of an old one."""
+        """A new file gets a temporary name first, and then replaces the old file."""
         path = member.path
         if member.kind == "directory" and self._files.is_directory(path):
             return
@@ -51,7 +50,7 @@ class DestinationChecks(object):
             self._files.obstacles(path).writing(0)
 
     def _entering(self, directory: str) -> Optional[ResourceError]:
-        """What keeps a new name from being made in a directory."""
+        """What prevents a new name in a directory."""
         if directory not in self._directories:
             self._directories[directory] = None
             try:
@@ -63,7 +62,7 @@ class DestinationChecks(object):
         return self._directories[directory]
 
     def _is_fixed(self, path: str) -> bool:
-        """Whether what the host has at a path can be neither replaced nor removed."""
+        """Whether the path on the host can be neither replaced nor removed."""
         place, flagged = self._place(os.path.dirname(path))
         real = os.path.join(place, os.path.basename(path))
         if self._is_mounted(real):
@@ -71,13 +70,13 @@ class DestinationChecks(object):
         return os.path.lexists(real) and (flagged or bool(preconditions.flags(real)))
 
     def _is_mounted(self, real: str) -> bool:
-        """Whether the host has something mounted at a path without links."""
+        """Whether the host has a mount at a path without links."""
         if self._points is None:
             self._points = preconditions.mount_points()
         return real in self._points
 
     def _place(self, directory: str) -> Tuple[str, bool]:
-        """Where the host has a directory, and whether names stay in it."""
+        """The path of a directory on the host, and whether its names stay."""
         if directory not in self._flagged:
             real = os.path.realpath(directory)
             self._flagged[directory] = real, os.path.isdir(real) and bool(preconditions.flags(real))
@@ -86,7 +85,7 @@ class DestinationChecks(object):
     # -- space ------------------------------------------------------------------------------------
 
     def _fit(self, coming: Mapping[str, Contents]) -> None:
-        """All new files of a package are there before the old ones go."""
+        """All new files of a package exist before the old ones are removed."""
         needed: Dict[Hashable, Dict[str, List[int]]] = {}
         spare: Dict[Hashable, preconditions.FreeSpace] = {}
         systems: Dict[str, Hashable] = {}
@@ -111,14 +110,14 @@ class DestinationChecks(object):
             if not spare[system].holds(total[0], total[1]):
                 raise Unknowable("cannot predict whether there is enough space for all packages")
 
-    # -- what goes --------------------------------------------------------------------------------
+    # -- removals ---------------------------------------------------------------------------------
 
     def stays(self, path: str) -> bool:
-        """Whether dpkg goes on without having removed what is at a path."""
+        """Whether dpkg continues although it cannot remove the path."""
         return self._is_fixed(path)
 
     def refuse_removal(self, path: str) -> None:
-        """``ResourceError`` where dpkg stops at what it cannot remove."""
+        """``ResourceError`` if dpkg stops at a path that it cannot remove."""
         error = self._entering(os.path.dirname(path))
         if error is not None and error.kind.endswith(_READ_ONLY):
             self._files.obstacles(path).removing()

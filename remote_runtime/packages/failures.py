@@ -1,4 +1,4 @@
-"""Turns a package manager that failed into an error that says what to do (target)."""
+"""Turns the failure of a package manager into an error with a hint (target)."""
 
 import re
 from typing import TYPE_CHECKING, List, NamedTuple, Pattern, Sequence
@@ -12,7 +12,7 @@ SHOWN = 15  # lines of the package manager's output that go into the event
 
 
 class Known(NamedTuple):
-    """One failure by the words that give it away."""
+    """One kind of failure, with the text that identifies it."""
 
     pattern: Pattern[str]
     kind: str
@@ -27,10 +27,10 @@ def known(pattern: str, kind: str, hint: str) -> Known:
 def explain(
     what: str, result: "Result", *, headline: str, table: Sequence[Known], noise: Pattern[str]
 ) -> ResourceError:
-    """Return the error of a failed command; ``what`` is what was tried, "installing nginx".
+    """The error of a failed command; ``what`` is the attempt, such as "installing nginx".
 
-    ``headline`` is its most telling line, "" for none; the first row of ``table`` that fits decides
-    kind and hint; lines that begin with ``noise`` stay out of the output.
+    ``headline`` is the most informative line, "" for none; the first matching row of ``table``
+    decides kind and hint; lines that begin with ``noise`` are left out of the output.
     """
     ended = "exit code %d" % result.code if result.code >= 0 else "signal %d" % -result.code
     message = "%s failed (%s): %s" % (what, ended, headline or "it gave no reason")
@@ -43,7 +43,7 @@ def explain(
 
 
 def _telling_lines(result: "Result", noise: Pattern[str]) -> List[str]:
-    """The end of what was printed: output of scripts first, the tool's own errors last."""
+    """The end of the output: that of scripts first, the tool's own errors last."""
     seen: List[str] = []
     for text in (result.stdout, result.stderr):
         for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Looks into packages before they are installed (target), for previews only."""
+"""Examines packages before they are installed (target), for previews only."""
 
 import os
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, NamedTuple, Optional, Sequence, Set
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 MAX_DOWNLOADED = 64 << 20  # bytes, of one transaction
 MAX_UNPACKED = 256 << 20
-MAX_SHOWN = 8 << 20  # bytes of a package's files that differences are shown to
+MAX_SHOWN = 8 << 20  # bytes of a package's files that a diff may show
 TIMEOUT = 60.0  # seconds for a download, and for unpacking
 
 
 class Indexed(NamedTuple):
-    """What the host's own index says of a package."""
+    """The entry of a package in the host's own index."""
 
     name: str
     version: str
@@ -28,21 +28,22 @@ class Indexed(NamedTuple):
 
 
 class Packages(object):
-    """How one package manager has its packages."""
+    """Access to the package files of one package manager."""
 
     suffix = ""
 
     def download(self, wanted: Sequence[Indexed], directory: str) -> None:
-        """Put these into a directory, others as well perhaps. ``ResourceError``."""
+        """Download these into a directory, possibly with others. ``ResourceError``."""
         raise NotImplementedError
 
     def unpack(self, path: str, directory: str) -> Contents:
-        """Read one that was downloaded; ``directory`` is free. ``OSError``, ``ValueError``."""
+        """Read a downloaded package; ``directory`` is for temporary files. ``OSError``,
+        ``ValueError``."""
         raise NotImplementedError
 
 
 class FromFile(Packages):
-    """A package of which the file is at hand; ``unpack`` is that of ``kind``."""
+    """A package whose file is on the host; ``unpack`` is that of ``kind``."""
 
     def __init__(self, path: str, kind: Packages) -> None:
         self._path, self._kind, self.suffix = path, kind, kind.suffix
@@ -55,27 +56,27 @@ class FromFile(Packages):
 
 
 class Probe(object):
-    """Keeps what it has read for the run."""
+    """Stores what it has read, for the run."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
         self._shared = context.shared()
         self._asked: Set[str] = set()
-        self._left: Set[str] = set()  # to us, and not told yet
+        self._left: Set[str] = set()  # for this host, and not reported yet
         self._tried: Set[str] = set()
         self._failed: Dict[str, CcmError] = {}  # why these cannot be downloaded
         self._known: Dict[str, Contents] = {}
-        self._alone: Dict[str, Contents] = {}  # one other host's word
-        self._files: Dict[str, Dict[str, bytes]] = {}  # by hash and path, where they were asked for
+        self._alone: Dict[str, Contents] = {}  # reported by only one other host
+        self._files: Dict[str, Dict[str, bytes]] = {}  # by hash and path, if requested
 
     def of_file(self, name: str, version: str, path: str, kind: Packages) -> Dict[str, Contents]:
-        """What a package holds of which the file is at hand, by its name; see ``contents``."""
+        """The contents of a package whose file is on the host, by its name; see ``contents``."""
         size, sha = os.path.getsize(path), deb_contents.digest(path)
         one = Indexed(name, version, sha256=sha, size=size, unpacked=0)
         return self.contents([one], FromFile(path, kind))
 
     def contents(self, wanted: Sequence[Indexed], packages: Packages) -> Dict[str, Contents]:
-        """What the packages hold, by name; without those of which nothing could be learnt."""
+        """The contents of the packages, by name; without those that could not be examined."""
         unknown = [i for i in wanted if i.sha256 not in self._known]
         self._learn([i for i in unknown if i.sha256 not in self._asked], packages)
         missing = [i for i in unknown if i.sha256 not in self._known]
@@ -95,7 +96,7 @@ class Probe(object):
     def _look_of(
         self, one: Indexed, together: Sequence[Indexed], packages: Packages
     ) -> ContentReader:
-        """What reads the files of a package, of which only the hashes are kept otherwise."""
+        """A reader for the files of a package, of which usually only hashes are stored."""
 
         def look(path: str) -> Optional[bytes]:
             if one.sha256 not in self._files:
@@ -107,7 +108,7 @@ class Probe(object):
         return look
 
     def _keep(self, sha: str, directory: str, contents: Contents) -> None:
-        """Keep the files of a package that a difference may be shown to, the smallest first."""
+        """Keep the files of a package that a diff may show, the smallest first."""
         files = [m for m in contents.members if m.kind == "file" and m.size <= difference.LARGEST]
         left = MAX_SHOWN
         for member in sorted(files, key=lambda member: member.size):
@@ -118,9 +119,10 @@ class Probe(object):
                 self._files[sha][member.path] = file.read()
 
     def _learn(self, unknown: Sequence[Indexed], packages: Packages) -> None:
-        """Take what other hosts have found; the rest is left to us.
+        """Use what other hosts have found; the rest remains for this host.
 
-        The word of one host is only taken where another one is looking, or we cannot.
+        The report of one host is used only if another host examines the package, or if this one
+        cannot.
         """
         shas = [i.sha256 for i in unknown]
         told = self._shared.known(shas)
@@ -132,7 +134,7 @@ class Probe(object):
             try:
                 contents = deb_contents.parse(told.known.get(sha) or told.alone.get(sha))
             except ValueError:
-                continue  # from a host that does not tell the truth: we look ourselves
+                continue  # from a host that sends false data: examine it here
             if sha in told.known:
                 self._known[sha] = contents
                 continue
@@ -141,7 +143,7 @@ class Probe(object):
                 self._known[sha] = self._alone[sha]
 
     def _check(self, one: Indexed, told: Contents, packages: Packages) -> Callable[[], bool]:
-        """What looks whether another host's word is true."""
+        """The check of another host's report."""
 
         def is_so() -> bool:
             self._read([one], packages)
@@ -150,9 +152,9 @@ class Probe(object):
         return is_so
 
     def _read(self, wanted: Sequence[Indexed], packages: Packages) -> None:
-        """Look into packages, once each, where they are not too large.
+        """Examine packages, once each, if they are not too large.
 
-        What cannot be downloaded fails whatever needs it.
+        A failed download fails everything that needs the package.
         """
         for one in wanted:
             if one.sha256 in self._failed:
@@ -177,9 +179,8 @@ class Probe(object):
         packages: Packages,
         use: Callable[[str, str, Contents], None],
     ) -> Optional[CcmError]:
-        """Download packages and ``use`` each with the directory that it is unpacked to, for as long
-        as that is there. Why some could not be downloaded.
-        """
+        """Download packages and call ``use`` for each with the directory of its unpacked files.
+        Returns why some could not be downloaded."""
         files = self._context.files
         directory = files.private_directory()
         try:
@@ -218,7 +219,7 @@ class Probe(object):
         try:
             use(sha, directory, packages.unpack(path, directory))
         except (OSError, ValueError):
-            pass  # then it is not known, which the prediction says
+            pass  # then it is unknown, as the prediction reports
 
 
 def _fits(wanted: Sequence[Indexed]) -> bool:

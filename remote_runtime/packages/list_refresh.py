@@ -1,4 +1,4 @@
-"""Refreshing the package lists behind repositories that have changed (target)."""
+"""Refreshing the package lists after changes of repositories (target)."""
 
 import os
 from bisect import bisect
@@ -28,7 +28,7 @@ class PackageListReader(package_ports.PackageListReader):
         return self.is_last(manager) and self._outdated(manager)
 
     def is_last(self, manager: str) -> bool:
-        """Whether no repository has its turn before the next package, or the end."""
+        """Whether no repository follows before the next package, or the end."""
         turns = self._turns(manager)
         now = self._context.position
         repository = bisect(turns.repositories, now)
@@ -54,15 +54,15 @@ class PackageListReader(package_ports.PackageListReader):
         world = context.world
         if world is not None:
             for path in files:
-                world.files.exists(path)  # whoever may change it is noted
+                world.files.exists(path)  # other users who can change it are reported
             if any(path in world.layer.nodes for path in files):
                 return True
         return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
 
 
 class RefreshPlan(object):
-    """What the plan has for one package manager: the ``names`` of the repositories whose lists it
-    reads, and the places in the plan, in their order, of these and of packages."""
+    """The part of a plan for one package manager: the ``names`` of its repositories, and the
+    indexes in the plan, in order, of these and of packages."""
 
     def __init__(self, context: "Context", manager: str) -> None:
         usual = "apt" if is_used() else "dnf"
@@ -81,7 +81,8 @@ def _all_turns(context: "Context") -> Dict[str, RefreshPlan]:
 
 
 def _reads(item: Item) -> bool:
-    """Whether the package manager reads the lists of this repository once it had its turn."""
+    """Whether the package manager reads the lists of this repository after the repository's
+    change."""
     given = item.properties.get
     apart = item.noop or item.monitor_only or item.left_out
     wanted = given("ensure") != "absent" and given("enabled") is not False
@@ -120,7 +121,7 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
 
 def keep_outdated(context: "Context", manager: str) -> None:
     """Date the repositories of the run after the lists, so that the next run refreshes them: a
-    refresh that failed dates the lists anew, too."""
+    failed refresh also updates the time of the lists."""
     from remote_runtime.resources.repository import paths
 
     for item in context.peers(_TYPE):
@@ -129,7 +130,7 @@ def keep_outdated(context: "Context", manager: str) -> None:
 
 
 def refresh_at_the_end(context: "Context") -> None:
-    """Refresh lists that repositories of this run have outdated and no later turn has refreshed.
-    ``ResourceError`` where that fails."""
+    """Refresh lists that repositories of this run have outdated and that no later resource has
+    refreshed. ``ResourceError`` if that fails."""
     for manager in list(context.outdated_lists):
         PackageLists(context).refresh(manager)

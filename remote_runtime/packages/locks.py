@@ -1,4 +1,4 @@
-"""Locks of package managers that somebody else holds (target)."""
+"""Locks of package managers that another process holds (target)."""
 
 import os
 import struct
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 LOCKED = "package.lock"
 LOCK_HINT = "wait for the other package manager, or raise lock_timeout"
-PAUSE = 0.5  # seconds between two looks at a lock
+PAUSE = 0.5  # seconds between two checks of a lock
 _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
 
 class Holder(NamedTuple):
-    """Who holds which lock. ``pid`` is 0 where the kernel does not tell; ``unit`` is the service
-    of systemd's that it is part of, "" for a process of a login."""
+    """The process that holds a lock. ``pid`` is 0 if the kernel does not show it; ``unit`` is its
+    systemd service, "" for a process of a login."""
 
     path: str
     pid: int
@@ -38,9 +38,9 @@ Look = Callable[[], Optional[Holder]]
 
 
 def holder(paths: Sequence[str]) -> Optional[Holder]:
-    """Return who holds the first of these record locks that is held, None when all are free.
+    """The holder of the first of these record locks that is held, None if all are free.
 
-    Only asks: a lock that was taken to find out would make the other package manager fail.
+    Only queries: taking a lock to find out would make the other package manager fail.
     """
     for path in paths:
         pid = _pid_of_holder(path)
@@ -55,7 +55,7 @@ def _pid_of_holder(path: str) -> Optional[int]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return None  # the package manager will say itself why it cannot open it
+        return None  # the package manager will report why it cannot open it
     try:
         question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         answer = struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_GETLK, question))
@@ -65,7 +65,7 @@ def _pid_of_holder(path: str) -> Optional[int]:
 
 
 def holder_of_pid_files(paths: Sequence[str]) -> Optional[Holder]:
-    """Return who holds the first of these locks that is held: files that name a living process."""
+    """The holder of the first of these locks that is held: files that name a running process."""
     for path in paths:
         try:
             with open(path, encoding="ascii", errors="replace") as file:
@@ -86,7 +86,7 @@ def _program(pid: int) -> str:
 
 
 def _unit(pid: int) -> str:
-    """As apt-daily-upgrade.service, which is often who holds the lock soon after a boot."""
+    """Such as apt-daily-upgrade.service, which often holds the lock soon after a boot."""
     try:
         with open("/proc/%d/cgroup" % pid, encoding="utf-8", errors="replace") as cgroup:
             names = [part for line in cgroup for part in line.strip().split("/")]
@@ -96,9 +96,9 @@ def _unit(pid: int) -> str:
 
 
 def wait(context: "Context", look: Look, deadline: float) -> None:
-    """Return once ``look`` finds no holder; told once that there is one.
+    """Return once ``look`` finds no holder; reports once that there is one.
 
-    ``deadline`` is of ``time.monotonic``; ``ResourceError`` when it has passed.
+    ``deadline`` is a time of ``time.monotonic``; ``ResourceError`` when it has passed.
     """
     told = False
     while True:
@@ -117,7 +117,7 @@ def wait(context: "Context", look: Look, deadline: float) -> None:
 
 
 def held_too_long(found: Holder) -> ResourceError:
-    """The error of a lock that was not given back in time."""
+    """The error for a lock that was not released in time."""
     return ResourceError(
         "timed out waiting for the package lock %s" % (found,),
         kind=LOCKED,

@@ -1,4 +1,4 @@
-"""What the ports ask of a package manager (target)."""
+"""The interface of package managers for the ports (target)."""
 
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from remote_runtime.errors import ResourceError
     from remote_runtime.packages.inspection import Probe
 
-# The same words on every host, so that a report says it once for all of them.
+# The same text on every host, so that a report groups it.
 LISTS_OUTDATED = (
     "the package lists are missing or out of date, so package changes are uncertain; "
     "--refresh-lists refreshes them first, also in a preview, and `update_cache: 1h` on "
@@ -38,14 +38,13 @@ _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 class PackageManager(object):
     """A package manager. Every method may raise ``ResourceError``.
 
-    A file below one of ``sources`` says where packages come from; ``fetches_lists`` says whether
-    the package manager fetches by itself lists that it does not have at all, ``marks`` whether
-    it is known which packages are there for others only. ``marks_changed``: a package that gets
-    another version because it is asked for is marked as manual by that. ``purges``: a removal can
-    take configuration files along. ``asks``: scripts of packages ask questions through debconf,
-    whose answers are in ``answer_files``. ``batches``: packages of consecutive turns may be one
-    change. ``suffix`` is that of the files that are packages. ``priority``: see
-    ``provider.Provider``.
+    Files below ``sources`` define the origins of packages. ``fetches_lists``: the package manager
+    downloads missing lists by itself. ``marks``: it knows which packages are installed only for
+    others. ``marks_changed``: an upgrade or downgrade also marks the package as manually installed.
+    ``purges``: a removal can also remove configuration files. ``asks``: scripts of packages ask
+    questions through debconf, whose answers are in ``answer_files``. ``batches``: packages of
+    consecutive resources may be one transaction. ``suffix`` is that of package files. ``priority``:
+    see ``provider.Provider``.
     """
 
     name = ""
@@ -67,14 +66,14 @@ class PackageManager(object):
         self._available_at: Tuple[object, ...] = ()
         self._own_actions = 0
         self._wished: Set[str] = set()
-        self._holds: Dict[str, bool] = {}  # that predictions begin with
+        self._holds: Dict[str, bool] = {}  # at the start of predictions
         self.changed_ahead: Dict[int, EarlyChange] = {}
         self._probe: Optional["Probe"] = None
         self.by_checksum: Dict[str, PackageFile] = {}  # see ``source``
         self.files: Dict[Tuple[str, str], PackageFile] = {}  # by name and version
-        self.refreshed = False  # the lists, by this run
+        self.refreshed = False  # whether this run refreshed the lists
         self._lists_told = False
-        self._tries = 0, 0  # the position of a turn, and how many it took
+        self._tries = 0, 0  # the position of a resource, and its number of tries
 
     def unsupported_reason(self, properties: Properties) -> str:
         """Why it cannot manage a package with these properties on this host, or ""."""
@@ -82,15 +81,15 @@ class PackageManager(object):
 
     @property
     def tries(self) -> int:
-        """How many the turn took, 0 where only one was allowed."""
+        """The number of tries of the current resource, 0 if only one is allowed."""
         return self._tries[1] if self._tries[0] == self.context.position else 0
 
     def count(self, number: int) -> None:
-        """Note the number of a try of this turn."""
+        """Note the number of a try of the current resource."""
         self._tries = self.context.position, max(self.tries, number)
 
     def probe(self) -> "Probe":
-        """What looks into packages, made when it is first needed: in a preview."""
+        """The object that examines packages, created on first use: in a preview."""
         if self._probe is None:
             from remote_runtime.packages.inspection import Probe
 
@@ -98,16 +97,16 @@ class PackageManager(object):
         return self._probe
 
     def changed_before(self) -> Optional[Installed]:
-        """What was installed before this turn's change was made at an earlier turn, or None."""
+        """What was installed before an earlier resource made this resource's change, or None."""
         done = self.changed_ahead.get(self.context.position)
         return done.before if done is not None else None
 
     def prepare(self, items: Sequence[Item]) -> None:
-        """Keep the packages of the plan, to ask for all of them at once."""
+        """Store the packages of the plan, to query all of them at once."""
         self.items = [item for item in items if self.takes(item)]
 
     def takes(self, item: Item) -> bool:
-        """Whether an item of the plan is for this one, where its programs are there."""
+        """Whether an item of the plan belongs to this package manager, if its programs exist."""
         return item.provider in ("", self.name) and not any(map(item.properties.get, PLACES))
 
     def title(self, name: str, properties: Properties) -> str:
@@ -115,36 +114,37 @@ class PackageManager(object):
         return name
 
     def not_listed(self, name: str) -> Tuple[str, str]:
-        """The error for a package that no list has, and what to do."""
+        """The error for a package that is not in the lists, and its hint."""
         return (
             "package %r is not in the package lists of this host" % name,
             "refresh the lists with `update_cache: 1h`, or add the repository that contains it",
         )
 
     def read_file(self, path: str) -> PackageFile:
-        """What a file says that is a package. ``ResourceError`` where it is none."""
+        """The package in a file. ``ResourceError`` if it is not a package."""
         raise NotImplementedError
 
     def compare(self, left: str, right: str) -> int:
-        """Order two versions: -1, 0 or 1. This is the order of one without its own."""
+        """Order two versions: -1, 0 or 1. This is the order of a manager without its own."""
         from remote_runtime.packages.versions import generic as generic_version
 
         return generic_version.compare(left, right)
 
     def shown(self, version: str) -> str:
-        """The version as an event and a preview have it."""
+        """The version in the form of events and previews."""
         return version
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """Two versions as the record of a change has them."""
+        """Two versions in the form of change records."""
         return self.shown(before), self.shown(after)
 
     def status(self, name: str) -> Installed:
-        """What is installed. One query answers it for all packages of the plan."""
+        """What is installed. One query covers all packages of the plan."""
         raise NotImplementedError
 
     def planned(self, name: str) -> Installed:
-        """What is installed at this turn, which is ``status`` but for what a preview plans."""
+        """What is installed when the current resource runs: ``status``, plus the plans of a
+        preview."""
         found = self.status(name)
         plain = self.plain(name)
         effect = self.planned_versions().get(plain)
@@ -164,52 +164,53 @@ class PackageManager(object):
         )
 
     def wished(self, name: str) -> None:
-        """Note that a preview has a resource install a package for its own sake."""
+        """Note that a resource of a preview marks a package as manually installed."""
         self._wished.add(self.plain(name))
 
     def is_held(self, name: str, installed: Installed) -> bool:
-        """Whether a package is kept at its version, where ``installed`` is what is there."""
+        """Whether a package is on hold. ``installed`` is its installed version."""
         return installed.held
 
     def set_hold(self, name: str, held: bool) -> None:
-        """Keep a package at its version, or let it change again. ``ResourceError``."""
+        """Set or release the hold of a package. ``ResourceError``."""
         raise NotImplementedError
 
     def hold_trouble(self) -> "Optional[ResourceError]":
-        """Why nothing can be put on hold on this host, None where it can."""
+        """Why this host cannot put packages on hold; None if it can."""
         return None
 
     def plan_hold(self, name: str, held: bool) -> None:
-        """Have predictions begin with a hold, or without it."""
+        """Start predictions with a hold, or without it."""
         self._holds[self.plain(name)] = held
 
     def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
-        """What debconf has for these questions, in a preview as ``planned``; without those that
-        have no answer yet."""
+        """The answers of debconf to these questions, in a preview as ``planned``; without
+        unanswered questions."""
         raise NotImplementedError
 
     def answer_trouble(self) -> "Optional[ResourceError]":
-        """Why no answer can be set on this host, None where it can."""
+        """Why no answer can be set on this host; None if it can."""
         return None
 
     def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
-        """Set answers for a package, which need not be there."""
+        """Set debconf answers for a package, which may not be installed."""
         raise NotImplementedError
 
     def plan_answers(self, given: Sequence[Answer]) -> None:
-        """Have predictions begin with these answers."""
+        """Start predictions with these answers."""
         raise NotImplementedError
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
-        """In a preview: why a package that comes may change answers by itself, or ""."""
+        """In a preview: why the scripts of a new package may change answers, or ""."""
         return ""
 
     def mark_manual(self, name: str) -> None:
-        """Have a package count as installed for its own sake."""
+        """Mark a package as manually installed."""
         raise NotImplementedError
 
     def planned_versions(self) -> Dict[str, str]:
-        """The packages that earlier resources of a preview change, "" for those that go."""
+        """The packages that earlier resources of a preview change; "" for those that they
+        remove."""
         world = self.context.world
         return {n: e.version for n, e in world.packages.items()} if world is not None else {}
 
@@ -220,13 +221,13 @@ class PackageManager(object):
         return tuple((p, n.since) for p, n in nodes.items() if p.startswith(self.sources))
 
     def plain(self, name: str) -> str:
-        """The name under which transactions report it."""
+        """The name of the package in transactions."""
         return name
 
     def available(self, name: str) -> Available:
-        """What could be installed, according to the lists as they are on this host.
+        """What could be installed, according to the current lists on this host.
 
-        The package manager's own transactions do not change that, everything else may.
+        The package manager's own transactions do not change that; everything else may.
         """
         now = (self.context.acted - self._own_actions, self.context.noop, self.planned_sources())
         if self._available_at != now:
@@ -247,11 +248,11 @@ class PackageManager(object):
         ]
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
-        """What the lists say of each of these, by one question where that can be."""
+        """What the lists contain of each of these, with one query if possible."""
         raise NotImplementedError
 
     def acted(self) -> None:
-        """Note that one of the run's actions was a transaction of this package manager."""
+        """Note that one action of the run was a transaction of this package manager."""
         self._own_actions += 1
 
     def forget_lists(self) -> None:
@@ -259,45 +260,46 @@ class PackageManager(object):
         self._available = {}
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """The packages that provide a virtual package, at most a handful."""
+        """The packages that provide a virtual package, a few at most."""
         raise NotImplementedError
 
     def exclusion(self, name: str) -> Optional[Tuple[str, str]]:
-        """Which setting of this host keeps versions of a package from being installed, and what to
-        do about it; None where none is found."""
+        """The setting of this host that excludes versions of a package, and a hint; None if there
+        is no such setting."""
         return None
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """Return why lists that may be ``max_age`` seconds old have to be refreshed, or "".
+        """Why lists that may be ``max_age`` seconds old must be refreshed, or "".
 
-        None, where ``fetches_lists``, asks only for those that are missing.
+        With ``fetches_lists``, None only checks for missing lists.
         """
         raise NotImplementedError
 
     def warn_of_lists(self) -> None:
-        """Say once in a preview that the lists are not what a push would have."""
+        """Report once in a preview that a push would use newer lists."""
         if self.context.noop and not self._lists_told:
             self._lists_told = True
             self.context.notice("warning", LISTS_OUTDATED)
 
     def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
-        """Download the package lists, where the package manager can those of some repositories
-        ``only``. The one thing here that is not counted as a change."""
+        """Download the package lists, ``only`` those of some repositories if the package manager
+        can. This is the only method that does not count as a change."""
         raise NotImplementedError
 
     def holder(self) -> str:
-        """Which lock of the package manager somebody else holds, and who; "" for none."""
+        """The lock of the package manager that another process holds, and the process; "" for
+        none."""
         raise NotImplementedError
 
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
-        """All that a transaction would change, in noop; ``ResourceError`` where it would fail.
+        """Everything that a transaction would change, in noop; ``ResourceError`` if it would fail.
 
-        Nothing at all where only running it can tell.
+        Empty if only running it shows that.
         """
         return ()
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
-        """What is on the host then. What the packages hold is not known here."""
+        """The state of the host after that. The contents of the packages are not known here."""
         name = operation.name
         does, covers = (
             ("removal", removed_coverage)
@@ -323,28 +325,28 @@ class PackageManager(object):
             return ""
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
-        """Change packages, never interrupted; return all that changed, as far as can be told."""
+        """Change packages, never interrupted; return everything that changed, as far as known."""
         raise NotImplementedError
 
     def kind(self, operation: Operation) -> Tuple[object, ...]:
-        """What operations have in common that one command can carry out."""
+        """What operations share if one command can perform all of them."""
         return operation.removal, operation.recommends, operation.purge
 
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
-        """What each of several operations would change if they were one transaction.
+        """What each of several operations would change in one transaction.
 
-        None where they cannot be one, or it would do something else than one after the other.
+        None if they cannot be one transaction, or if the result would differ from single ones.
         """
         return None
 
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
-        """Carry out operations of which ``shares`` are known in one transaction."""
+        """Perform operations with known ``shares`` in one transaction."""
         raise NotImplementedError
 
     def has_reached(self, operation: Operation) -> bool:
-        """Whether a package is now as an operation was to leave it."""
+        """Whether a package is in the state that an operation had to reach."""
         found = self.status(operation.name)
         version = found.version
         if operation.removal:
@@ -352,7 +354,7 @@ class PackageManager(object):
         return version == operation.version if operation.version else bool(version)
 
     def needs_lists(self, ensure: str, installed: Installed) -> bool:
-        """Whether the package lists have a say in what is to be done."""
+        """Whether the next step depends on the package lists."""
         if ensure == ABSENT:
             return False
         if not installed.version or ensure == LATEST:
@@ -360,14 +362,14 @@ class PackageManager(object):
         return ensure != PRESENT and not self.has_version(installed, ensure)
 
     def has_version(self, installed: Installed, wanted: str) -> bool:
-        """Whether the wanted version is among those that are installed."""
+        """Whether the wanted version is one of the installed versions."""
         if not installed.version:
             return False
         return any(self.compare(v, wanted) == 0 for v in (installed.version, *installed.others))
 
 
 def matching_version(provider: PackageManager, available: Available, wanted: str) -> Optional[str]:
-    """Return the available version that is equal to ``wanted``, in the spelling of the lists."""
+    """The available version that is equal to ``wanted``, as the lists write it."""
     for version in available.versions:
         if version == wanted or provider.compare(version, wanted) == 0:
             return version
@@ -375,14 +377,14 @@ def matching_version(provider: PackageManager, available: Available, wanted: str
 
 
 def installed_coverage(kind: str, value: str, present: bool) -> bool:
-    """What a package may bring: what is not there, of paths where packages put things."""
+    """What a package may add: paths that do not exist, in directories of packages."""
     if kind == "path":
         return not present and value.startswith(_OF_PACKAGES)
     return kind == "host" or (kind != "lists" and not present)
 
 
 def removed_coverage(kind: str, value: str, present: bool) -> bool:
-    """What may go with a package: what is there where packages put things."""
+    """What may be removed with a package: existing paths in directories of packages."""
     if kind == "path":
         return present and value.startswith(_OF_PACKAGES)
     return kind in ("host", "package", "unit") and present

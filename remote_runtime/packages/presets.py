@@ -1,4 +1,4 @@
-"""systemd's presets: whether a host wants a unit started at boot that a package brings (target)."""
+"""systemd's presets: whether a host enables a unit of a package at boot (target)."""
 
 import os
 from fnmatch import fnmatchcase
@@ -19,7 +19,7 @@ _LIMIT = 1 << 20  # bytes of one file
 
 
 def wants(files: "Files", unit: str) -> bool:
-    """Whether the first line that fits a unit enables it; what no line fits is enabled."""
+    """Whether the first matching line enables a unit; without a matching line, it is enabled."""
     found: Dict[str, str] = {}
     for directory in _DIRECTORIES:
         for name in files.entries(directory) if files.is_directory(directory) else ():
@@ -35,5 +35,5 @@ def wants(files: "Files", unit: str) -> bool:
 
 
 def are_used_by_debian(files: "Files") -> bool:
-    """Whether Debian's helper asks presets: one that is older than they are does not."""
+    """Whether Debian's helper uses presets: an old version does not."""
     return not files.exists(_HELPER) or b"preset" in files.read(_HELPER, _LIMIT, follow=True)

@@ -1,7 +1,7 @@
-"""A package from a file that its resource names (target).
+"""A package from the file that its resource names (target).
 
-The file is next to the manifest, on the host or at a URL. What it says of itself is remembered by
-its checksum, so that a host that has the package fetches nothing.
+The file is next to the manifest, on the host or at a URL. Its metadata is stored by its checksum,
+so that a host that has the package downloads nothing.
 """
 
 import os
@@ -20,7 +20,7 @@ from remote_runtime.retries import is_transient, retry, tries_of
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_KIND, _RECORD, _LIMIT = "packages", "files", 500  # of what is remembered
+_KIND, _RECORD, _LIMIT = "packages", "files", 500  # of the stored metadata
 _SECONDS = 600.0  # for a download
 _LARGEST = 4 << 30  # bytes
 
@@ -74,7 +74,7 @@ class Source(PackageSource):
             self._manager.by_checksum[key] = self._manager.by_checksum[key]._replace(path="")
 
     def _key(self) -> str:
-        """The checksum that it is known by before it is read, "" for any file on the host."""
+        """The checksum that is known before the file is read, "" for a file on the host."""
         if is_blob(self._given):
             return "sha256:" + str(self._given["$blob"])
         return "" if self._is_path() else self._checksum
@@ -90,7 +90,7 @@ class Source(PackageSource):
         return str(self._given) if self._is_path() else http_get.display_url(str(self._given))
 
     def _named(self, found: PackageFile) -> PackageFile:
-        """The package, if it is that of the resource."""
+        """The package, if it is the one that the resource names."""
         name, manager = self._name, self._manager
         both = "%s.%s" % (found.name, found.architecture)
         if found.name != manager.plain(name) and both != name:
@@ -126,7 +126,7 @@ class Source(PackageSource):
             raise ResourceError("the source %s is not a regular file" % path)
         if not self._checksum and (self._context.world is None or not self._context.noop):
             return path
-        # Of a preview the file as it is planned, and of a checksum the very bytes that it is of.
+        # In a preview, the planned file; for a checksum, exactly those bytes.
         return self._copied(
             lambda take: _pass(files.reader(path, follow=True)(), take), self._checksum
         )
@@ -154,7 +154,7 @@ class Source(PackageSource):
             raise
 
     def _copied(self, read: Callable[[Take], None], checksum: str) -> str:
-        """The path of a private copy. ``ResourceError`` where it has another checksum."""
+        """The path of a private copy. ``ResourceError`` if it has another checksum."""
         from remote_runtime.downloads.response_body import mismatch
 
         if not self._directory:
@@ -179,7 +179,7 @@ class Source(PackageSource):
             raise mismatch(self._shown(), checksum, found)
         return path
 
-    # -- what is remembered -----------------------------------------------------------------------
+    # -- stored metadata --------------------------------------------------------------------------
 
     def _recalled(self, key: str) -> Optional[PackageFile]:
         entry = self._remembered().get(key)

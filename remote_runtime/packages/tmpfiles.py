@@ -1,7 +1,8 @@
-"""What ``systemd-tmpfiles --create`` makes of a package's tmpfiles.d (target; in previews only).
+"""The effects of ``systemd-tmpfiles --create`` for a package's tmpfiles.d (target; in previews
+only).
 
-Its lines are declarative: those of the types d, f, L and z are followed, the paths of the others
-are reported as open.
+Its lines are declarative: the types d, f, L and z are predicted, and the paths of others are
+reported as unknown.
 """
 
 import os
@@ -39,7 +40,7 @@ _WILD = re.compile(r"[*?\[]")
 
 
 class Line(NamedTuple):
-    """One line. ``mode``, ``user`` and ``group`` are "" where they are left out."""
+    """One line. ``mode``, ``user`` and ``group`` are "" if they are omitted."""
 
     kind: str
     path: str
@@ -50,7 +51,7 @@ class Line(NamedTuple):
 
 
 def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Declared]:
-    """What a call of systemd-tmpfiles does; None for another call."""
+    """The arguments of a systemd-tmpfiles call; None for another call."""
     if call.name != "systemd-tmpfiles":
         return None
     if "--create" not in call.words:
@@ -69,7 +70,7 @@ def declared(files: "Files", accounts: "Accounts", call: Call) -> Optional[Decla
 
 
 def _path(files: "Files", name: str) -> str:
-    """The file that counts: the host's own replaces a package's of the same name."""
+    """The file that is used: the host's own replaces a package's of the same name."""
     places = [name] if name.startswith("/") else [os.path.join(f, name) for f in DIRECTORIES]
     found = [path for path in places if UNKNOWN not in path and files.exists(path)]
     return found[0] if found and not files.is_directory(found[0]) else ""
@@ -111,7 +112,7 @@ class _Creation(object):
         self.open: List[str] = []
 
     def take(self, line: Line) -> None:
-        """Note what a line makes at an installation, or that it is not known."""
+        """Note the effect of a line at an installation, or that it is unknown."""
         kind, modifiers = line.kind[:1], line.kind[1:]
         if kind in _NOTHING or "!" in modifiers:
             return
@@ -134,7 +135,7 @@ class _Creation(object):
             return self._link(line, status, "+" in modifiers)
         if status:
             if status != {"f": "file", "d": "directory", "D": "directory"}.get(kind, status):
-                return []  # it is left as it is
+                return []  # it does not change
             if status == "symlink":
                 return []
             found = PathEffect(line.path, status, mode, uid=uid, gid=gid)
@@ -160,7 +161,7 @@ class _Creation(object):
         return [*self._parents(line.path), PathEffect(line.path, "symlink", target=target)]
 
     def _numbers(self, line: Line) -> Optional[Sequence[Optional[int]]]:
-        """Mode, owner and group, each None where it is left out; None where one is not known."""
+        """Mode, owner and group, each None if omitted; None if one is not known."""
         mode = int(line.mode, 8) if re.match(r"[0-7]{3,5}\Z", line.mode) else None
         if line.mode and mode is None:
             return None
@@ -175,7 +176,7 @@ class _Creation(object):
         return found
 
     def _kind(self, path: str) -> str:
-        """What there is at a path, "" for nothing."""
+        """The kind of a path, "" if it does not exist."""
         for effect in reversed(self.effects):
             if effect.path == path:
                 return effect.kind
@@ -192,5 +193,5 @@ class _Creation(object):
 
 
 def _content(line: Line) -> Optional[Text]:
-    """The text of a file, None where escapes or specifiers are in it."""
+    """The text of a file, None if it has escapes or specifiers."""
     return None if "\\" in line.argument or "%" in line.argument else Text(line.argument)

@@ -1,4 +1,4 @@
-"""Runs a package manager once nobody else does, and to its end (target)."""
+"""Runs a package manager to its end, once no other process holds its lock (target)."""
 
 import time
 from typing import TYPE_CHECKING, Callable, Mapping, NamedTuple, Sequence
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 
 class Manager(NamedTuple):
-    """How one package manager is run.
+    """How to run one package manager.
 
-    ``look`` finds who holds a lock that it needs, ``explain(what, result)`` makes the error of a
-    failed command, and lines that begin with one of ``steps`` are told while it runs.
+    ``look`` finds the process that holds a required lock, ``explain(what, result)`` returns the
+    error of a failed command, and output lines that begin with one of ``steps`` are shown while it
+    runs.
     """
 
     environment: Mapping[str, str]
@@ -29,7 +30,7 @@ def carry_out(
 ) -> "Result":
     """Run one transaction. Waiting for a lock can be cancelled, the transaction cannot.
 
-    ``lock_timeout`` in seconds; the error of ``manager.explain`` when it fails.
+    ``lock_timeout`` in seconds; the error of ``manager.explain`` if it fails.
     """
 
     def run() -> "Result":
@@ -48,9 +49,9 @@ def carry_out(
 
 
 def ask(context: "Context", manager: Manager, *, what: str, argv: Sequence[str], limit: int) -> str:
-    """Run a query, which changes nothing and may need a lock all the same; return its output.
+    """Run a query, which changes nothing but may need a lock; return its output.
 
-    ``limit`` in bytes; the error of ``manager.explain`` when it fails.
+    ``limit`` in bytes; the error of ``manager.explain`` if it fails.
     """
 
     def run() -> "Result":
@@ -63,7 +64,7 @@ def ask(context: "Context", manager: Manager, *, what: str, argv: Sequence[str],
 def _again_while_locked(
     context: "Context", manager: Manager, *, what: str, deadline: float, run: Callable[[], "Result"]
 ) -> "Result":
-    """Somebody may be faster between the look at the locks and the package manager's own."""
+    """Another process may take the lock between the check and the start of the package manager."""
     while True:
         result = run()
         if result.code == 0:

@@ -1,20 +1,20 @@
-"""What the package type and package managers tell each other (target)."""
+"""The values that the package type and package managers exchange (target)."""
 
 from typing import NamedTuple, Optional, Sequence
 
-DOWNLOAD = "package.download"  # the kind of a failure before anything was changed
+DOWNLOAD = "package.download"  # the kind of a failure before any change
 PRESENT, ABSENT, LATEST = "present", "absent", "latest"
 PLACES = ("environment", "path", "global")
-"""The properties of packages that are not of the system: those of pip and npm."""
-CONFIG_FILES = "config-files"  # of a package that was removed and not purged
+"""The properties of packages that do not belong to the system: those of pip and npm."""
+CONFIG_FILES = "config-files"  # of a package that was removed but not purged
 
 
 class Installed(NamedTuple):
-    """What the package manager's database says of one package on this host.
+    """The entry of one package in the package manager's database on this host.
 
-    ``version`` is "" for a package that is not fully installed, and ``status`` says how far it is,
-    in the package manager's own words. ``others`` are versions that are installed beside it.
-    ``automatic``: it is there for another package, and is removed once nothing needs it.
+    ``version`` is "" for a package that is not fully installed, and ``status`` is its state in the
+    words of the package manager. ``others`` are further installed versions. ``automatic``: it is
+    installed for another package, and is removed once nothing needs it.
     """
 
     version: str = ""
@@ -26,10 +26,11 @@ class Installed(NamedTuple):
 
 
 class Available(NamedTuple):
-    """What the package lists say of one package.
+    """The entry of one package in the package lists.
 
-    ``known`` is false for a name that no list has. ``candidate`` is the version that an
-    installation would take, "" for none; ``versions`` are all that can be had, the newest first.
+    ``known`` is false for a name that is not in the lists. ``candidate`` is the version that an
+    installation would choose, "" for none; ``versions`` are all available versions, the newest
+    first.
     """
 
     known: bool = False
@@ -38,7 +39,7 @@ class Available(NamedTuple):
 
 
 class VersionChange(NamedTuple):
-    """One package that a transaction changes; "" where it is not installed."""
+    """One package that a transaction changes; "" means that it is not installed."""
 
     name: str
     before: str
@@ -46,17 +47,17 @@ class VersionChange(NamedTuple):
 
 
 class EarlyChange(NamedTuple):
-    """What was changed for a turn to come, by its index, and what was installed before."""
+    """What was changed for a later resource, and what was installed before."""
 
     before: Installed
     changes: Sequence[VersionChange]
 
 
 class PackageFile(NamedTuple):
-    """A file that is a package, and what it says of itself; ``path`` is "" where it is not at hand.
+    """A package file with its metadata; ``path`` is "" if the file is not on the host.
 
-    ``name`` is as transactions report it, ``version`` as ``Installed`` has it. ``control`` is all
-    that a Debian package says.
+    ``name`` is as in transactions, ``version`` as in ``Installed``. ``control`` is the metadata of
+    a Debian package.
     """
 
     path: str
@@ -67,7 +68,7 @@ class PackageFile(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer to a question of debconf, as that keeps it: ``value`` is one line."""
+    """The answer to a question of debconf, as debconf stores it: ``value`` is one line."""
 
     question: str
     type: str
@@ -75,13 +76,12 @@ class Answer(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """What a package manager is asked for: one package, in one version, or ``removal``.
+    """A change of one package: to a version, or its ``removal``.
 
-    ``version`` "" leaves it to the manager; ``exact`` says that this very version was asked for, so
-    it may be older than what is there. A removal leaves the package's configuration files, unless
-    it is a ``purge``.
-    ``file`` is the package itself, which need not be in a repository.
-    ``recommends`` says whether what it recommends comes along, None for the host's own setting.
+    ``version`` "" lets the package manager choose; ``exact``: exactly this version was requested,
+    so it may be older than the installed one. A removal keeps the package's configuration files,
+    unless it is a ``purge``. ``file`` is the package file, which may not be in any repository.
+    ``recommends``: whether recommended packages are installed, too; None for the host's setting.
     """
 
     name: str

@@ -14,14 +14,14 @@ from remote_runtime.system.errno_messages import failure, many_names, refusal
 from remote_runtime.system.mount_escapes import unescape
 from remote_runtime.system.paths import has_long_name, is_too_long, is_within, walk
 
-PAGE = 4096  # bytes that a file in memory takes at least
+PAGE = 4096  # minimum bytes of a file in memory
 LOOKED_AT = 50000  # names in a tree
 _READ_ONLY, _NO_EXECUTION = 1, 8  # ST_RDONLY, ST_NOEXEC
 MAKING = "create the directory"
 
 
 class PlannedEntry(NamedTuple):
-    """A planned file or directory; ``ours``: what we may do there, as in ``os.access``."""
+    """A planned file or directory; ``ours``: the access of this user, as in ``os.access``."""
 
     kind: str
     uid: int
@@ -30,17 +30,17 @@ class PlannedEntry(NamedTuple):
 
 
 class PathState(NamedTuple):
-    """A path, and what of the host bears on it; ``real`` is the same without links on the way.
+    """A path, and what affects it on the host; ``real`` is the path without links.
 
-    ``directory`` is the nearest directory of the host; ``direct``: the first name is made in it,
-    there is no planned directory below. So many ``missing`` directories are made before the path's
-    own name is. ``there`` is where the host has what is at the path now, "" where it has nothing
-    that counts. ``planned`` is how many bytes and files are still to be written there before.
-    ``shared``: the directory can be written by another user. ``writable``: whether we may make and
-    remove names in it by then; None where the host is to be asked. ``gid`` is the group that all
-    new in a directory with setgid gets, -1 for our own. ``intended`` is what is planned there, None
-    without such. ``names`` counts those that the file there will have, None for those that it has.
-    ``points`` are planned mount points at or below the path.
+    ``directory`` is the nearest existing directory of the host; ``direct``: the first new name is
+    created in it, because no planned directory is below it. ``missing`` is the number of
+    directories that are created before the path. ``there`` is where the host has the current
+    content of the path, "" if it has none that counts. ``planned`` are the bytes and files that
+    will be written before. ``shared``: another user can write to the directory. ``writable``:
+    whether this user may create and remove names in it by then; None if the host decides. ``gid``
+    is the group of new files in a directory with setgid, -1 for this user's. ``intended`` is the
+    planned file at the path, None without one. ``names`` is the number of hard links of the file by
+    then, None for the current number. ``points`` are planned mount points at or below the path.
     """
 
     path: str
@@ -59,14 +59,14 @@ class PathState(NamedTuple):
 
 
 class FreeSpace(NamedTuple):
-    """The room on a file system: bytes and files, None for any number."""
+    """The space on a file system: bytes and files, None for no limit."""
 
     system: Hashable
     size: Optional[int]
     files: Optional[int]
 
     def holds(self, size: int, files: int) -> bool:
-        """Whether so much more can be there."""
+        """Whether this much more fits."""
         small = self.size is None or size <= self.size
         return small and (self.files is None or files <= self.files)
 
@@ -91,15 +91,15 @@ class CheckErrors(object):
 
 
 class Preconditions(object):
-    """Each method raises the ``ResourceError`` that the attempt would end in, or returns."""
+    """Each method raises the ``ResourceError`` of the attempt, or returns."""
 
     def __init__(self, spot: PathState, emptied: Optional[Callable[[str], None]] = None) -> None:
-        """``emptied`` looks at what goes with a directory; see ``require_emptied``."""
+        """``emptied`` checks what is removed with a directory; see ``require_emptied``."""
         self.spot = spot
         self._emptied = emptied or require_emptied
 
     def writing(self, size: int, uid: int = -1, gid: int = -1, mode: int = 0) -> None:
-        """To put a file there, of so many bytes; -1 for the user or group that a new one gets."""
+        """To put a file of this size there; -1 for the user or group of a new file."""
         with CheckErrors("write", self.spot.path):
             self._enter("write", size)
             self._owned("write", (uid, gid, mode), None)
@@ -107,15 +107,15 @@ class Preconditions(object):
                 self._replaced("replace")
 
     def making(self, uid: int = -1, gid: int = -1, mode: int = 0o755) -> None:
-        """To make a directory there; the directories on the way get the permissions of ``mode``."""
+        """To create a directory there; missing parents get the permissions of ``mode``."""
         with CheckErrors(MAKING, self.spot.path):
             self._enter(MAKING, 0)
             if self.spot.missing and os.geteuid() != 0 and mode & 0o300 != 0o300:
-                raise self._failure(MAKING, errno.EACCES)  # nothing is made in the first of them
+                raise self._failure(MAKING, errno.EACCES)  # nothing is created in the first of them
             self._owned(MAKING, (uid, gid, mode), None)
 
     def changing(self, uid: int, gid: int, mode: int = 0) -> None:
-        """To give what is there an owner, a group and a mode."""
+        """To set owner, group and mode of the path."""
         doing = "set the attributes of"
         with CheckErrors(doing, self.spot.path):
             there, now = self.spot.there, self.spot.intended
@@ -137,7 +137,7 @@ class Preconditions(object):
                 self._owned(doing, (uid, gid, mode), (now.uid, now.gid))
 
     def changing_link(self, uid: int, gid: int) -> None:
-        """To give a symlink itself an owner and a group."""
+        """To set owner and group of a symlink itself."""
         doing = "set the owner of"
         with CheckErrors(doing, self.spot.path):
             self._writable(doing, self.spot.directory)
@@ -154,7 +154,7 @@ class Preconditions(object):
             raise self._failure(doing, errno.EPERM)
 
     def removing(self, tree: bool = False) -> None:
-        """To remove what is there; ``tree``: with all that is in it."""
+        """To remove the path; ``tree``: with everything in it."""
         self._require_unmounted()
         with CheckErrors("remove", self.spot.path):
             there = self.spot.there
@@ -174,7 +174,7 @@ class Preconditions(object):
             raise refusal("remove", point, errno.EBUSY)
 
     def spare(self) -> FreeSpace:
-        """What can be written there yet, with what is planned counted as written."""
+        """The space that is left after all planned writes."""
         with CheckErrors("inspect", self.spot.path):
             system = os.statvfs(self.spot.directory)
             free = system.f_bfree if os.geteuid() == 0 else system.f_bavail
@@ -187,7 +187,7 @@ class Preconditions(object):
             )
 
     def _enter(self, doing: str, size: int) -> None:
-        """A new name in the directory needs the right to make one, and space."""
+        """A new name needs write permission for the directory, and space."""
         if is_too_long(self.spot.path) or has_long_name(self.spot.path):
             raise self._failure(doing, errno.ENAMETOOLONG)
         self._writable(doing, self.spot.directory)
@@ -207,11 +207,12 @@ class Preconditions(object):
             raise self._failure(doing, errno.EROFS)
 
     def _permitted(self, doing: str, directories: bool = False) -> None:
-        """Whether names may be made and removed in the directory; ``directories``: made only."""
+        """Whether names may be created and removed in the directory; ``directories``: only
+        created."""
         directory = self.spot.directory
         renamed = not directories and doing not in (MAKING, "remove")
         held = flags(directory)
-        # The run itself looks whether what it renames there could go.
+        # The run itself checks whether what it renames there could be moved.
         if held & (inode_flags.IMMUTABLE | (inode_flags.APPEND if renamed else 0)):
             raise self._failure(doing, errno.EPERM)
         writable = self.spot.writable
@@ -223,7 +224,7 @@ class Preconditions(object):
             raise self._failure(doing, errno.EPERM)
 
     def _replaced(self, doing: str) -> None:
-        """Whether the name of what is there can be taken away."""
+        """Whether the path can be removed from its directory."""
         there, directory = self.spot.there, os.stat(self.spot.directory)
         found, us = os.lstat(there), os.geteuid()
         if there in mount_points():
@@ -235,8 +236,8 @@ class Preconditions(object):
     def _owned(
         self, doing: str, wanted: Tuple[int, int, int], now: Optional[Tuple[int, int]]
     ) -> None:
-        """Only root gives files away; another user chooses among the groups that it is in, and
-        Linux drops setgid for other groups without a word."""
+        """Only root can change the owner of a file; other users can set only groups that they
+        belong to, and Linux drops setgid for other groups without an error."""
         if os.geteuid() == 0:
             return
         owner, group = now or (os.geteuid(), self.spot.gid)
@@ -268,11 +269,11 @@ def at(
     points: Sequence[str] = (),
     emptied: Optional[Callable[[str], None]] = None,
 ) -> Preconditions:
-    """The obstacles at a path that is ``real`` without the links on the way.
+    """The preconditions of a path that is ``real`` without its links.
 
-    ``counts``: what the host has there is what there will be. ``within`` is the nearest directory
-    above that there will be by then, "" for that of the host. ``gid``: None where the host's
-    directory says it. See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
+    ``counts``: the state of the host is the future state. ``within`` is the nearest directory above
+    that will exist by then, "" for that of the host. ``gid``: None if the host's directory decides.
+    See ``PathState`` for the rest, and ``Preconditions`` for ``emptied``.
     """
     directory = within or _nearest_directory(os.path.dirname(real))
     missing = os.path.dirname(real)[len(directory.rstrip("/")) :].count("/")
@@ -296,7 +297,7 @@ def at(
 
 
 def _intended(there: str) -> PlannedEntry:
-    """What the host has there."""
+    """The current node on the host."""
     found = os.lstat(there)
     kind = {stat.S_IFREG: "file", stat.S_IFDIR: "directory"}.get(
         stat.S_IFMT(found.st_mode), "other"
@@ -306,14 +307,14 @@ def _intended(there: str) -> PlannedEntry:
 
 
 def _nearest_directory(path: str) -> str:
-    """What the host has of a path and the directories above."""
+    """The path and the directories above it on the host."""
     while not os.path.isdir(path):
         path = os.path.dirname(path)
     return path
 
 
 def keeps_from_executing(path: str) -> bool:
-    """Whether nothing is executed on the file system that a path is or would be on."""
+    """Whether the file system of a path, or of its parent, does not execute files."""
     while not os.path.exists(path):
         path = os.path.dirname(path)
     return bool(os.statvfs(path).f_flag & _NO_EXECUTION)
@@ -355,7 +356,7 @@ def require_emptied(top: str) -> None:
 
 
 def _found(path: str) -> Optional[os.stat_result]:
-    """What is there, None where it is gone. ``OSError``"""
+    """The current node, None if it no longer exists. ``OSError``"""
     try:
         return os.lstat(path)
     except FileNotFoundError:
@@ -368,7 +369,7 @@ def _unlisted(error: OSError) -> None:
 
 
 def mounted_in(directory: str) -> None:
-    """``ResourceError`` where something is mounted at a directory without links, or below it."""
+    """``ResourceError`` if there is a mount at a directory without links, or below it."""
     for point in sorted(mount_points()):
         if is_within(point, directory):
             raise refusal("remove", point, errno.EBUSY)
@@ -389,7 +390,7 @@ def flags(path: str) -> int:
     try:
         kind = stat.S_IFMT(os.lstat(path).st_mode)
     except OSError:
-        return 0  # whose directory it is may have taken it away
+        return 0  # the owner of its directory may have removed it
     if kind not in (stat.S_IFREG, stat.S_IFDIR):
-        return 0  # to open a device may do anything
+        return 0  # opening a device can have side effects
     return inode_flags.read(path)

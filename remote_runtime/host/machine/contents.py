@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Blob(Content):
-    """On the controller; it travels when it is read."""
+    """On the controller; it is sent when it is read."""
 
     def __init__(self, value: Any, blobs: "Blobs") -> None:
         self.sha256 = value["$blob"]
@@ -60,7 +60,7 @@ class LocalContent(Content):
 
 
 class _Copy(Content):
-    """A copy that the commands are done with."""
+    """A copy after all commands."""
 
     def __init__(self, path: str, context: "Context") -> None:
         self._files, self._path = context.files, path
@@ -75,13 +75,13 @@ class _Copy(Content):
 
 
 class Contents(object):
-    """The contents that the plan names, and what commands make of them on private copies."""
+    """The contents of the plan, and the results of commands on private copies."""
 
     def __init__(self, context: "Context") -> None:
         self._context, self._directory = context, ""
 
     def of(self, value: Any) -> Content:
-        """What the plan has under a hash; it travels when it is read."""
+        """The content of the plan with a hash; it is sent when it is read."""
         return self._as_sure(Blob(value, self._context.blobs), self._context.uncertainties)
 
     def text(self, text: str) -> Content:
@@ -89,12 +89,13 @@ class Contents(object):
         return self._as_sure(Text(text), self._context.uncertainties)
 
     def local(self, path: str) -> Content:
-        """That of a file of the host, symlinks followed. ``Missing`` where none is."""
+        """The content of a file of the host, symlinks followed. ``Missing`` if it does not
+        exist."""
         before = self._context.uncertainties
         return self._as_sure(LocalContent(path, self._context.files), before)
 
     def _as_sure(self, content: Content, before: int) -> Content:
-        """A content as sure as what was read for it since, or with templates for the resource."""
+        """A content as certain as what was read for it, or with templates for the resource."""
         context = self._context
         before = 0 if context.rendered else before
         if context.uncertainties > before:
@@ -102,7 +103,7 @@ class Contents(object):
         return content
 
     def require(self, command: str, what: str) -> None:
-        """``Missing`` where a command cannot be started; ``what`` it is for begins the message."""
+        """``Missing`` if a command cannot start; ``what`` begins the message."""
         program = shell_words.split(command)[0]
         why, hint = self._context.user_commands.lacking(program)
         if why:
@@ -118,11 +119,12 @@ class Contents(object):
         commands: Sequence[str],
         timeout: float,
     ) -> Tuple[Content, int]:
-        """A content, and the mode of its file, as commands leave a copy of it under this name.
+        """A content and the mode of its file, after commands have run on a copy with this name.
 
-        In a command ``{}`` stands for the path of the copy, which comes last without it. They run
-        in a preview, too. ``ResourceError`` for one that fails; ``timeout`` in seconds. A file
-        ``at`` a path that has this content already is copied, so that it need not travel.
+        In a command, ``{}`` is replaced with the path of the copy; without ``{}``, the path is the
+        last argument. They run in a preview, too. ``ResourceError`` for one that fails; ``timeout``
+        in seconds. If the file ``at`` a path already has this content, it is copied, so that it
+        need not be sent.
         """
         context = self._context
         before = context.uncertainties
@@ -139,7 +141,7 @@ class Contents(object):
         return copy, copy.mode
 
     def _at_hand(self, content: Content, path: str) -> Content:
-        """What is there already need not travel to be processed."""
+        """An existing content need not be sent for the commands."""
         found = self._context.files.status(path)
         if found is None or found.kind != "file" or found.size != content.size:
             return content
@@ -181,7 +183,7 @@ class Contents(object):
         )
 
     def discard(self) -> None:
-        """Remove the copies; without it, they go with the run."""
+        """Remove the copies; otherwise, they are removed at the end of the run."""
         if self._directory:
             self._context.files.remove_private_directory(self._directory)
             self._directory = ""

@@ -27,7 +27,7 @@ Coming = Tuple[Item, Any]
 
 
 class PackageReader(package_ports.PackageReader):
-    """Asks the package manager of a resource, of which there is one in a run."""
+    """Queries the package manager of a resource; each run has one instance of it."""
 
     def __init__(
         self, context: "Context", manager: PackageManager, name: str, properties: Properties
@@ -112,7 +112,7 @@ class PackageReader(package_ports.PackageReader):
         self._manager.refreshed = True
 
     def _tried(self, step: "Callable[[], Result]") -> "Result":
-        """Try what downloads again where that failed: nothing was changed by then."""
+        """Repeat a failed download: nothing has been changed by then."""
         tries = tries_of(self._properties)
 
         def count(number: int) -> "Result":
@@ -161,7 +161,7 @@ class PackageReader(package_ports.PackageReader):
 
 
 class Package(PackageReader, package_ports.Package):
-    """Has the package manager change a package. ``coming`` are the changes of later resources,
+    """Changes a package with the package manager. ``coming`` are the changes of later resources,
     ``count`` gets the number of tries."""
 
     def __init__(
@@ -188,7 +188,7 @@ class Package(PackageReader, package_ports.Package):
         releases: bool = False,
         questions: Sequence[str] = (),
     ) -> Sequence[VersionChange]:
-        """See the base class. If it fails, a hold that was released is there again."""
+        """See the base class. If it fails, a hold that was released is set again."""
         held = releases and before.held
         if held:
             self._manager.set_hold(self.title, False)
@@ -214,7 +214,7 @@ class Package(PackageReader, package_ports.Package):
         )
 
     def _others(self, own: Operation) -> "List[PlannedChange]":
-        """What the turns right behind this one are going to do of the same kind."""
+        """What the resources right after this one will do of the same kind."""
         from remote_runtime.packages.batch import MAX_PACKAGES, PlannedChange
 
         context, manager = self._context, self._manager
@@ -246,7 +246,7 @@ class Package(PackageReader, package_ports.Package):
 
 
 class PackagesReader(package_ports.PackagesReader):
-    """Finds packages by the package managers of a run."""
+    """Finds packages with the package managers of a run."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context

@@ -1,4 +1,5 @@
-"""Where root runs no program, because another user could put something else there (target)."""
+"""Directories in which root runs no program, because other users can replace files there
+(target)."""
 
 import os
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def require_own_way(files: "FileReader", path: str, kind: str) -> None:
-    """``ResourceError`` of a kind if a directory above a path lets others replace what is there."""
+    """``ResourceError`` of a kind if other users can replace the path through a directory above
+    it."""
     above = os.path.dirname(files.real(path))
     while True:
         node = files.stat(above)

@@ -1,8 +1,9 @@
 """Writes the file of a resource together with those of later resources (target).
 
-Each new file costs a wait for the disk. Files that are written one after the other and then synced
-share that wait. The file of a later resource is finished under a temporary name beside its path.
-The later resource renames it. If the host has changed until then, it writes the file again.
+Each new file has to wait for the disk. Files that are written one after the other and then synced
+share one wait. The file of a later resource gets its content under a temporary name next to its
+path, and the later resource renames it. If the host has changed by then, the resource writes the
+file again.
 """
 
 from typing import Callable, Dict, Iterable, NamedTuple, Optional, Set, Tuple
@@ -14,8 +15,8 @@ from remote_runtime.item import Item
 from remote_runtime.system.attributes import Attributes, labels_files
 from remote_runtime.system.temporary import Temporary
 
-_MAX_FILES = 64  # files of which each has a descriptor
-_LARGEST = 1 << 20  # bytes in all
+_MAX_FILES = 64  # files, each with a descriptor
+_LARGEST = 1 << 20  # bytes in total
 
 # A later resource and the file that it will put; None if it has nothing to do, as far as known.
 Coming = Tuple[Item, Optional[NewFile]]
@@ -27,7 +28,8 @@ class _WrittenFile(NamedTuple):
 
 
 class FileWriter(Ahead):
-    """Writes the files of one run: a temporary file beside the destination, finished, then renamed.
+    """Writes the files of one run: a temporary file next to the destination, completed, then
+    renamed.
 
     ``_labels``: a command, which may fail, looks up the SELinux label of each file.
     """
@@ -46,10 +48,10 @@ class FileWriter(Ahead):
         validate: str = "",
         before: Optional[Callable[[], None]] = None,
     ) -> None:
-        """Put a file at its place; whatever fails leaves that as it was.
+        """Put a file in place; a failure leaves the path unchanged.
 
         ``coming``: the files that later resources will put, as far as known. ``before`` is called
-        right before the new file takes its place.
+        right before the new file replaces the old one.
         """
         temporary = self._take(file)
         chunks = file.content.chunks()
@@ -59,7 +61,7 @@ class FileWriter(Ahead):
                 self._sync(temporary, () if validate else coming)
             else:
                 for _ in chunks:
-                    pass  # they are in it already, and needed no more
+                    pass  # they are already synced
             if validate:
                 from remote_runtime.host import validation
 
@@ -69,7 +71,7 @@ class FileWriter(Ahead):
                 before()
             temporary.commit()
         finally:
-            chunks.close()  # `closing` would have to be imported, which costs a target much
+            chunks.close()  # importing `closing` takes long on a target
             if temporary is not None:
                 temporary.discard()
 
@@ -82,9 +84,9 @@ class FileWriter(Ahead):
         latest: Optional[Temporary] = None,
         new: bool = False,
     ) -> Temporary:
-        """The file, beside its place; all that is left is to sync it.
+        """The file next to its destination, not synced yet.
 
-        ``latest`` was begun right before. ``new``: nothing is at its place.
+        ``latest`` was begun right before. ``new``: the destination does not exist.
         """
         temporary = self._context.files.temporary(file.path, latest)
         try:
@@ -138,7 +140,7 @@ class FileWriter(Ahead):
             self._context.ahead = self
 
     def _take(self, file: NewFile) -> Optional[Temporary]:
-        """The file that was written ahead, if it still fits; the caller has to discard it."""
+        """The file that was written ahead, if it still matches; the caller has to discard it."""
         written = self._written.pop(file.path, None)
         if written is None:
             return None
@@ -162,7 +164,7 @@ class FileWriter(Ahead):
         return written.temporary.is_whole(place)
 
     def begin(self, item: Item) -> None:
-        """See the base class. A resource that was not looked at finds no file from here."""
+        """See the base class. A resource that was not prepared finds no file here."""
         if item.id not in self._inspected:
             self.drop()
 
@@ -172,12 +174,12 @@ class FileWriter(Ahead):
             try:
                 written.temporary.discard()
             except OSError:
-                continue  # it is registered still, and removed in the end
+                continue  # it is still registered, and removed at the end
         self._written.clear()
         self._inspected.clear()
         self._context.ahead = None
 
 
 def _made_of(file: NewFile) -> Tuple[str, int, int, int]:
-    """What is in a file and who may do what with it."""
+    """The content of a file and its permissions."""
     return (file.content.sha256, file.uid, file.gid, file.mode)

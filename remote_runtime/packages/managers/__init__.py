@@ -5,7 +5,7 @@ from remote_runtime.packages.manager import PackageManager
 
 
 def manager_of(context: Context, name: str) -> PackageManager:
-    """The package manager of a run that has this name."""
+    """The package manager of a run, by name."""
     found: PackageManager
     if name == "apt":
         from remote_runtime.packages.managers.apt import Apt

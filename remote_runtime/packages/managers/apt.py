@@ -1,8 +1,8 @@
-"""Packages of Debian and its relatives (target).
+"""Packages of Debian and its derivatives (target).
 
-Reading: dpkg's database once for all packages, one ``apt-cache policy`` for all that are to change.
-Changing: one ``apt-get`` for packages of consecutive turns; see ``batch``.
-What only a change needs is imported when there is one: most runs find everything installed.
+Reading: dpkg's database once for all packages, and one ``apt-cache policy`` for all packages that
+must change. Changing: one ``apt-get`` for packages of consecutive resources; see ``batch``. Modules
+that only a change needs are imported for the first change: most runs find everything installed.
 """
 
 from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -45,8 +45,8 @@ _STEPS = ("Get:", "Unpacking ", "Setting up ", "Removing ")
 class Apt(PackageManager):
     """apt and dpkg; needs root to change anything.
 
-    It comes before dnf, except where dpkg has no package at all: there it is only a program, as on
-    Fedora, and what the host is made of is known to RPM.
+    It takes precedence over dnf, unless dpkg has no packages at all. In that case dpkg is only a
+    program, as on Fedora, and RPM has the packages of the host.
     """
 
     name = "apt"
@@ -69,16 +69,16 @@ class Apt(PackageManager):
         self.readiness: Optional["Readiness"] = None
         self._workbench: Optional["ScratchCache"] = None
         self._planned: Dict[Tuple[str, str], "Contents"] = {}
-        self._shown: Tuple[Sequence[str], str] = ((), "")  # of which versions, and what
+        self._shown: Tuple[Sequence[str], str] = ((), "")  # the versions, and their contents
         self._options: Sequence[str] = ()
         self._hooks_told: List[str] = []
         self._options_at: Tuple[object, ...] = ()
-        self._answers: Dict[str, str] = {}  # that predictions begin with
+        self._answers: Dict[str, str] = {}  # at the start of predictions
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """Return which program is missing, or ""."""
+        """The name of a missing program, or ""."""
         if any(map(properties.get, PLACES)):
             return "it manages packages of the system"
         missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
@@ -91,7 +91,7 @@ class Apt(PackageManager):
         return debian_version.compare(left, right)
 
     def status(self, name: str) -> Installed:
-        """What dpkg's database has, read again once anything was changed."""
+        """The content of dpkg's database, read again after each change."""
         if self._database is None or self._database_at != self.context.acted:
             self._database = dpkg.read(self.admin) or self._queried()
             self._architecture = self._database.native
@@ -119,7 +119,8 @@ class Apt(PackageManager):
         self._holds.pop(self.plain(name), None)
 
     def answers(self, questions: Sequence[str], planned: bool = True) -> Dict[str, str]:
-        """See the base class. In a preview, packages of the plan leave the answers of others."""
+        """See the base class. In a preview, planned packages do not change the answers of other
+        packages."""
         from remote_runtime.packages.apt import debconf
 
         files, home = self.context.files, self.context.accounts.identity().home
@@ -171,20 +172,20 @@ class Apt(PackageManager):
         )
 
     def _queried(self) -> dpkg.Database:
-        # A database without any package makes dpkg-query fail without a word.
+        # Without any package in the database, dpkg-query fails without a message.
         result = self.context.commands.run(dpkg.QUERY, env=ENVIRONMENT, limit=_LIMIT)
         if result.code != 0 and result.stderr.strip():
             raise ResourceError("dpkg-query failed: %s" % result.tail(), kind="package.database")
         return dpkg.Database(result.stdout)
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
-        """Ask ``apt-cache policy`` for all of them."""
+        """Query all of them with ``apt-cache policy``."""
         from remote_runtime.packages.apt import cache as apt_cache
 
         return apt_cache.look_up(names, self._query, self._architecture)
 
     def warn_of_lists(self) -> None:
-        """With the commands that a refresh runs. See the base class."""
+        """Includes the commands that a refresh runs. See the base class."""
         super().warn_of_lists()
         if self.context.noop:
             from remote_runtime.packages.apt import hooks as apt_hooks
@@ -210,7 +211,7 @@ class Apt(PackageManager):
         return result.stdout
 
     def _ask(self, argv: Sequence[str], **options: Any) -> "Result":
-        """Run apt with its sources and settings as they are at this turn."""
+        """Run apt with its sources and settings as they are for the current resource."""
         planned, env, run = self.planned_sources(), ENVIRONMENT, self.context.commands.run
         if not planned:
             return run(argv, env=env, limit=_LIMIT, **options)
@@ -223,18 +224,18 @@ class Apt(PackageManager):
         return found._replace(stdout=told[0], stderr=told[1])
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """The packages that provide a virtual package, at most a handful."""
+        """The packages that provide a virtual package, a few at most."""
         from remote_runtime.packages.apt import cache as apt_cache
 
         printed = self._query(["showpkg", "--", name])
         return apt_cache.parse_reverse_provides(printed)[:_PROVIDERS_SHOWN]
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """Return why the lists have to be refreshed, or ""."""
+        """Why the lists must be refreshed, or ""."""
         return "" if max_age is None else self.lists.outdated(max_age)
 
     def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
-        """Run ``apt-get update``; ``ResourceError`` when any of the repositories fails."""
+        """Run ``apt-get update``; ``ResourceError`` if any repository fails."""
         from remote_runtime.packages import locks
         from remote_runtime.packages.apt import errors as apt_errors
         from remote_runtime.packages.transaction import Manager, carry_out
@@ -255,7 +256,7 @@ class Apt(PackageManager):
         self.forget_lists()
 
     def holder(self) -> str:
-        """Who holds a lock that a transaction needs, "" for nobody."""
+        """The process that holds a lock of the transaction, "" for none."""
         found = self._ready().holder()
         return str(found) if found else ""
 
@@ -267,7 +268,7 @@ class Apt(PackageManager):
         return self.readiness
 
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
-        """Let apt simulate it. See the base class."""
+        """apt simulates it. See the base class."""
         from remote_runtime.packages.apt import errors as apt_errors
         from remote_runtime.packages.apt import simulation as apt_simulation
 
@@ -282,7 +283,7 @@ class Apt(PackageManager):
         return apt_simulation.planned(result.stdout, self._architecture)
 
     def _as_planned(self) -> List[str]:
-        """The options with which apt takes for installed what earlier resources would install."""
+        """The options that make apt treat the packages of earlier resources as installed."""
         from remote_runtime.packages.apt import simulation as apt_simulation
 
         versions = self.planned_versions()
@@ -304,7 +305,7 @@ class Apt(PackageManager):
         return ["-o", "Dir::State::status=" + path, "-o", "Dir::Cache::pkgcache="]
 
     def _show(self, versions: Mapping[str, str]) -> str:
-        """What the lists say of these versions."""
+        """What the lists contain of these versions."""
         pairs = [pair for pair in sorted(versions.items()) if pair[1]]
         words = ["%s=%s" % pair for pair in pairs if pair not in self.files]
         if self._shown[0] != words:
@@ -316,10 +317,10 @@ class Apt(PackageManager):
         return dpkg.plain(name, self._architecture)
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
-        """Files, units and accounts as well, as far as the packages' contents are known."""
+        """Includes files, units and accounts, as far as the packages' contents are known."""
         name = self.plain(operation.name)
         if operation.purge and not foreseen:
-            foreseen = [VersionChange(name, "", "")]  # of what was removed before
+            foreseen = [VersionChange(name, "", "")]  # of packages that were removed before
         if name not in [change.name for change in foreseen]:
             return super().effects(operation, foreseen)
         from remote_runtime.packages.destination_checks import DestinationChecks
@@ -356,11 +357,11 @@ class Apt(PackageManager):
         consequences.purging = operation.purge
         try:
             return consequences.of(foreseen)
-        except Unknowable:  # what is there already, of which it depends what comes
+        except Unknowable:  # existing files, on which the new ones depend
             return super().effects(operation, foreseen)
 
     def _rules(self, coming: bool) -> "HostRules":
-        """What this host has dpkg do with the files of packages."""
+        """How dpkg handles the files of packages on this host."""
         from remote_runtime.packages.dpkg import host_rules as deb_host_rules
         from remote_runtime.packages.dpkg import settings as dpkg_settings
 
@@ -375,9 +376,11 @@ class Apt(PackageManager):
         )
 
     def _dpkg_options(self) -> Sequence[str]:
-        """What apt's settings have it give dpkg, as they are at this turn."""
+        """The options that apt's settings pass to dpkg, as they are for the current resource."""
         now = (self.context.acted, self.planned_sources())
-        self.context.files.is_there(SETTINGS)  # apt reads them: whoever may change them is noted
+        self.context.files.is_there(
+            SETTINGS
+        )  # apt reads them: other users who can change them are reported
         if self._options_at != now:
             from remote_runtime.packages.apt import hooks as apt_hooks
             from remote_runtime.packages.dpkg import settings as dpkg_settings
@@ -390,7 +393,7 @@ class Apt(PackageManager):
         return self._options
 
     def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
-        """What the packages hold that come, without those of which nothing can be learnt."""
+        """The contents of the new packages, without those that could not be examined."""
         if not coming or not self.context.options.package_probe:
             return {}
         from remote_runtime.packages.dpkg.probe import Debs, indexed
@@ -419,7 +422,7 @@ class Apt(PackageManager):
         return self._ask(argv, cwd=directory, timeout=timeout)
 
     def _private(self) -> List[str]:
-        """The options that keep apt from writing to the host's caches."""
+        """The options that prevent apt from writing to the host's caches."""
         return self._bench().options(self.lists.cache_is_stale())
 
     def _bench(self) -> "ScratchCache":
@@ -430,7 +433,7 @@ class Apt(PackageManager):
         return self._workbench
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
-        """Run apt-get; "" leaves the version to what it prefers. Removed is not purged."""
+        """Run apt-get; "" lets it choose the version. A removal does not purge."""
         return self._transact(str(operation), [operation], lock_timeout)
 
     def carry_out_together(self, operations: Sequence[Operation], lock_timeout: float) -> None:
@@ -482,8 +485,8 @@ class Apt(PackageManager):
             )
             printed[:] = [result.stdout]
         except ResourceError as error:
-            # dpkg retries every package that is broken already and fails for it each time. That is
-            # the outcome of the broken package, not of this one.
+            # dpkg tries every broken package again and fails for each. That is
+            # the failure of the broken package, not of this one.
             if error.kind != apt_errors.SCRIPT or not all(map(self.has_reached, operations)):
                 raise
             self.context.notice("warning", "%s was completed, but: %s" % (what, error.message))

@@ -1,13 +1,14 @@
-"""Packages of Fedora, RHEL and their relatives (target).
+"""Packages of Fedora, RHEL and their derivatives (target).
 
-Reading: one ``rpm -q`` for all packages, and one ``dnf repoquery`` for those that are to change or
-to be the latest. Changing: one ``dnf`` for packages of consecutive turns; see ``batch``.
+Reading: one ``rpm -q`` for all packages, and one ``dnf repoquery`` for packages that must change or
+be the latest version. Changing: one ``dnf`` for packages of consecutive resources; see ``batch``.
 
-The lists are those that the host has, however old: dnf is told that they do not expire, because
-only ``update_cache`` refreshes them. Lists that are missing are fetched by dnf itself; in noop it
-may not, so what they would say is not known then.
+The lists are those of the host, regardless of their age: an option keeps dnf from treating them as
+expired, because only ``update_cache`` refreshes them. dnf downloads missing lists by itself; it may
+not do so in noop, so their content is not known then.
 
-What only a change needs is imported when there is one: most runs find everything installed.
+Modules that only a change needs are imported for the first change: most runs find everything
+installed.
 """
 
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
@@ -35,11 +36,11 @@ if TYPE_CHECKING:
     from remote_runtime.system.process.commands import Result
 
 PROGRAMS = ("rpm", "dnf")
-# dnf would wait for a lock without an end and without a word.
+# dnf would wait for a lock forever and without a message.
 OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
 REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True")
 FORMAT = "%{name}\t%{epoch}\t%{version}\t%{release}\t%{arch}\t%{repoid}\n"
-_ASKED = "Operation aborted"  # what dnf ends with once it is answered no
+_ASKED = "Operation aborted"  # the exit code of dnf after the answer no
 _LIMIT = 16 << 20  # bytes of a query's output
 _NAMES = 1000  # names on one command line
 _PROVIDERS_SHOWN = 8
@@ -66,17 +67,17 @@ class Dnf(PackageManager):
         self._asked: Set[str] = set()
         self._automatic: AbstractSet[Tuple[str, str]] = frozenset()
         self._records_at = -1
-        self._resolved: Dict[Operation, str] = {}  # what dnf printed of it
+        self._resolved: Dict[Operation, str] = {}  # the output of dnf for it
 
     def unsupported_reason(self, properties: Properties) -> str:
-        """Return which program is missing, or ""."""
+        """The name of a missing program, or ""."""
         if any(map(properties.get, PLACES)):
             return "it manages packages of the system"
         missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
         return "%s is not installed" % ", ".join(missing) if missing else ""
 
     def compare(self, left: str, right: str) -> int:
-        """Order two versions as RPM does; what one of them leaves open is not compared."""
+        """Order two versions as RPM does; a part that one of them omits is not compared."""
         from remote_runtime.packages.versions import rpm as rpm_version
 
         return rpm_version.compare(left, right)
@@ -86,11 +87,11 @@ class Dnf(PackageManager):
         return rpm_database.version_text(version)
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
-        """With their epochs where those differ. See the base class."""
+        """With epochs, if they differ. See the base class."""
         return rpm_database.change_versions(before, after)
 
     def status(self, name: str) -> Installed:
-        """What RPM's database has, read again once anything was changed."""
+        """The content of RPM's database, read again after each change."""
         if self._records_at != self.context.acted or name not in self._asked:
             self._asked = {name, *(item.name for item in self.items)}
             self._records = rpm_database.Records(self._read_database(sorted(self._asked)))
@@ -123,7 +124,7 @@ class Dnf(PackageManager):
         self._transaction(what, argv, self.context.options.lock_timeout)
 
     def is_held(self, name: str, installed: Installed) -> bool:
-        """By a version lock. See the base class."""
+        """Uses a version lock. See the base class."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
 
         planned = self._holds.get(self.plain(name)) if self.context.noop else None
@@ -174,7 +175,7 @@ class Dnf(PackageManager):
         return printed
 
     def look_up(self, names: Sequence[str]) -> Dict[str, Available]:
-        """Ask ``dnf repoquery`` for all of them."""
+        """Query all of them with ``dnf repoquery``."""
         from remote_runtime.packages.dnf import candidates as dnf_candidates
 
         starts = range(0, len(names), _NAMES)
@@ -184,12 +185,12 @@ class Dnf(PackageManager):
         return dnf_candidates.choose(records, names, self._lists().priorities())
 
     def available(self, name: str) -> Available:
-        """See the base class. A name that other packages provide is known, without a candidate."""
+        """See the base class. A name that other packages provide is known, but has no candidate."""
         found = super().available(name)
         return found if found.known else Available(known=bool(self.providers_of(name)))
 
     def providers_of(self, name: str) -> Sequence[str]:
-        """The packages that provide a virtual package, at most a handful."""
+        """The packages that provide a virtual package, a few at most."""
         if not self._provided.get(name):
             records = rpm_database.Records(self._query("--whatprovides", name))
             self._provided[name] = records.names()[:_PROVIDERS_SHOWN]
@@ -214,18 +215,18 @@ class Dnf(PackageManager):
         return self.lists
 
     def lists_outdated(self, max_age: Optional[float]) -> str:
-        """Return why the lists have to be refreshed, or ""; None asks for missing ones only."""
+        """Why the lists must be refreshed, or ""; None only checks for missing lists."""
         return self._lists().outdated(max_age)
 
     def refresh_lists(self, lock_timeout: float, only: Sequence[str] = ()) -> None:
-        """Run ``dnf makecache``; ``ResourceError`` when a repository fails that must not."""
+        """Run ``dnf makecache``; ``ResourceError`` if a required repository fails."""
         from remote_runtime.packages.dnf import errors as dnf_errors
 
         self.context.outdated_lists.pop(self.name, None)
         argv = (*REFRESH, *("--repo=" + name for name in sorted(set(only))))
         result = self._transaction("refreshing the package lists", argv, lock_timeout)
         ignored = dnf_errors.ignored_repositories(result)
-        if ignored:  # their skip_if_unavailable says that this is no error
+        if ignored:  # with skip_if_unavailable, this is not an error
             self.context.notice("warning", "could not refresh the lists of %s" % ignored)
         self._lists().refreshed()
         self.forget_lists()
@@ -235,13 +236,13 @@ class Dnf(PackageManager):
         self._provided = {}
 
     def holder(self) -> str:
-        """Who holds a lock that a transaction needs, "" for nobody."""
+        """The process that holds a lock of the transaction, "" for none."""
         found = self._manager().look()
         return str(found) if found else ""
 
     def foresee(self, operation: Operation) -> Sequence[VersionChange]:
-        """Let dnf resolve it, which shows whether it would fail; it can do that for the host as it
-        is only. See the base class."""
+        """dnf resolves it, which shows whether it would fail, but only for the current host. See
+        the base class."""
         from remote_runtime.packages.dnf import transaction as dnf_transaction
 
         what = str(operation._replace(version=self.shown(operation.version)))
@@ -249,7 +250,7 @@ class Dnf(PackageManager):
         removes = operation.removal or self._is_older(operation)
         if planned and (removes or not all(planned.values())):
             raise Unknowable("dnf cannot predict %s after other changes" % what)
-        # Over what comes before, it is what dnf adds to that in one transaction.
+        # After earlier changes, it is what dnf adds to them in one transaction.
         before = [
             Operation(name, version, file=self._file_of(name, version))
             for name, version in sorted(planned.items())
@@ -271,12 +272,13 @@ class Dnf(PackageManager):
         return ()
 
     def _file_of(self, name: str, version: str) -> str:
-        """The file that a package came from in this preview, "" for a repository."""
+        """The file of a package in this preview, "" for a package of a repository."""
         file = self.files.get((name, version))
         return file.path if file is not None else ""
 
     def _refuse_left(self, operation: Operation, what: str, printed: str) -> None:
-        """Raise where dnf leaves what it is to remove, excluded, and ends well all the same."""
+        """Raise if dnf keeps a package that it should remove, because it is excluded, and exits
+        with 0."""
         from remote_runtime.packages.dnf import exclusions as dnf_exclusions
 
         nothing = operation.removal and "Nothing to do" in printed
@@ -288,7 +290,8 @@ class Dnf(PackageManager):
         return self._parts.get(name, (name, ""))[0]
 
     def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
-        """Files, units and accounts as well, where packages only come and their contents are known.
+        """Includes files, units and accounts, if packages are only added and their contents are
+        known.
 
         See the base class.
         """
@@ -317,7 +320,7 @@ class Dnf(PackageManager):
     def _changing(
         self, operation: Operation, names: Sequence[str], foreseen: Sequence[VersionChange]
     ) -> Sequence[Effect]:
-        """Effects where packages that are there get another version, are replaced or go."""
+        """Effects if installed packages get another version, or are replaced or removed."""
         from remote_runtime.packages import affected_packages
 
         what = str(operation._replace(version=self.shown(operation.version)))
@@ -328,12 +331,12 @@ class Dnf(PackageManager):
     def _contents(
         self, operation: Operation, coming: "Sequence[NewPackage]"
     ) -> "Dict[str, Contents]":
-        """What the packages hold that come, without those of which nothing can be learnt."""
+        """The contents of the new packages, without those that could not be examined."""
         from remote_runtime.packages.dnf.transaction import INDEX, indexed
         from remote_runtime.packages.rpm import probe as rpm_probe
 
         def fetch(directory: str) -> None:
-            """Have dnf download the packages into a directory, and install none."""
+            """Download the packages into a directory with dnf, and install none."""
             from remote_runtime.packages.dnf import isolated_run
             from remote_runtime.packages.inspection import TIMEOUT
 
@@ -358,9 +361,9 @@ class Dnf(PackageManager):
         return dict(known, **self.probe().contents(wanted, rpms))
 
     def carry_out(self, operation: Operation, lock_timeout: float) -> Sequence[VersionChange]:
-        """Run dnf; "" leaves the version to what it prefers, an older one comes by a downgrade.
+        """Run dnf; "" lets it choose the version, and an older version is a downgrade.
 
-        What a removed package needed and nothing else needs goes with it, as dnf is set up.
+        Packages that only a removed package needed are removed with it, as dnf is configured.
         """
         what = str(operation._replace(version=self.shown(operation.version)))
         printed = self._transact(what, self._words([operation]), lock_timeout)
@@ -379,7 +382,7 @@ class Dnf(PackageManager):
         return dnf_batch.shares(operations, result.stdout, self._package, self._follows(operations))
 
     def _follows(self, operations: Sequence[Operation]) -> Callable[[Sequence[str]], Set[str]]:
-        """What tells which packages may come or go because others of ``operations`` do."""
+        """Which packages may be added or removed because of ``operations`` on others."""
 
         def needed(names: Sequence[str]) -> Set[str]:
             found: Set[str] = set()
@@ -398,7 +401,7 @@ class Dnf(PackageManager):
         self._transact(what, self._words(operations), lock_timeout)
 
     def _transact(self, what: str, argv: Sequence[str], lock_timeout: float) -> str:
-        """Change packages; what dnf printed."""
+        """Change packages; returns the output of dnf."""
         from remote_runtime.packages.dnf import errors as dnf_errors
 
         self._records_at = -1
@@ -406,21 +409,22 @@ class Dnf(PackageManager):
         result = self._transaction(what, argv, lock_timeout)
         self.acted()
         if self._lists().repositories() != known:
-            self.forget_lists()  # the package brought a repository, as epel-release does
+            self.forget_lists()  # the package added a repository, as epel-release does
         for complaint in dnf_errors.script_failures(result):
             self.context.notice("warning", "%s was completed, but: %s" % (what, complaint))
         self._confirm(result.stdout)
         return result.stdout
 
     def _confirm(self, printed: str) -> None:
-        """Let the controller compare what previews were told of these packages with what came."""
+        """Send the new contents of these packages to the controller, which compares them with those
+        that previews used."""
         if self.context.options.package_probe:
             from remote_runtime.packages.rpm import probe as rpm_probe
 
             rpm_probe.confirm(self.context, printed, self._query)
 
     def _words(self, operations: Sequence[Operation]) -> Sequence[str]:
-        """The command that carries out operations of one kind."""
+        """The command for operations of one kind."""
         first = operations[0]
         if first.removal:
             return ("dnf", "remove", "-y", *OPTIONS, *(one.name for one in operations))
@@ -432,12 +436,12 @@ class Dnf(PackageManager):
         return (*command, *options, *names)
 
     def _is_older(self, operation: Operation) -> bool:
-        """Whether a version is asked for that is older than the one that is installed."""
+        """Whether the requested version is older than the installed one."""
         now = self.status(operation.name).version if operation.exact else ""
         return bool(now) and self.compare(operation.version, now) < 0
 
     def _asking(self, operations: Sequence[Operation]) -> Sequence[str]:
-        """The command that has dnf print what it would do, and leave it."""
+        """The command with which dnf prints what it would do, and then stops."""
         from remote_runtime.packages.dnf import isolated_run
 
         answers = {"-y": ("--assumeno", "--cacheonly")}
@@ -447,7 +451,7 @@ class Dnf(PackageManager):
         )
 
     def _spec(self, name: str, version: str) -> str:
-        """How dnf is told one version of a package."""
+        """One version of a package, as an argument of dnf."""
         package, architecture = self._parts.get(name, (name, ""))
         return "-".join(filter(None, (package, version))) + (architecture and "." + architecture)
 

@@ -1,4 +1,4 @@
-"""Packages of Node.js, below a directory or for the whole host (target).
+"""Packages of Node.js, in a directory or for the whole host (target).
 
 Reading: ``package.json`` of each package in ``node_modules``. Changing: npm, as the owner of the
 directory.
@@ -27,7 +27,7 @@ _LARGEST = 32 << 20  # bytes of a file of npm
 
 
 class Npm(EnvironmentManager):
-    """npm, below a directory or global."""
+    """npm, in a directory or global."""
 
     name = "npm"
     keys = ("path", "global")
@@ -55,7 +55,7 @@ class Npm(EnvironmentManager):
     # -- what is installed ------------------------------------------------------------------------
 
     def _modules(self, wanted: PlannedPackage) -> str:
-        """The directory that the packages are in; npm is asked once for that of the host."""
+        """The directory of the packages; npm is asked once for that of the host."""
         if wanted.directory:
             return os.path.join(wanted.directory, _MODULES)
         if not self._global:
@@ -80,7 +80,7 @@ class Npm(EnvironmentManager):
         return Installed(version, "installed") if isinstance(version, str) else Installed()
 
     def _document(self, path: str) -> Dict[str, Any]:
-        """A file of npm, empty where there is none or it is broken."""
+        """A file of npm, empty if it is missing or broken."""
         status = self.context.files.status(path, follow=True)
         if status is None or status.kind != "file":
             return {}
@@ -99,7 +99,7 @@ class Npm(EnvironmentManager):
         return Installed("", "not installed: %s" % ", ".join(name for name, _, _ in left[:5]))
 
     def _unmet(self, wanted: PlannedPackage) -> List[Tuple[str, str, str]]:
-        """What is not as the lock file has it: name, version that is there, version of the file."""
+        """The differences from the lock file: name, installed version, version of the file."""
         from remote_runtime.packages.environments import npm_calls
 
         path = os.path.join(wanted.directory, _LOCK)
@@ -154,7 +154,7 @@ class Npm(EnvironmentManager):
             raise self.unreachable(why, done) from None
 
     def _asked_npm(self, place: Place, words: List[str], registry: str) -> Any:
-        """Ask npm, which leaves nothing on the host."""
+        """Query npm, which leaves nothing on the host."""
         from remote_runtime.packages.environments import npm_calls
 
         program = self.context.commands.find("npm")
@@ -256,5 +256,5 @@ class Npm(EnvironmentManager):
 
 
 def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
-    """What npm is asked for."""
+    """The arguments of npm."""
     return wanted.name + ("@" + operation.version if operation.version else "")

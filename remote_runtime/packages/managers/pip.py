@@ -1,7 +1,7 @@
-"""Packages of Python in virtual environments (target).
+"""Python packages in virtual environments (target).
 
 Reading: the directories of the environment, once for all packages in it. Changing: the pip of the
-environment, as the owner of the environment; ``python3 -m venv`` makes a missing one.
+environment, as the owner of the environment; ``python3 -m venv`` creates a missing one.
 """
 
 import os
@@ -25,8 +25,8 @@ from remote_runtime.packages.environments.virtualenv import Environment
 from remote_runtime.packages.values import Available, Installed, Operation, VersionChange
 
 _STDLIB = "import sysconfig; print(sysconfig.get_path('stdlib'))"
-_LARGEST = 4 << 20  # bytes of a file of requirements, or of what a package says of itself
-# A text is a file for pip while it runs.
+_LARGEST = 4 << 20  # bytes of a file of requirements, or of the metadata of a package
+# A text is in a file for pip while it runs.
 _WITH_TEXT = """\
 d=$(mktemp -d) || exit
 trap 'rm -rf "$d"' EXIT
@@ -72,7 +72,7 @@ class Pip(EnvironmentManager):
 
     def _held(self, directory: str) -> _Packages:
         def read() -> Any:
-            """The packages of the environment, as it is or is planned to be."""
+            """The packages of the environment as it is, or as it is planned."""
             files = self.context.files
             settings = os.path.join(directory, virtualenv.CONFIGURATION)
             found = files.status(directory, follow=True)
@@ -100,7 +100,7 @@ class Pip(EnvironmentManager):
 
     def _of_requirements(self, wanted: PlannedPackage, held: _Packages) -> Installed:
         if not held.environment.packages:
-            self._requirements(wanted)  # what is wrong with them is told at once
+            self._requirements(wanted)  # errors in them are reported at once
             return Installed()
         left = self._unmet(wanted, held)
         if not left:
@@ -114,7 +114,7 @@ class Pip(EnvironmentManager):
         path = given if given.startswith("/") and "\n" not in given else ""
 
         def read(at: str) -> str:
-            """The text of a file of requirements; ResourceError where there is none."""
+            """The text of a file of requirements; ResourceError if it does not exist."""
             if not self.context.files.exists(at):
                 raise ResourceError(
                     "%s does not exist on this host" % at,
@@ -182,7 +182,7 @@ class Pip(EnvironmentManager):
         return found
 
     def _asking(self, wanted: PlannedPackage, place: Place) -> List[str]:
-        """The words that call a pip, which that of the environment is not yet where it is new."""
+        """The words that call pip; a new environment does not have its own pip yet."""
         from remote_runtime.packages.environments import pip_calls
 
         held = self._held(wanted.directory)
@@ -193,8 +193,8 @@ class Pip(EnvironmentManager):
         return [program, *pip_calls.ISOLATED, "-c", pip_calls.BUNDLED]
 
     def _interpreter(self, wanted: PlannedPackage, place: Place) -> str:
-        """The Python that makes an environment, or that of one which lacks pip only.
-        ``ResourceError`` where it cannot."""
+        """The Python that creates an environment, or that of an environment without pip.
+        ``ResourceError`` if it cannot."""
         asked = wanted.text("python") or "python3"
         why, hint = self.context.user_commands.lacking(asked)
         if why:
@@ -207,7 +207,7 @@ class Pip(EnvironmentManager):
         has_python = bool(own.packages) and self.context.files.status(own.python) is not None
         if has_python and not self._library(place, program).endswith(own.version):
             places.require_safe(self.context, place, own.reads)
-            program = own.python  # it stays what it is, and gets a pip
+            program = own.python  # the environment stays, and gets a pip
         needed = os.path.join(self._library(place, program), "ensurepip", "__init__.py")
         if not self.context.files.exists(needed):
             raise ResourceError(
@@ -276,7 +276,7 @@ class Pip(EnvironmentManager):
     def _asked_for(
         operation: Operation, wanted: PlannedPackage, calling: List[str]
     ) -> Tuple[List[str], Optional[bytes]]:
-        """The command that installs, and what it reads."""
+        """The command of the installation, and its input."""
         given = wanted.text("requirements")
         if not given:
             return [*calling, "--", _specifier(operation, wanted)], None
@@ -344,5 +344,5 @@ class Pip(EnvironmentManager):
 
 
 def _specifier(operation: Operation, wanted: PlannedPackage) -> str:
-    """What pip is asked for."""
+    """The arguments of pip."""
     return wanted.name + ("==" + operation.version if operation.version else "")

@@ -1,7 +1,7 @@
-"""Paths that stay what they are while a program uses them (target).
+"""Paths that stay the same while a program uses them (target).
 
-A program that is given a path walks it by itself, and may find a link of another user on its way. A
-path below ``/proc/PID/fd`` leads to what is open, wherever its name leads meanwhile.
+A program resolves the path that it gets, and may find a symlink of another user in it. A path below
+``/proc/PID/fd`` refers to an open file, wherever the file's name points by then.
 """
 
 import os
@@ -20,8 +20,8 @@ class PinnedPaths(object):
         self._open: Dict[str, int] = {}
 
     def of(self, path: str) -> str:
-        """A path that leads to what ``path`` leads to now; itself where no other user can change
-        that, or nothing is there. ``OSError``, ``ResourceError``"""
+        """A path that refers to the current target of ``path``; ``path`` itself if no other user
+        can change its target, or if it does not exist. ``OSError``, ``ResourceError``"""
         try:
             place = self._walker.place(path, follow=True)
             if not (_PATH and self._is_shared(path, place.path)):
@@ -36,12 +36,13 @@ class PinnedPaths(object):
         return _leading_to(number)
 
     def within(self, path: str) -> str:
-        """The same, of which only the directory is open: for a path that has to be let go of."""
+        """Like ``path``, but only the directory is open: for a mount point, which must not stay
+        open."""
         above, name = os.path.split(path)
         return os.path.join(self.of(above), name)
 
     def named(self, text: str) -> str:
-        """A text of the program, with the names of what it was given."""
+        """The output of the program, with the original paths."""
         for path, number in self._open.items():
             text = text.replace(_leading_to(number), path)
         return text
@@ -50,13 +51,13 @@ class PinnedPaths(object):
         return any(self._is_of_others(*os.path.split(each)) for one in paths for each in _ways(one))
 
     def _is_of_others(self, above: str, name: str) -> bool:
-        """Whether another user can change what a name in a directory stands for."""
+        """Whether another user can replace a name in a directory."""
         directory = self._walker.directory(above)
         found = os.stat(name, dir_fd=directory.descriptor, follow_symlinks=False)
         return directory.shared(sticky=found.st_uid in (0, os.geteuid()))
 
     def close(self) -> None:
-        """Let go of all."""
+        """Close all of them."""
         while self._open:
             os.close(self._open.popitem()[1])
 
@@ -66,7 +67,7 @@ def _leading_to(number: int) -> str:
 
 
 def _ways(path: str) -> Iterator[str]:
-    """A path and the directories above it, without the topmost."""
+    """A path and the directories above it, except the topmost."""
     parts = [name for name in path.split("/") if name]
     for length in range(1, len(parts) + 1):
         yield "/" + "/".join(parts[:length])
