@@ -46,7 +46,9 @@ def test_a_state_type_does_not_know_the_run() -> None:
 
 def test_each_type_is_held() -> None:
     """Each type is a state type, which the rule covers."""
-    for path in DIRECTORY.glob("*/resource.py"):
+    paths = list(DIRECTORY.glob("*/resource.py"))
+    assert paths
+    for path in paths:
         is_state = any(
             isinstance(node, ast.ClassDef)
             and node.name == "Resource"

@@ -158,7 +158,9 @@ def test_a_preview_is_inert_and_complete(case: Case) -> None:
 def test_a_preview_of_what_is_as_desired_is_stable(case: Case) -> None:
     """After the push noop has nothing to tell."""
     case.push()
-    for preview in case.run(noop=True):
+    previews = case.run(noop=True)
+    assert previews
+    for preview in previews:
         assert (preview["status"], preview.get("noop_message", "")) == ("stable", "")
 
 

@@ -127,7 +127,9 @@ def test_explained_values_are_the_hosts_values(loaded: Loader) -> None:
     """What is explained and what the host carries are the same values."""
     inventory = loaded(FLEET)
     for name, host in inventory.hosts.items():
-        for explained in inventory.explain(name):
+        values = inventory.explain(name)
+        assert values, name
+        for explained in values:
             key = explained.property
             carried = host.vars[key[5:]] if key.startswith("vars.") else getattr(host, key)
             assert carried == explained.value

@@ -284,8 +284,10 @@ def test_links_and_paths_out_of_the_project_are_not_read(tmp_path: Path) -> None
     (role / "templates" / "link").symlink_to(outside / "id")
     (role / "files").symlink_to(outside)
     import_project(str(role), str(tmp_path / "site"))
-    for path in (tmp_path / "site").rglob("*"):
-        assert path.is_dir() or "of-the-user" not in path.read_text()
+    made = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
+    assert made
+    for path in made:
+        assert "of-the-user" not in path.read_text()
 
 
 @pytest.mark.parametrize("place", ["roles/a/vars/main.yml", "group_vars/all.yml"])

@@ -145,7 +145,11 @@ def test_a_slice_is_the_part_of_the_run(state: Path) -> None:
     run = mixed_run(hosts=6, resources=9)
     keeper, reader = index(state)
     whole = Grid(run, 1 << 20)
-    for row in reader.rows("SELECT hosts.name, host_runs.* FROM host_runs JOIN hosts USING (host)"):
+    rows = list(
+        reader.rows("SELECT hosts.name, host_runs.* FROM host_runs JOIN hosts USING (host)")
+    )
+    assert len(rows) == 6
+    for row in rows:
         part = Grid(HostSlice(run, [place_of(row, row["name"])]), 1 << 20)
         assert part.cells == {row["name"]: whole.cells[row["name"]]}
         one, other = part.results[row["name"]], whole.results[row["name"]]

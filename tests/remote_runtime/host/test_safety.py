@@ -175,6 +175,7 @@ class SafetyTest(DirectoryTest):
         seen: List[Any] = []
         for noop in (False, True):
             run(kind_of(lambda host: seen.append(host), desired={}), thing(), noop=noop)
+        self.assertGreaterEqual(len(seen), 2)
         for host in seen:
             ports = [host.files, host.accounts, host.commands, host.kernel, host.mounts]
             for port in [*ports, host.crontabs]:
