@@ -103,7 +103,7 @@ def _summary(verdicts: List[Verdict], skipped: int) -> str:
         parts.append("%d of %d failed: %s" % (len(failed), len(verdicts), _joined(failed)))
     if unreported:
         count = (len(unreported), len(verdicts))
-        parts.append("%d of %d could not be told: %s" % (*count, _joined(unreported)))
+        parts.append("%d of %d could not be checked: %s" % (*count, _joined(unreported)))
     if not parts:
         parts.append("%d of %d passed" % (len(verdicts), len(verdicts)))
     if skipped:

@@ -282,7 +282,7 @@ class StateResource(ManagedResource):
             with self.context.ignoring():
                 effects = self._rehearsed(self._step(diff), [], achieves=False)
         except ResourceError:
-            uncertainty = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
+            uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
             by_path = isinstance(self._type, PathStateType)
             covers = below(self.name, itself=True) if by_path else everything
             effects = [UnknownEffect(uncertainty, covers)]

@@ -16,7 +16,7 @@ def require_login(host: HostReader, user: str, what: str) -> None:
     ``what`` is ""."""
     if what and user in host.accounts.logins():
         raise ResourceError(
-            "%s could lock out %s, whom this run or its host needs" % (what, user),
+            "%s could lock out %s, and this run or its host needs that login" % (what, user),
             kind="resource.account.lockout",
             hint="connect as another user for this change",
         )
@@ -122,7 +122,7 @@ def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes
     if any(host.accounts.uid(user) for user in host.accounts.logins()):
         return  # another user is logged in, who becomes root
     raise ResourceError(
-        "PermitRootLogin no in %s could lock out root, whom this run needs" % path,
+        "PermitRootLogin no in %s could lock out root, and this run needs that login" % path,
         kind="resource.account.lockout",
         hint="connect as another user who can become root; with"
         ' validate: "sshd -t -f {}", sshd checks the file first',

@@ -107,7 +107,7 @@ class SteppingResource(StateResource):
             with self.context.ignoring():
                 step(host)
         except ResourceError:
-            uncertainty = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % self.item.id)
+            uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
             host.record.add(UnknownEffect(uncertainty, below(self.name, itself=True)))
         return host
 

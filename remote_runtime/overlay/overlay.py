@@ -144,7 +144,7 @@ class HostOverlay(object):
             if uncertainty.level and isinstance(effect, PathEffect):
                 self._lay_elsewhere(effect, uncertainty)
             if uncertainty.level == UNKNOWN:
-                why = Uncertainty(UNKNOWN, "it is not known what becomes of %s" % by)
+                why = Uncertainty(UNKNOWN, "the result of %s is unknown" % by)
                 self.clouds.add(UnknownEffect(why, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
                 self._mount(effect, by)
@@ -208,7 +208,7 @@ class HostOverlay(object):
             unreported = node is not None and (node.kind == UNTOLD or node.unsure)
             if unreported or self.clouds.over(found.path, True, found.since):
                 if uncertainty.level == UNKNOWN:
-                    uncertainty = Uncertainty(UNKNOWN, "where %s leads is not known" % above)
+                    uncertainty = Uncertainty(UNKNOWN, "the target of %s is unknown" % above)
                 whole = effect.kind == "absent"
                 done = LinkedAction(
                     above, tail, whole=whole, uncertainty=uncertainty, since=self.sequence

@@ -153,7 +153,7 @@ class CheckoutReader(port.CheckoutReader):
             shared = found.mode & stat.S_IWOTH or (found.mode & stat.S_IWGRP and found.gid != 0)
             if node.uid == 0 and shared:
                 raise ResourceError(
-                    "%s can be changed by others than root, and git would run as root" % at,
+                    "users other than root can change %s, and git would run as root" % at,
                     kind=_OWNER,
                     hint="allow only root to write it, or give the checkout to a user",
                 )

@@ -21,7 +21,7 @@ def require_own_way(files: "FileReader", path: str, kind: str) -> None:
             node.uid, node.gid, mode=node.mode, path=above, sticky=True
         ):
             raise ResourceError(
-                "%s can be changed by others than root, who could replace %s while git runs as root"
+                "users other than root can change %s and replace %s while git runs as root"
                 % (above, path),
                 kind=kind,
                 hint="give the checkout to a user, or put it where only root can write",

@@ -115,7 +115,9 @@ class Accounts(accounts.Accounts):
         self.files.require_movable(old, new)
         self._record.add(PathEffect(old, "absent"))
         self._record.add(PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid))
-        uncertainty = Uncertainty(UNKNOWN, "%s moves there what %s holds" % (self._record.by, old))
+        uncertainty = Uncertainty(
+            UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
+        )
         self._record.add(UnknownEffect(uncertainty, below(new)))
         yield
 
@@ -127,7 +129,9 @@ class Accounts(accounts.Accounts):
             node = self.files.lstat(path)
             seen += 1
             if seen > _LIMIT:
-                uncertainty = Uncertainty(UNKNOWN, "%s gives away what is there" % self._record.by)
+                uncertainty = Uncertainty(
+                    UNKNOWN, "%s changes the owner of the contents" % self._record.by
+                )
                 self._record.add(UnknownEffect(uncertainty, below(top, itself=True)))
                 return
             if node is None:

@@ -147,6 +147,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._paths.remove_tree(path)
 
     def _leave_unknown(self, path: str) -> None:
-        uncertainty = Uncertainty(UNKNOWN, "%s changes what is in %s" % (self._record.by, path))
+        reason = "%s changes the contents of %s" % (self._record.by, path)
+        uncertainty = Uncertainty(UNKNOWN, reason)
         repository = PathEffect(os.path.join(path, ".git"), "something", once=True)
         self._record.add(UnknownEffect(uncertainty, below(path)), repository)

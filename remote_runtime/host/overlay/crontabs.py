@@ -28,9 +28,7 @@ class Crontabs(crontab_ports.Crontabs):
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)
         content = Bytes(text.encode("utf-8", "surrogateescape"))
         path = "%s/%s" % (spool(), user)
-        content.uncertainty = Uncertainty(
-            ASSUMED, "crontab may write a header of its own to %s" % path
-        )
+        content.uncertainty = Uncertainty(ASSUMED, "crontab may add a header to %s" % path)
         self._record.add(PathEffect(path, "file", 0o600, uid=uid, gid=gid, content=content))
 
     def _require_program(self) -> None:

@@ -147,8 +147,7 @@ def _require_own(files: "Files", path: str, sticky: bool) -> None:
     found = files.status(path, follow=True)
     if found is not None and _is_shared(found, files.real(path), sticky):
         raise ResourceError(
-            "%s can be changed by others than root, and ccm would run programs as root there"
-            % path,
+            "users other than root can change %s, and ccm would run programs as root there" % path,
             kind=KIND,
             hint="set owner to a user, or allow only root to write it",
         )

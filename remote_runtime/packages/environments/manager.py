@@ -253,7 +253,7 @@ class EnvironmentManager(PackageManager):
         version = "" if operation.removal else operation.version or self._newest(operation.name)
         others = [PackageEffect(change.name, change.after) for change in foreseen]
         by = wanted.id
-        uncertainty = Uncertainty(UNKNOWN, "%s changes what is in %s" % (by, wanted.directory))
+        uncertainty = Uncertainty(UNKNOWN, "%s changes the contents of %s" % (by, wanted.directory))
         inside = below(wanted.directory)
 
         def covers(kind: str, value: str, present: bool) -> bool:

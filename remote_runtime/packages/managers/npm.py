@@ -106,7 +106,7 @@ class Npm(EnvironmentManager):
         lock = self._document(path)
         if not lock:
             raise ResourceError(
-                "%s does not exist, or is no lock file of npm" % path,
+                "%s does not exist, or is not a lock file of npm" % path,
                 kind="package.npm",
                 hint="commit the file that npm install writes, or leave out ci",
             )
@@ -159,7 +159,7 @@ class Npm(EnvironmentManager):
 
         program = self.context.commands.find("npm")
         if not program:
-            raise Unknowable("npm comes only with an earlier change")
+            raise Unknowable("npm is only installed by an earlier change")
         if place.is_there:
             places.require_safe(self.context, place, self._deciding(place.path))
         argv = ["sh", "-c", npm_calls.ASKING, "sh", program, *words]

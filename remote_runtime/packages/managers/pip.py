@@ -201,7 +201,7 @@ class Pip(EnvironmentManager):
             raise ResourceError(why, kind="resource.command", hint=hint)
         program = self.context.commands.find(asked)
         if not program:
-            raise Unknowable("%s comes only with an earlier change" % asked)
+            raise Unknowable("%s is only installed by an earlier change" % asked)
         places.require_safe_program(self.context, place, program)
         own = self._held(wanted.directory).environment
         has_python = bool(own.packages) and self.context.files.status(own.python) is not None
@@ -216,7 +216,7 @@ class Pip(EnvironmentManager):
                 hint="install the package python3-venv in an earlier resource",
             )
         if self.context.noop and not os.path.exists(needed):
-            raise Unknowable("what makes %s comes only with an earlier change" % wanted.directory)
+            raise Unknowable("only an earlier change installs what creates %s" % wanted.directory)
         return program
 
     def _library(self, place: Place, program: str) -> str:

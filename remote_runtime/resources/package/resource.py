@@ -384,7 +384,7 @@ class Resource(TaskStateType):
         changes = [] if wanted == held else [Change("hold", held, wanted)]
         if changing and not wanted:  # by the change of the version
             return [Task("", lambda host: None, changes)]
-        message = "Would have held at its version" if wanted else "Would have released the hold"
+        message = "Would have put the package on hold" if wanted else "Would have released the hold"
         if wanted == held:
             message = ""  # again, behind the change
         return [Task(message, lambda host: self._at(host).hold(wanted is True), changes)]

@@ -370,7 +370,7 @@ class CheckoutTest(DirectoryTest):
         self.both()
         config = os.path.join(self.app, ".git", "config")
         os.chmod(config, 0o666)
-        self.assertIn("can be changed by others than root", self.refused())
+        self.assertIn("users other than root can change", self.refused())
         os.chmod(config, 0o644)
         os.chown(config, OTHER, -1)
         self.assertIn("belongs to the user 4711", self.refused())
@@ -382,9 +382,9 @@ class CheckoutTest(DirectoryTest):
         self.app = self.path("home", "app")
         self.both()
         os.chown(self.path("home"), OTHER, OTHER)
-        self.assertIn("could replace %s while git runs as root" % self.app, self.refused())
+        self.assertIn("replace %s while git runs as root" % self.app, self.refused())
         shutil.rmtree(self.app)
-        self.assertIn("could replace %s while git runs as root" % self.app, self.refused())
+        self.assertIn("replace %s while git runs as root" % self.app, self.refused())
         self.assertEqual(os.listdir(self.path("home")), [])
 
     def test_a_clone_that_fails_leaves_nothing(self) -> None:

@@ -69,7 +69,8 @@ class Holds(unittest.TestCase):
         commands.on("apt-mark", "")
         plan = Plan(commands, ("ccm-hello", {"ensure": "1.1-1", "hold": True}))
         self.assertEqual(
-            plan.messages(), ["Would have installed version 1.1-1, would have held at its version"]
+            plan.messages(),
+            ["Would have installed version 1.1-1, would have put the package on hold"],
         )
         self.assertEqual(act(plan), ["apt-get install ccm-hello=1.1-1", "apt-mark hold ccm-hello"])
         self.assertEqual(on_hold(hold=True).messages(), [""])

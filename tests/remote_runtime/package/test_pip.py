@@ -89,7 +89,7 @@ class Reading(DirectoryTest):
     @unittest.skipUnless(fakes.ROOT, "only root can give files away")
     def test_whose_programs_run(self) -> None:
         """Nothing runs as root where another user can put programs, and no link of one leads on."""
-        strange = "can be changed by others than root"
+        strange = "users other than root can change"
         for path in ("venv/bin", "venv/lib/python3.11/site-packages", "venv", "."):
             os.chown(self.path(path), 12345, -1)
             if path != "venv":
@@ -188,7 +188,7 @@ class Reading(DirectoryTest):
         self.write("one.txt", b"-r secret\n")
         os.chown(self.path("one.txt"), 12345, -1)
         event = self.status("all", requirements=self.path("one.txt"))
-        self.assertIn("one.txt can be changed by others than root", event["error"][0])
+        self.assertIn("one.txt, and ccm would run programs as root", event["error"][0])
         for directory, _, files in os.walk(self.path("venv")):
             for name in (".", *files):
                 os.chown(os.path.join(directory, name), 12345, 12345)
