@@ -14,7 +14,7 @@ class NotConvertible(Exception):  # noqa: N818 - an outcome of a conversion, whi
 
 
 class TemplateArgument(NotConvertible):
-    """An argument that is a template, where the conversion needs its value."""
+    """An argument with a template, although the conversion needs its value."""
 
     def __init__(self, argument: str, value: str) -> None:
         super().__init__(f"{argument} is a template: {value}")

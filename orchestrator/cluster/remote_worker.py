@@ -248,8 +248,9 @@ def _crash(error: BaseException) -> NoReturn:
 def _leave_on_signal(office: WorkDirectory) -> None:
     """Remove the directory and exit on SIGTERM and SIGHUP, whatever the main thread waits for.
 
-    A handler of Python runs only when the main thread returns to Python. Where the signal comes
-    just before it waits, that may be never; so a thread of its own reads the number.
+    Python runs a signal handler only when the main thread executes Python code. If the signal
+    arrives just before the thread blocks, that may be never, so a separate thread reads the signal
+    number.
     """
     numbers, written = os.pipe()
     os.set_blocking(written, False)
@@ -267,7 +268,7 @@ def _leave_on_signal(office: WorkDirectory) -> None:
 
 
 def main() -> NoReturn:
-    """Stand for the controller until that closes, or the relay is gone."""
+    """Represent the controller until it closes the connection, or the relay is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     office = WorkDirectory(sys.argv[2])
     _leave_on_signal(office)

@@ -55,8 +55,8 @@ class HostPhase(NamedTuple):
 class HostPlanned(NamedTuple):
     """The plan of a host is ready: the ``type#name`` of every resource, with secrets masked.
 
-    ``subscribed`` has those that subscribe, each with its subscriptions, and ``required`` those
-    that require others, each with these. ``applied`` has each ``apply`` with its resources.
+    ``subscribed`` has the subscriptions of each resource that subscribes, and ``required`` the
+    requirements of each resource that has any. ``applied`` has the resources of each ``apply``.
     """
 
     host: str

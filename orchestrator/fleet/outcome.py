@@ -75,7 +75,7 @@ class Tally:
         self.health_checks = dict.fromkeys(_HEALTH.values(), 0)
 
     def add(self, event: dict[str, Any], again: bool, misprediction: str | None = None) -> None:
-        """Count one transaction event; ``again``: another one was about the same resource.
+        """Count one transaction event; ``again``: an earlier one belonged to the same resource.
 
         ``misprediction`` is that of the plan.
         """

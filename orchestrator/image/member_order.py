@@ -1,6 +1,6 @@
-"""Which modules of the runtime are needed together, each behind what it imports (controller).
+"""Groups the modules of the runtime that are needed together, after their imports (controller).
 
-A target unpacks and verifies these in one go.
+A target unpacks and verifies a group in one go.
 """
 
 from __future__ import annotations

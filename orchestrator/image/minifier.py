@@ -102,7 +102,7 @@ class _Finder(ast.NodeVisitor):
             self._cut(_begin(node), node, needed if "NamedTuple" in names else "pass")
 
     def visit_If(self, node: ast.If) -> None:
-        """What only type checkers read is cut; ``not TYPE_CHECKING`` is always true here."""
+        """Code for type checkers is removed; ``not TYPE_CHECKING`` is always true here."""
         test = node.test
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         name = test.operand if isinstance(test, ast.UnaryOp) and negated else test

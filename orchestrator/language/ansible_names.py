@@ -1,4 +1,4 @@
-"""What templates call what Ansible gives its templates, for the hints of errors (controller)."""
+"""The equivalents of names that Ansible gives its templates, for hints of errors (controller)."""
 
 _NAMES = {
     "ansible_facts": "Facts",
@@ -17,7 +17,7 @@ _FACT = "ansible_"
 
 
 def hint_for_name(name: str) -> str:
-    """What to write for a name of Ansible's templates, or nothing."""
+    """The equivalent of a name of Ansible's templates, or nothing."""
     found = _NAMES.get(name)
     if found is not None:
         return f"write {found}"
@@ -25,6 +25,6 @@ def hint_for_name(name: str) -> str:
 
 
 def hint_for_lookup(plugin: str) -> str:
-    """What to write for a look-up plugin of Ansible, or nothing."""
+    """The equivalent of a look-up plugin of Ansible, or nothing."""
     found = _FUNCTIONS.get(plugin)
     return f"write {found}" if found is not None else ""

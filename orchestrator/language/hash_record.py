@@ -40,7 +40,7 @@ def noting_hashes() -> Iterator[list[tuple[str, str]]]:
 
 @contextmanager
 def collecting_secrets(environ: Any) -> Iterator[None]:
-    """Note secrets also where a template does not see ``Environ``, as in what it imports."""
+    """Note secrets even if a template does not see ``Environ``, such as an imported one."""
     token = _environ.set(environ)
     try:
         yield

@@ -41,8 +41,8 @@ _BY_ATTRIBUTE = {
     "groupby": 0, "join": 1, "map": None, "max": 1, "min": 1, "rejectattr": 0, "selectattr": 0,
     "sort": 2, "sum": 0, "unique": 1,
 }  # fmt: skip
-"""The filters that look up each part of the path of an attribute in each element, and the place of
-the path behind the value; None where it has a name only."""
+"""The filters that look up the path of an attribute in each element, and the position of that path
+after the value; None if it can only be a keyword."""
 _MAX_PARTS = 32
 _MAPPING_TYPES = (dict, Mapping)
 _OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
@@ -277,12 +277,12 @@ def _check_sum(parts: Any, arguments: tuple[Any, ...]) -> None:
 
 
 def _check_words(text: Any, _: tuple[Any, ...]) -> None:
-    """Each word of a text becomes a text of its own, which takes many times as much memory."""
+    """Each word of a text becomes a separate text, which takes many times as much memory."""
     bounds.check_size(bounds.text_length(text), bounds.MAX_SUM, "the input")
 
 
 def _attribute_limited(function: Any, place: int | None) -> Any:
-    """A filter that refuses the path of an attribute that has too many parts. ValueError."""
+    """A filter that refuses an attribute path with too many parts. ValueError."""
     behind = 1 + int(hasattr(function, "jinja_pass_arg"))
 
     @wraps(function)

@@ -33,7 +33,7 @@ def of_texts(name: str, convert: Callable[..., Any]) -> Callable[..., Any]:
     """The function for text arguments only; it raises ValueError for others."""
 
     def call(*given: Any) -> Any:
-        """Refuse what is no text, and convert the rest."""
+        """Refuse values that are not text, and convert the rest."""
         texts(name, *given)
         return convert(*given)
 

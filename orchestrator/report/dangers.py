@@ -55,7 +55,7 @@ _NOUNS = {
 class Group(NamedTuple):
     """The same danger on several hosts; ``uncertainty`` is "" for a certain one.
 
-    Where the texts of these hosts differ in their names, ``danger`` has ``{host}`` there.
+    If the texts of these hosts differ only in their names, ``danger`` contains ``{host}`` instead.
     """
 
     danger: Danger

@@ -55,7 +55,7 @@ class Grid:
 
     ``cells`` has a map of cells for each host by the resource's ``type#name``; ``resources`` are in
     the order of the first host that has them. ``maximum`` limits the bytes of all texts. Without
-    ``whole``, resources of which nothing is to be reported have no cell, which is much quicker.
+    ``whole``, resources with nothing to report have no cell, which is much faster.
     """
 
     def __init__(self, kept: ReportSource, maximum: int, *, whole: bool = True) -> None:

@@ -60,8 +60,8 @@ _FINDER = _Finder()
 
 
 def import_resource(type_name: str, modules: Mapping[str, Module]) -> type[StateType]:
-    """The class ``Resource`` of a type; InputError if it cannot be imported, or reaches the host
-    past the ports: if it is no state type or has providers.
+    """The class ``Resource`` of a type; InputError if it cannot be imported, or could bypass the
+    ports: if it is not a state type, or has providers.
 
     ``modules`` are those of the type by their path in its directory, without the suffix.
     """

@@ -143,7 +143,8 @@ def _imports(tree: ast.Module, path: str, file: str) -> Iterator[Problem]:
 
 
 def _unknown_base(node: ast.ImportFrom) -> tuple[str, str]:
-    """What is imported from the module of base classes and not there; ("", "") for nothing."""
+    """A name that is imported from the module of base classes but does not exist there; ("", "")
+    for none."""
     for alias in node.names:
         if alias.name not in (*base.__all__, "base", "*"):
             hint = "derive Resource from StateType and define read, desired, apply and remove"

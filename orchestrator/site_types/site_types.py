@@ -38,8 +38,8 @@ _VERIFY = "verify.py"
 class SiteType:
     """One type: its schema and its modules, all checked but not imported.
 
-    ``sources`` are the modules that targets need; ``verify`` is the one for the controller alone,
-    None where there is none.
+    ``sources`` are the modules that targets need; ``verify`` is the module for the controller only,
+    None without one.
     """
 
     def __init__(self, name: str, home: Path, files: dict[str, bytes]) -> None:
@@ -69,7 +69,7 @@ class SiteType:
             return [("name", f"check() of the type failed in {where}: {described(error)}")]
 
     def asking(self, method: str) -> Callable[..., list[Any]]:
-        """What calls another class method of ``Resource``; InputError where that fails."""
+        """Calls another class method of ``Resource``; InputError if that fails."""
 
         def ask(*given: Any) -> list[Any]:
             """The answer of the type."""

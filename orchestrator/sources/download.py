@@ -42,8 +42,7 @@ def download(
 ) -> bytes:
     """The bytes at an address, at most ``maximum`` of them, within ``seconds``; SourceError.
 
-    Each redirect must lead to an address that could have been named itself. The digest is not
-    compared here.
+    Each redirect must lead to an address that is itself allowed. The digest is not compared here.
     """
     check_trust(address, hosts)
     answers: list[bytes | BaseException] = []

@@ -69,8 +69,10 @@ def folder_below(root: Path, name: str, create: bool = False) -> Iterator[int | 
 
 
 def content_of(folder: int, name: str, maximum: int, hint: str) -> bytes | None:
-    """The bytes of a regular file in an open directory, whose path is ``name``; None where there is
-    none. InputError; one of more than ``maximum`` bytes with the ``hint``.
+    """The bytes of a regular file in an open directory, whose path is ``name``; None if it does not
+    exist.
+
+    InputError; for more than ``maximum`` bytes with the ``hint``.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class BoundedCache(Generic[T]):
-    """Values by key. It forgets all that it knows when that takes more than ``maximum`` bytes.
+    """Values by key. It drops all values when they take more than ``maximum`` bytes.
     Thread-safe."""
 
     def __init__(self, maximum: int) -> None:

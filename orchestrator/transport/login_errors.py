@@ -37,7 +37,7 @@ _SUDO_PATTERNS = (
     # sudo-rs
     (r"sudo: user '[^']*' not found", "sudo does not know the become user",
      "check become in the inventory"),
-    # Here sudo repeats the whole command, and says no word of itself.
+    # Here sudo prints the whole command instead of an explanation.
     (r"sorry, user \S+ is not allowed to execute ",
      "sudo does not allow the user to become another user",
      "allow /bin/sh for the become user in sudoers on the host"),

@@ -64,9 +64,8 @@ def _environment(directory: str) -> Expectation:
 def state(
     subject: Subject, *, is_there: Ask, version: Ask, is_version: Callable[[Any, str], bool]
 ) -> list[Expectation]:
-    """Installed or not, and in which version; ``latest`` counts as installed: whether it is the
-    latest only the package manager knows.
-    """
+    """Whether it is installed, and the version. ``latest`` counts as installed: only the package
+    manager knows whether a version is the latest."""
     ensure = subject.text("ensure") or "present"
     if ensure == "absent":
         gone = Expectation("state", _NONE, is_there, lambda found: not found)
@@ -88,7 +87,7 @@ def state(
 def _of_one(
     subject: Subject, find: Ask, is_version: Callable[[Any, str], bool]
 ) -> list[Expectation]:
-    """A package whose version tells that it is there."""
+    """A package whose version shows that it is installed."""
     return state(subject, is_there=find, version=find, is_version=is_version)
 
 

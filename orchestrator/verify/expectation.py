@@ -10,7 +10,7 @@ from orchestrator.support.plain_text import one_line
 from remote_runtime.reporting.masking import MASKED, Mask
 
 MAX_LENGTH = 200
-_UNKNOWN = 2  # getent's exit code for a name that no database has
+_UNKNOWN = 2  # getent's exit code for an unknown name
 
 _UNEXPECTED = (AssertionError, RuntimeError, ValueError, IndexError, NotImplementedError)
 
@@ -53,8 +53,10 @@ def answer(
     host: Any, command: str, *words: str, problem: str = "",
     valid: Callable[[str], bool] = lambda text: True,
 ) -> str:  # fmt: skip
-    """What a command prints on the host. RuntimeError where it fails, or prints nothing valid: with
-    what it says, else with the ``problem``.
+    """The output of a command on the host.
+
+    RuntimeError if it fails or prints nothing valid: with its output, otherwise with the
+    ``problem``.
     """
     asked = host.run(command, *words)
     text = str(asked.stdout)
@@ -65,7 +67,8 @@ def answer(
 
 
 def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
-    """The lines that a command prints before the ``end``, its last one. RuntimeError without it."""
+    """The lines that a command prints before the ``end``, its last line. RuntimeError without
+    it."""
     text = answer(
         host, command, *words, end, problem="the host did not print all of it",
         valid=lambda text: text.splitlines()[-1:] == [end],
@@ -74,7 +77,8 @@ def lines_before(end: str, host: Any, command: str, *words: str) -> list[str]:
 
 
 def entry(host: Any, database: str, name: str, least: int) -> list[str]:
-    """The fields of an entry of a database of getent, ``least`` or more; none for no such entry.
+    """The fields of an entry of a database of getent, ``least`` or more; empty without an entry.
+
     RuntimeError.
     """
     asked = host.run("getent %s %s", database, name)

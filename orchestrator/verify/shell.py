@@ -32,7 +32,7 @@ ANSWER_TIMEOUT = 30.0  # a host that takes no bytes for so long is lost
 MAX_TIMEOUT = 86_400.0
 GRACE = 30.0  # beyond a command's own timeout, before a silent host counts as lost
 _TOGETHER = 64  # commands for one shell
-_MAX_LENGTH = 64 << 10  # characters of them in all: a system bounds the length of an argument
+_MAX_LENGTH = 64 << 10  # characters of all arguments: a system limits their total length
 
 
 class Answer(NamedTuple):

@@ -64,7 +64,7 @@ def _healthy(number: int, name: str) -> Expectation:
 
 
 def to_run(item: Item, inspected: bool) -> Item:
-    """The resource with nothing but what takes commands: ``inspected``, or its checks alone."""
+    """The resource reduced to its commands: ``inspected``, or only its checks."""
     return item._replace(
         require=(),
         subscribe=(),

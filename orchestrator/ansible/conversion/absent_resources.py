@@ -1,9 +1,9 @@
-"""Resources that must not exist where their conditions do not hold (controller).
+"""Resources that must not exist if their conditions are false (controller).
 
-ccm renders the name and some properties of each resource, whatever its ``control`` says, and
-refuses two resources of one name. Ansible does neither: a task that is skipped may read variables
-that nothing sets, or manage what another task manages on other hosts. A ``foreach`` over an empty
-list leaves such a resource out.
+ccm renders the name and some properties of each resource, regardless of its ``control``, and
+refuses two resources with one name. Ansible does neither: a skipped task may read variables that
+nothing sets, or manage what another task manages on other hosts. A ``foreach`` over an empty list
+omits such a resource.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.output.entries import Entry, any_of, as_test, both, chosen
 
 _DATA = re.compile(r"\bData\.(\w+)\b(?! is (?:not )?(?:un)?defined| \| default\()")
-"""A variable that must be set where it is read."""
+"""A variable that must be set if it is read."""
 _LIST = re.compile(r"\[?Data\.(\w+)\]?(?: \| (?:flatten|unique|list))*")
 _AT_ITS_TURN = frozenset(["content", "command", "unless", "onlyif", "environment", "validate"])
-"""Properties that ccm renders for the resources that have a turn only."""
+"""Properties that ccm renders only for resources that run."""
 _NAMED_FREELY = frozenset(["exec", "wait", "apply"])
 
 
 def leave_out(builder: Conversion) -> None:
-    """Let resources exist only where their conditions hold, if they could not exist elsewhere."""
+    """Create resources only if their conditions are true, if they could not exist otherwise."""
     _leave_to_lists(builder)
     entries = builder.manifest.entries()
     twins = {
@@ -74,7 +74,7 @@ def _may_be_empty(builder: Conversion, name: str) -> bool:
 
 
 def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entry]) -> None:
-    """Move the conditions of a resource into its list, which is empty where they do not hold."""
+    """Move the conditions of a resource into its list, which is empty if they are false."""
     old = entry.reference
     on_element = [one for one in entry.conditions if entry.foreach and _reads_element(one)]
     conditions = [one for one in entry.conditions if one not in on_element]
@@ -89,7 +89,7 @@ def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entr
         entry.foreach = f"{elements} if {as_test(conditions)} else []"
     else:
         entry.foreach = chosen(text_expression(entry.name), conditions)
-        entry.comments.append(f"{entry.name}, where the condition holds")
+        entry.comments.append(f"{entry.name}, if the condition is true")
         entry.name = "{{ item }}"
     entry.conditions = on_element
     new = builder.reference(entry) if _is_awaited(builder, old) else entry.reference
@@ -109,7 +109,7 @@ def _reads_element(condition: str) -> bool:
 
 
 def _leave_to_lists(builder: Conversion) -> None:
-    """Leave a package out on hosts where a list of another task has it as well."""
+    """Omit a package on hosts on which a list of another task contains it."""
     entries = builder.manifest.entries()
     lists = [one for one in entries if one.type == "package" and one.name == "{{ item }}"]
     for entry in entries:
@@ -119,7 +119,7 @@ def _leave_to_lists(builder: Conversion) -> None:
         if not tests:
             continue
         if all(_ensures(one) == _ensures(entry) for one in lists):
-            entry.comments.append("left to the list of another task, where that has it")
+            entry.comments.append("omitted if the list of another task contains it")
         entry.conditions = [*entry.conditions, *(f"not ({one})" for one in tests)]
         _exist_only_where(builder, entry, not_where=[])
 
@@ -129,7 +129,7 @@ def _ensures(entry: Entry) -> str:
 
 
 def _has(builder: Conversion, entry: Entry, name: str) -> str:
-    """The test of whether a list of packages has a name; "" where it is not known to have it."""
+    """The test whether a list of packages contains a name; "" if that is unknown."""
     match = _LIST.fullmatch(entry.foreach)
     if match is None:
         return ""

@@ -47,7 +47,7 @@ def resolve_duplicates(builder: Conversion) -> None:
 def _drop_reloads(builder: Conversion) -> None:
     """Remove reloads of systemd before a ``service``, which reloads changed units itself.
 
-    A command that starts a service does not, so the reloads stay where there is one.
+    A command that starts a service does not, so with such a command, the reloads stay.
     """
     entries = builder.manifest.entries()
     commands = [str(one.properties.get("command")) for one in entries if one.type == "exec"]
@@ -94,7 +94,7 @@ def _add_setting(builder: Conversion, job: Entry, part: Entry) -> None:
 
 
 def _have_own_files(entries: list[Entry]) -> bool:
-    """Whether jobs of one file in cron.d can have a file each: they share no settings of it."""
+    """Whether jobs of one file in cron.d can have separate files: they share no settings."""
     jobs = [_job_of(one) for one in entries]
     return (
         any(jobs)
@@ -105,13 +105,14 @@ def _have_own_files(entries: list[Entry]) -> bool:
 
 
 def _job_of(entry: Entry) -> str:
-    """The name of the job in a file in cron.d; "" for what is none, as a file that is removed."""
+    """The name of the job in a file in cron.d; "" for anything else, such as a file that is
+    removed."""
     is_cron = entry.type == "cron"
     return entry.properties.get("comment", "").removeprefix(CRON_MARK) if is_cron else ""
 
 
 def _name_by_job(builder: Conversion, entries: list[Entry]) -> None:
-    """Give each job of one file in cron.d a file of its own, as the job names the file in ccm."""
+    """Give each job of a file in cron.d its own file with the name of the job, as ccm does."""
     file = entries[0].name
     for one in entries:
         job = _job_of(one)
@@ -159,7 +160,7 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
         entries = _without_stops(builder, entries)
     _widen(entries)
     kept = [entries[0]]
-    own: dict[int, list[str]] = {}  # the conditions of the tasks of those that stand apart
+    own: dict[int, list[str]] = {}  # the conditions of the tasks that are kept separate
     for entry in entries[1:]:
         earlier = [one for one in kept if _same(one, entry)]
         before = [own.get(id(one), one.conditions) for one in earlier]
@@ -190,7 +191,8 @@ def _merge(builder: Conversion, entries: list[Entry]) -> None:
 
 
 def _without_twins(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Resources under one condition cannot both be there: join the types of sources, or keep."""
+    """Two resources under one condition cannot both exist: join the types of sources, or keep
+    them."""
     left: list[Entry] = []
     for entry in entries:
         twin = next((one for one in left if one.conditions == entry.conditions), None)
@@ -213,7 +215,7 @@ def _without_types(entry: Entry) -> dict[str, object]:
 
 
 def _without_stops(builder: Conversion, entries: list[Entry]) -> list[Entry]:
-    """Stop a service by a command where a later task starts it; the others."""
+    """Stop a service by a command if a later task starts it; return the others."""
     if entries[-1].properties.get("ensure", "running") == "stopped":
         return entries
     left = [entries[-1]]
@@ -350,7 +352,7 @@ def _exclusive(builder: Conversion, entry: Entry) -> str:
     name = entry.name
     entry.name = "{{ item }}"
     entry.conditions = []
-    entry.comments.append(f"{name}, where the condition holds")
+    entry.comments.append(f"{name}, if the condition is true")
     return builder.reference(entry)
 
 

@@ -50,7 +50,7 @@ def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
 
 
 def _may_stay_unset(task: Task, name: str) -> bool:
-    """Whether a fact is set under conditions other than that it is not set yet."""
+    """Whether a fact is set under a condition other than that it is not set yet."""
     whens = [one for one in listed(task.keywords.get("when")) if one is not True]
     return any(name not in names_in(condition_tree(one)) for one in whens)
 

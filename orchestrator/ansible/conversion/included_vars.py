@@ -52,7 +52,7 @@ def include_vars(builder: Conversion, task: Task, record: Record) -> None:
         builder.tell(task, record, "in data")
         return
     if conditions == ["false"]:
-        record.reasons.append("the condition never holds on a host of ccm")
+        record.reasons.append("the condition is never true on a host of ccm")
         return
     if others and not any(is_template(one) for one in names):
         _as_facts(builder, task, record, names)
@@ -295,7 +295,7 @@ def _by_facts(
 
 
 def _may_find_none(task: Task) -> bool:
-    """Whether the original goes on where it finds none of the files (``skip: true``)."""
+    """Whether the original continues if it finds none of the files (``skip: true``)."""
     given = [*listed(task.loop[1] if task.loop else None), *task.variables.values()]
     maps = [one for one in given if isinstance(one, dict)]
     return any(text_rewriter.as_bool(one.get("skip")) is True for one in maps)

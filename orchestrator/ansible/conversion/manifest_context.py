@@ -153,24 +153,24 @@ class Conversion(ABC):
         return self.scope.having(task_vars={**self.scope.task_vars, **task.variables}, **changes)
 
     def tell(self, task: Task, record: Record, text: str, *more: str) -> None:
-        """Say what became of a task, in place of resources."""
+        """Record the result for a task, without resources."""
         self.manifest.items.append(Comment([*([task.name] if task.name else []), text, *more]))
         record.reasons.append(text)
 
     def task_of(self, entry: Entry) -> Task | None:
-        """The task that a resource is made of."""
+        """The task from which a resource is created."""
         record = entry.record
         return self.tasks.get((record.path, record.line)) if record is not None else None
 
     def check_all(self, entries: list[Entry], reason: str) -> None:
-        """Mark several resources that become one, at the first."""
+        """Mark several resources that become one, at the first of them."""
         entries[0].checks.append(reason)
         for one in entries:
             if one.record is not None:
                 self.mark(one.record, CHECK, reason)
 
     def check(self, entry: Entry, reason: str) -> None:
-        """Mark a resource, and the task that it is made of."""
+        """Mark a resource, and its task."""
         entry.checks.append(reason)
         if entry.record is not None:
             self.mark(entry.record, CHECK, reason)
@@ -217,7 +217,7 @@ class Conversion(ABC):
 
 
 def _with_even_quotes(name: str) -> str:
-    """A name of an exec, which must read as a command line even where it is only a title."""
+    """The name of an exec, which must be a valid command line even if it is only a title."""
     parts = _TEMPLATE.split(name)
     try:
         shell_words.split("".join(parts[::2]))

@@ -209,7 +209,7 @@ def _page(task: Task, given: Arguments) -> dict[str, Any]:
 
 
 def _if_set(user: str, login: list[str]) -> str:
-    """Words of a command, or none where the user is empty, as the original then sends none."""
+    """Words of a command; none if the user is empty, because the original then sends none."""
     return f"{{{{ {text_expression(' '.join(login))} if {text_expression(user)} else '' }}}}"
 
 
@@ -224,7 +224,10 @@ def _word(text: str) -> str:
 def _note(builder: Conversion, task: Task, record: Record, text: str) -> None:
     condition = task.keywords.get("when")
     builder.tell(
-        task, record, text, *([f"the original asks only if {condition}"] if condition else [])
+        task,
+        record,
+        text,
+        *([f"the original requests it only if {condition}"] if condition else []),
     )
 
 

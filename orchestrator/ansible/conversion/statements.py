@@ -42,7 +42,7 @@ _MAX_NESTING = 12
 
 def debug(builder: Conversion, task: Task, record: Record) -> None:
     """``debug``: a message changes nothing."""
-    builder.tell(task, record, "debug: ccm has no messages of its own between resources")
+    builder.tell(task, record, "debug: ccm prints no messages between resources")
 
 
 def setup(builder: Conversion, task: Task, record: Record) -> None:
@@ -189,7 +189,7 @@ def fail(builder: Conversion, task: Task, record: Record) -> None:
     uncertainties = len(scope.uses.uncertainties)
     when = _expressions(builder, task, scope)
     if when == ["false"]:
-        builder.tell(task, record, "the condition never holds on a host of ccm")
+        builder.tell(task, record, "the condition is never true on a host of ccm")
         return
     message = task.args.get("msg") or task.name or "the original fails here"
     that = f"not ({both(when)})" if when else "false"

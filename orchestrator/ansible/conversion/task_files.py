@@ -11,7 +11,8 @@ from orchestrator.ansible.source.tasks import Block, Task, flat, read_tasks
 from orchestrator.ansible.source.yaml_reader import read
 
 MAX_INCLUDED = 10_000
-"""Tasks of included files in a project: files that include others twice would have no end."""
+"""Tasks of included files in a project. The number is limited, because nested includes can grow
+exponentially."""
 
 
 def included_tasks(builder: Conversion, path: Path) -> list[Task | Block]:

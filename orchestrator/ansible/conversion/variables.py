@@ -74,7 +74,7 @@ class _Writer:
         self.manifest = builder.manifest
         self.scope = builder.scope.having(task_vars={}, locals={}, renames={}, whole=False)
         self.uses = builder.scope.uses
-        self.uncertain: dict[str, str] = {}  # facts, and what is not certain about them
+        self.uncertain: dict[str, str] = {}  # facts, and what is uncertain about them
         self.layered = {key for layer in plan.layers for key in layer.values}
         self.included = {k for c in builder.includes for m in c.files.values() for k in m}
 
@@ -210,7 +210,7 @@ class _Writer:
                 continue
             text = f"{_group(inner)} if {as_test(conditions)} else {text}"
         if lower is None:
-            text_ = f"{name} is empty, not undefined, where no condition holds"
+            text_ = f"{name} is empty, not undefined, if no condition is true"
             self._check(settings[-1][2], text_)
         else:
             del self.manifest.data[name]

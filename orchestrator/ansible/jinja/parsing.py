@@ -62,7 +62,7 @@ def is_template(value: Any) -> bool:
 
 
 def holds_vaulted(value: Any) -> bool:
-    """Whether a value of YAML is, or holds, one that is encrypted."""
+    """Whether a YAML value is encrypted, or contains an encrypted one."""
     if isinstance(value, (dict, list)):
         return any(map(holds_vaulted, value.values() if isinstance(value, dict) else value))
     return isinstance(value, Vaulted)
@@ -107,7 +107,7 @@ def condition_tree(given: Any) -> nodes.Expr:
 
 
 def parts_of(node: Any, operator: type[nodes.BinExpr]) -> list[Any]:
-    """The operands of ``a + b + c`` or of other operators in a row; else the node itself."""
+    """The operands of ``a + b + c`` or of other operators in a row; otherwise the node itself."""
     if isinstance(node, operator):
         return [*parts_of(node.left, operator), *parts_of(node.right, operator)]
     return [node]

@@ -76,7 +76,8 @@ class Uses:
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
     def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:
-        """Note a look-up; it is doubtful unless its answer is ``certain`` to be the same later."""
+        """Note a look-up; it is marked as uncertain unless its answer is ``certain`` not to
+        change."""
         self.asks[name] = question
         if not certain:
             self.uncertainties.append(

@@ -274,7 +274,7 @@ class _Writer:
         return f"from {path} import {match[3]}{match[4] or ' with context'}"
 
     def _other(self, word: str, behind: str, rest: str) -> tuple[str, re.Match[str]]:
-        """The path of another template as ccm writes it, and what is found behind it.
+        """The path of another template in the form of ccm, and the rest of the text.
 
         Ansible's paths start at the templates of the role, ccm's at the template's directory.
         """

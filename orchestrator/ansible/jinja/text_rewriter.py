@@ -238,13 +238,13 @@ def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) 
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     if _is_there_at_all(node) and all(as_bool(one) is None for one in words):
-        # It may hold a path or an address, which `bool` refuses.
+        # It may contain a path or an address, which `bool` refuses.
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))
     return result if kinds <= {"bool"} else nodes.Filter(result, "bool", [], [], None, None)
 
 
 def _is_there_at_all(node: nodes.Expr) -> bool:
-    """Whether an expression is ``x | default(false)``, which asks whether x is set."""
+    """Whether an expression is ``x | default(false)``, which tests whether x is set."""
     if not isinstance(node, nodes.Filter) or node.name not in ("default", "d") or not node.args:
         return False
     first = node.args[0]

@@ -288,18 +288,18 @@ class Arguments:
         return text_rewriter.text(str(value), self.scope)
 
     def listed(self, *names: str) -> list[str]:
-        """The same as a list, of one expression where it is one; empty where it is omitted."""
+        """The same as a list; as one expression if it is one; empty if it is omitted."""
         found = self.texts(*names)
         return found if isinstance(found, list) else [found] if found else []
 
     def texts_by_name(self, *names: str, **others: str) -> dict[str, str]:
-        """The texts that are set, by the names of properties: the same names, or other ones."""
+        """The texts that are set, by property name: the same names, or others."""
         own = {**dict.fromkeys(names), **others}
         found = {key: self.text(name or key) for key, name in own.items()}
         return {key: text for key, text in found.items() if text is not None}
 
     def booleans_by_name(self, *names: str, default: bool | None = None) -> dict[str, Any]:
-        """The booleans that are set, but for those with the value that ccm takes anyhow."""
+        """The booleans that are set, except those with ccm's default value."""
         found = {name: self.boolean(name) for name in names}
         return {name: one for name, one in found.items() if one is not None and one is not default}
 
@@ -463,7 +463,7 @@ def symbolic_mode(text: str) -> str:
 
 
 def number_or_text(text: str) -> int | str:
-    """A text as a number where it is one."""
+    """A text as a number if it is one."""
     return int(text) if text.isdigit() else text
 
 

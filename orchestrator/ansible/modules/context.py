@@ -179,7 +179,7 @@ class Context:
         return Entry("exec", self.unique(self.title(title)), properties, sensitive=sensitive)
 
     def user(self) -> dict[str, Any]:
-        """The property ``user`` of a command, where it is not run as root."""
+        """The property ``user`` of a command that does not run as root."""
         return {} if self.become_user in (None, "root") else {"user": self.become_user}
 
     def is_directory(self, path: str) -> bool:

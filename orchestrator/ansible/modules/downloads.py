@@ -81,7 +81,7 @@ def _attributes(given: Arguments, properties: dict[str, Any]) -> None:
 
 
 _PLAIN = re.compile(r"[\w./:@%+,=-]*")
-"""What needs no quotes in a command."""
+"""Characters that need no quotes in a command."""
 
 
 @maps("get_url")
@@ -191,7 +191,7 @@ def _is_url(given: Arguments) -> bool:
 
 
 def _require_words(*given: str | None) -> None:
-    """NotConvertible where a shell does not read a text as one word without quotes."""
+    """NotConvertible if a shell does not read a text without quotes as one word."""
     for one in given:
         if one and not _PLAIN.fullmatch(re.sub(r"\{\{.*?\}\}", "", one)):
             raise NotConvertible(f"an archive with {one}, which a shell does not read as one word")

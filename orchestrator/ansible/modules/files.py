@@ -144,7 +144,7 @@ def _directory(context: Context, given: Arguments, path: str) -> list[Entry]:
     context.directories.add(path)
     properties: dict[str, Any] = {"ensure": "directory", **own}
     made = [*above, Entry("file", path, properties)]
-    keeps_x = "X" in raw  # what is executable in the directory stays so, and nothing else
+    keeps_x = "X" in raw  # only executable files in the directory stay executable
     if recurse and complete and str(own["mode"]).isdigit() and not keeps_x:
         properties["recurse"] = True
         properties["file_mode"] = own["mode"]
@@ -255,7 +255,7 @@ def target_path(context: Context, given: Arguments, source: str) -> str:
 
 
 def validation(given: Arguments) -> dict[str, Any]:
-    """The property ``validate`` where the task has one."""
+    """The property ``validate``, if the task has it."""
     command = given.text("validate")
     if command is None:
         return {}
@@ -389,7 +389,7 @@ def tree(
 ) -> list[Entry]:  # fmt: skip
     """A directory of the project: one resource for each directory and file. NotConvertible.
 
-    Without properties for them they belong to root, with the modes that they have in the project.
+    Without properties, they belong to root and have their modes in the project.
     """
     found = sorted(original.rglob("*"))
     if len(found) > _MAX_FILES or any(one.is_symlink() for one in found):
@@ -409,7 +409,7 @@ def tree(
 
 
 def _take_all(context: Context) -> None:
-    """Take all copied files of the role, as one of them is named by a variable."""
+    """Use all copied files of the role, because a variable names one of them."""
     base = context.files.base / "files"
     for one in sorted(base.rglob("*")):
         if one.is_file() and not one.is_symlink() and context.files.holds(one):

@@ -82,7 +82,7 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
 
 
 def renamed(job: str, file: str) -> str:
-    """The mark of a job whose file ccm names after the job, and Ansible otherwise."""
+    """The mark of a job whose file has the job's name in ccm, and another one in Ansible."""
     own = re.sub("[^A-Za-z0-9_-]", "-", job)
     return (
         f"the file in /etc/cron.d is named {own}, in the original {file}; remove that one where "

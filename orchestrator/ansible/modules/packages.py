@@ -25,7 +25,7 @@ _VERSION_BEHIND = re.compile(
     r"[-=]\{\{[^}]*\}\}$|\{\{[^}]*[-=]'[^}]*version[^}]*\}\}", re.IGNORECASE
 )
 _VERSION = re.compile(r"[a-z0-9][a-z0-9.+-]*=(?:[\w.+:~*-]|\{\{[^}]*\}\})+")
-"""A package and its version, which a variable may hold a part of."""
+"""A package and its version, a part of which may be in a variable."""
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
@@ -305,7 +305,7 @@ def _named(
 
 
 def _with_version(context: Context, name: str, *, ensure: str, common: dict[str, Any]) -> Entry:
-    """A package of apt and its version, which may be a pattern or hold variables."""
+    """A package of apt and its version, which may be a pattern or contain variables."""
     text = text_rewriter.text(name, context.scope)
     if "*" in re.sub(r"\{\{.*?\}\}", "", text):
         return _by_pattern(context, text, ensure=ensure, common=common)
@@ -314,11 +314,11 @@ def _with_version(context: Context, name: str, *, ensure: str, common: dict[str,
 
 
 def _by_pattern(context: Context, text: str, *, ensure: str, common: dict[str, Any]) -> Entry:
-    """A version with a pattern, which ``package`` does not have: apt-get, and a test of dpkg's."""
+    """A version pattern, which ``package`` does not support: apt-get, and a test with dpkg."""
     if ensure != "present":
         raise NotConvertible(f"a pattern of versions with state {ensure}")
     name, _, version = text.partition("=")
-    context.check("apt-get does this; a package has no pattern of versions")
+    context.check("apt-get does this; package does not support version patterns")
     command = f"apt-get install -y {'--allow-downgrades ' if 'allow_downgrade' in common else ''}"
     if "update_cache" in common:
         command = f"apt-get -q update && {command}"

@@ -46,10 +46,10 @@ class Program:
         self, command: str, *, unless: str = "", onlyif: str = "", creates: str = "",
         test: str = "", present: bool = True, fallback: str = "", **properties: Any,
     ) -> list[Entry]:  # fmt: skip
-        """A command of a shell that runs unless a test says that all is as it should be.
+        """A shell command that runs unless a test succeeds.
 
-        ``test`` succeeds if the thing is there, and ``present`` says whether it should be. Without
-        any test the command runs on each push, and is marked so.
+        ``test`` succeeds if the thing exists, and ``present`` says whether it should. Without a
+        test, the command runs on each push, and is marked.
         """
         unless, onlyif = (test or unless, onlyif) if present else (unless, test or onlyif)
         context = self.context

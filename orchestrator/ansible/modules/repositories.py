@@ -19,7 +19,7 @@ from orchestrator.ansible.problems import NotConvertible
 _WORD = re.compile(r"(?:\{\{.*?\}\}|[^\s{]|\{(?!\{))+")
 _OPTION = re.compile(r"\[((?:\{\{.*?\}\}|[^\]])*)\]\s*")
 _MODES = ("0644", "644", 0o644)
-"""How a task writes the mode that the file of a repository has."""
+"""The ways in which a task writes the mode of a repository's file."""
 _OPTIONS = {"arch": "architectures", "signed-by": "signed_by"}
 
 
@@ -159,7 +159,7 @@ def deb822_repository(context: Context, given: Arguments) -> list[Entry]:
 def _key_of_sources(
     context: Context, given: Arguments, name: str, properties: dict[str, Any]
 ) -> list[Entry]:
-    """Set how a repository is signed; the resources that its key needs."""
+    """Set how a repository is signed; return the resources for its key."""
     key = given.text("signed_by")
     if key is None:
         return []
@@ -169,7 +169,7 @@ def _key_of_sources(
         return []
     if begun and all(one.startswith("http") for one in begun):
         path = f"/etc/apt/keyrings/{name}.asc"
-        context.check(f"an armored key is expected, which {path} holds as it is downloaded")
+        context.check(f"expected an armored key: {path} contains the download unchanged")
         properties["signed_by"] = [path]
         own = {"owner": "root", "group": "root", "mode": "0644"}
         return [*directories_above(context, path), Entry("download", path, {"url": key, **own})]
@@ -183,7 +183,7 @@ def _key_of_sources(
 
 
 def _beginnings(text: str, scope: Scope) -> list[str]:
-    """What a text begins with, for each value of the variable that it begins with."""
+    """The beginning of a text, for each value of the variable that it begins with."""
     parts = outputs(text) if is_template(text) else None
     if not parts:
         return [] if is_template(text) else [text]

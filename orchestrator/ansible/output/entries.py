@@ -50,7 +50,7 @@ class Entry:
     notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
     partial: bool = False  # a part of another resource of this name, which must be there
     implied: bool = False  # the original makes it where it is missing, without a task of its own
-    left_out: list[str] = field(default_factory=list)  # the conditions that its list holds
+    left_out: list[str] = field(default_factory=list)  # the conditions that its list includes
     record: Record | None = None
 
     @property
@@ -120,7 +120,7 @@ class Manifest:
         return [one for one in self.items if isinstance(one, Entry)]
 
     def replace(self, entry: Entry, new: list[Entry | Comment]) -> None:
-        """Put others in the place of a resource."""
+        """Replace a resource with others."""
         position = next(i for i, one in enumerate(self.items) if one is entry)
         self.items[position : position + 1] = new
 
@@ -138,13 +138,13 @@ def chosen(text: str, conditions: list[str]) -> str:
 
 
 def as_test(conditions: list[str]) -> str:
-    """Conditions that must all hold, as the test of ``a if TEST else b``."""
+    """Conditions that must all be true, as the test of ``a if TEST else b``."""
     condition = both(conditions)
     return f"({condition})" if " if " in condition else condition
 
 
 def any_of(alternatives: Iterable[list[str]]) -> str:
-    """Lists of conditions of which one must hold, all of it, as one expression."""
+    """Lists of conditions, at least one of which must be completely true, as one expression."""
     tests = list(dict.fromkeys(both(one) for one in alternatives))
     if len(tests) == 1:
         return tests[0]
@@ -159,14 +159,14 @@ def needs_parentheses(condition: str) -> bool:
 def list_of(
     value: str, elements: str, conditions: list[str] | None = None, name: str = "item"
 ) -> str:
-    """The list of what an expression gives for each element for which conditions hold."""
+    """The list of an expression's values for the elements for which conditions are true."""
     test = f" if {both(conditions)}" if conditions else ""
     body = f"[{{% for {name} in {elements}{test} %}}{{{{ {value} | to_json }}}},{{% endfor %}}]"
     return f"template({literal(body)}) | from_yaml"
 
 
 def numbered(name: str, taken: Container[str], form: str = "{}-{}") -> str:
-    """The name, or with the first number from 2 that makes it one that is not taken."""
+    """The name, with the first number from 2 that makes it unique if it is already used."""
     numbers = (form.format(name, number) for number in count(2))
     return next(one for one in chain([name], numbers) if one not in taken)
 

@@ -1,4 +1,4 @@
-"""Backslashes in the expressions of YAML files, which Ansible takes as they are (controller)."""
+"""Backslashes in the expressions of YAML files, which Ansible reads literally (controller)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LEXER = Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=Fa
 def kept_backslashes(text: str) -> str:
     r"""A text whose ``'\1'`` within ``{{ }}`` Jinja2 reads as a backslash and a digit.
 
-    Ansible does the same to what it reads from YAML, but not to template files and conditions.
+    Ansible does the same to text from YAML, but not to template files and conditions.
     """
     if "\\" not in text or "{{" not in text:
         return text

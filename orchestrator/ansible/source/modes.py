@@ -1,4 +1,4 @@
-"""Modes that change the bits of the mode that is there, such as ``go-w,u+x`` (controller)."""
+"""Modes that change bits of the current mode, such as ``go-w,u+x`` (controller)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def relative_mode(value: Any) -> list[str]:
 
 
 def _changes_of(value: Any) -> list[tuple[str, str, str]]:
-    """The parts of a mode that depends on the one that is there; none for others."""
+    """The parts of a mode that depends on the current one; none for others."""
     if not isinstance(value, str) or not re.search(r"[+-]", value) or "{" in value:
         return []
     found: list[tuple[str, str, str]] = []
@@ -38,7 +38,7 @@ def _changes_of(value: Any) -> list[tuple[str, str, str]]:
 
 
 def mode_of_new_directory(value: str) -> str:
-    """The mode that a directory gets which is made with 0755 and then changed."""
+    """The mode of a directory that is created with 0755 and then changed."""
     mode = 0o755
     for who, sign, bits in _changes_of(value):
         for one in who:

@@ -100,7 +100,7 @@ def is_role(path: Path) -> bool:
 
 
 def role_directories(root: Path) -> list[Path]:
-    """Where roles of a project are looked for. A directory of it that links out of it is none."""
+    """The directories with the roles of a project, without those that link out of it."""
     found = [root / "roles", root.parent / "roles", root]
     config = root / "ansible.cfg"
     if config.is_file():
@@ -115,7 +115,7 @@ def role_directories(root: Path) -> list[Path]:
 
 
 def _links_out(path: Path, root: Path) -> bool:
-    """Whether a path that is written below a directory leads to another place."""
+    """Whether a path below a directory refers to something outside of it."""
     is_written_below = Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root))
     return is_written_below and not path.resolve().is_relative_to(root.resolve())
 
@@ -123,8 +123,8 @@ def _links_out(path: Path, root: Path) -> bool:
 def find_role(name: str, directories: list[Path]) -> Path | None:
     """The directory of a role, also by the last part of a name such as ``author.role``.
 
-    A directory for roles may be outside of the project. A role that a name with a path or a link
-    takes out of this directory must be in the project.
+    A directory of roles may be outside of the project. A role that leaves this directory, by a path
+    in its name or a symlink, must be in the project.
     """
     is_plain = not name.startswith("/") and ".." not in Path(name).parts
     for one in (name, name.rsplit(".", 1)[-1]):

@@ -110,7 +110,7 @@ class Task:
 
     @property
     def file(self) -> Any:
-        """The file that it includes, as it is written; None where none is named."""
+        """The included file, as written; None if none is named."""
         name = self.free_form or self.args.get("file") or self.args.get("_raw_params")
         return next(iter(self.args.values())) if not name and len(self.args) == 1 else name
 
@@ -248,7 +248,7 @@ _INHERITED = (
 
 
 def flat(tasks: list[Task | Block]) -> list[Task]:
-    """The tasks, with those of blocks in their place."""
+    """The tasks, with those of blocks instead of the blocks."""
     found: list[Task] = []
     for one in tasks:
         if isinstance(one, Block):

@@ -105,7 +105,7 @@ def _marked_unsafe(value: Any) -> Any:
 
 
 def _number(loader: _Loader, node: yaml.ScalarNode) -> int | float:
-    """A number, which YAML 1.1 may write with base 60: a long one would take for ever."""
+    """A number, which YAML 1.1 may write with base 60: a long one would take forever."""
     if len(node.value) <= MAX_DIGITS:
         try:
             return loader.construct_yaml_int(node) if node.tag == _INT else _float(loader, node)

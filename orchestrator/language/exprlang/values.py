@@ -15,7 +15,7 @@ Table = dict[str, tuple[Callable[..., Any], str, str]]
 
 
 def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
-    """The entries of a value, those of lists in lists included; TooLargeError beyond ``maximum``.
+    """The entries of a value, including those of nested lists; TooLargeError beyond ``maximum``.
 
     64 characters of a text count as one entry.
     """

@@ -15,9 +15,8 @@ _VERBS = {"subscribe": "subscribes to", "require": "requires", "apply": "is appl
 
 
 class Edge(NamedTuple):
-    """``resource`` refers to ``other``; ``kind`` is ``subscribe``, ``require``, or ``apply`` where
-    ``other`` applies it.
-    """
+    """``resource`` refers to ``other``; ``kind`` is ``subscribe``, ``require``, or ``apply`` if
+    ``other`` applies it."""
 
     resource: str
     other: str

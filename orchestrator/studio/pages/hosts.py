@@ -31,9 +31,9 @@ class Selection(NamedTuple):
 
 
 class FleetHosts:
-    """The inventory, read again when one of its files changes; all hosts of history without one.
+    """The inventory, read again when one of its files changes; without one, all hosts of history.
 
-    A program is run again each minute, while pages show what it printed before. A damaged inventory
+    A program runs again each minute; meanwhile, pages show its previous output. A damaged inventory
     is a ``problem`` for the page, and the last good one stays in use.
     """
 
@@ -63,7 +63,7 @@ class FleetHosts:
         return self._inventory
 
     def _check(self) -> None:
-        """Read the inventory if that is due: at once from files, in a thread from programs."""
+        """Read the inventory if it is time: at once from files, in a thread from programs."""
         first, self._checked = self._stamps is None, time.monotonic()
         stamps = tuple(map(_stamp, self.sources))
         changed, self._stamps = stamps != self._stamps, stamps

@@ -64,7 +64,7 @@ def resource_page(studio: Studio, parameters: Parameters) -> Page:
 
 
 class _Group(NamedTuple):
-    """Hosts with the same content or result, and the numbers of the runs that led to it."""
+    """Hosts with the same content or result, and the numbers of the runs that caused it."""
 
     hosts: list[str]
     runs: list[int]

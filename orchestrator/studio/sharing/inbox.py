@@ -50,7 +50,7 @@ Indexed = Callable[["frozenset[str] | None"], Mapping[str, bool]]
 class RunInbox:
     """The runs of a studio, for clients with a token. Thread-safe. RefusalError.
 
-    ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` says of each run of the
+    ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` tells for each run of the
     index whether all of its hosts are among some, None for any. The runs of one token have at most
     ``max_stored`` bytes.
     """
@@ -230,9 +230,8 @@ class RunInbox:
                 break  # nothing can be removed
 
     def _superfluous(self, new: dict[str, str]) -> str:
-        """The run that goes where these are ``new``, with their tokens: the oldest of the token
-        that has the most, so that a token removes no runs of those that have fewer. "" for none.
-        """
+        """The run to remove for ``new`` ones with their tokens: the oldest run of the token that
+        has the most, so that no token removes the runs of those with fewer. "" for none."""
         received = self._received()
         if len(received) + len(new) <= self._keep:
             return ""

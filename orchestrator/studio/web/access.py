@@ -40,7 +40,7 @@ class Origin(NamedTuple):
 
 
 class RoleError(HTTPException):
-    """The role of a user does not include what a request asks for."""
+    """The role of a user does not allow the request."""
 
     def __init__(self) -> None:
         super().__init__(403)
@@ -202,7 +202,7 @@ class Access:
         return self._welcome(found, address)
 
     def _unusable(self, error: UsageError, name: str, address: str) -> Page:
-        """The page to log in on while the users file cannot be used."""
+        """The login page while the users file cannot be used."""
         self._audit.write("login failed", user=name, address=address, problem=error.message)
         text = "Nobody can log in now: the users file cannot be used. The audit log says why."
         return self.login_page(problem=text, name=name)._replace(status=503)

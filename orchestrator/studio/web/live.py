@@ -31,7 +31,7 @@ class LiveStreams:
         self._pause = pause
 
     def is_full(self, user: str) -> bool:
-        """Whether no further stream of a user may begin."""
+        """Whether a user has reached the limit of open streams."""
         return self._open[user] >= MAX_STREAMS_OF_USER or self._open.total() >= MAX_STREAMS
 
     def response(self, user: str, look: Look) -> StreamingResponse:

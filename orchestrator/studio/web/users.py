@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _GROUP = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,254}")
 _HASHING_AT_ONCE = 2  # each takes 64 MiB of memory
 NO_PASSWORD = "-"
-"""Stands for the hash of a user who logs in only through the proxy."""
+"""Replaces the hash of a user who logs in only through the proxy."""
 _turns = threading.BoundedSemaphore(_HASHING_AT_ONCE)
 _hasher = argon2.PasswordHasher()
 
@@ -117,7 +117,7 @@ class UserFile:
         return user
 
     def add(self, name: str, role: str, password: str | None, groups: tuple[str, ...] = ()) -> bool:
-        """Add a user or replace it; whether it is new. UsageError.
+        """Add a user or replace it; return whether it is new. UsageError.
 
         A user without a password logs in only through the proxy.
         """

@@ -79,7 +79,7 @@ def _of_apt(subject: Subject, path: str) -> list[Expectation]:
 
 
 def _as_apt_says(url: str) -> str:
-    """An address without a slash at its end; apt has one slash in that of a directory."""
+    """An address without a slash at its end; apt adds one to the address of a directory."""
     return re.sub("^file:///*", "file:/", url).rstrip("/")
 
 

@@ -102,7 +102,7 @@ def _means(found: str, wanted: str) -> bool:
 
 
 def _plain(word: str) -> str:
-    """A number as a decimal one, and a list of numbers as its ranges, in their order."""
+    """A number in decimal, and a list of numbers as ranges, in their order."""
     if _LIST.fullmatch(word):
         return _ranges(word)
     try:
@@ -112,7 +112,7 @@ def _plain(word: str) -> str:
 
 
 def _ranges(word: str) -> str:
-    """The ranges of a list such as ``80,81,443``, those that touch as one."""
+    """The ranges of a list such as ``80,81,443``; adjacent ones are joined."""
     found: list[list[int]] = []
     for first, _, last in sorted(
         (int(first), sign, int(last or first))

@@ -58,7 +58,7 @@ def _asked(
 
 
 def _told(host: Host, command: str, *words: str) -> str:
-    """What a command prints, without blanks around it. RuntimeError where it fails."""
+    """The output of a command, without surrounding blanks. RuntimeError if it fails."""
     return answer(host, command, *words).strip()
 
 
