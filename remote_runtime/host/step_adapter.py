@@ -135,7 +135,8 @@ class TaskResource(SteppingResource):
         return dict(self._type.shown(self._supported()))
 
     def drift_state(self) -> Optional[Properties]:
-        return dict(self._type.left(self._reader()))
+        state = self.state_left
+        return dict(self._type.left(self._reader(), None if state is None else state.found))
 
     def observation(self, state: Any) -> Any:
         return self._type.observed(self._reader(), state.found)

@@ -154,7 +154,7 @@ class Resource(TaskStateType):
     def left(self, host: "HostReader", found: Found = None) -> Mapping[str, Any]:
         """What is installed; what could be changes by itself. See the base class."""
         package = self._look_at(host)
-        installed = package.status()
+        installed = package.status() if found is None else found["installed"]
         left: Dict[str, Any] = {"ensure": self._reported(installed)}
         if self._hold is not None:
             left["hold"] = package.is_held(installed)

@@ -58,6 +58,17 @@ class Wording(unittest.TestCase):
 
 
 class States(unittest.TestCase):
+    def test_what_is_remembered(self):
+        """What is remembered of a turn is what it found at its end, without another look."""
+        plan = one("ccm-units")
+        resource = plan.resources[0]
+        found = resource.drift_state()
+        resource.state_left = resource.observe()
+        plan.context.has_acted(())
+        asked = len(plan.commands.asked)
+        self.assertEqual((resource.drift_state(), found["ensure"]), (found, "1.0-1"))
+        self.assertEqual(len(plan.commands.asked), asked)
+
     def test_only_installed_is_present(self):
         """Of all states of dpkg only `installed` counts; the others are repaired by an install."""
         for status in (
