@@ -3,12 +3,12 @@
 import os
 from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Tuple
 
-from remote_runtime.base import Missing, Properties, Unknowable
-from remote_runtime.changes import HASHED
+from remote_runtime.changes import HASHED, Missing, Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.file_ports import OURS
 from remote_runtime.host.file_text import FileText
 from remote_runtime.host.ports import Host, HostReader
+from remote_runtime.item import Properties
 from remote_runtime.units.unit import full_name
 from remote_runtime.units.unit_settings import written
 

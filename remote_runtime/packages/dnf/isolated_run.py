@@ -8,7 +8,7 @@ tmpfs; both end with the command.
 import os
 from typing import TYPE_CHECKING, Sequence, Tuple
 
-from remote_runtime.base import Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 
 if TYPE_CHECKING:

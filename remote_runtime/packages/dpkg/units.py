@@ -4,7 +4,7 @@ import os
 import re
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.effects import (
     UNKNOWN,
     Effect,

@@ -18,11 +18,11 @@ from typing import (
     Union,
 )
 
-from remote_runtime.base import Properties, Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect, below
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Item
+from remote_runtime.item import Item, Properties
 from remote_runtime.packages.environments import directory as places
 from remote_runtime.packages.environments.directory import Place
 from remote_runtime.packages.manager import PackageManager

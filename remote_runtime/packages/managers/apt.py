@@ -7,10 +7,11 @@ that only a change needs are imported for the first change: most runs find every
 
 from typing import TYPE_CHECKING, AbstractSet, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from remote_runtime.base import Properties, Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Properties
 from remote_runtime.packages.apt import commands as apt_commands
 from remote_runtime.packages.apt import marks as apt_marks
 from remote_runtime.packages.apt.commands import ENVIRONMENT

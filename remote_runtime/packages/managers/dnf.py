@@ -13,10 +13,11 @@ installed.
 
 from typing import TYPE_CHECKING, AbstractSet, Callable, Dict, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Properties, Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.rpm import database as rpm_database
 from remote_runtime.packages.values import (

@@ -7,10 +7,11 @@ directory.
 import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from remote_runtime.base import Properties, Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
+from remote_runtime.item import Properties
 from remote_runtime.packages.environments import directory as places
 from remote_runtime.packages.environments.directory import Place
 from remote_runtime.packages.environments.manager import (
