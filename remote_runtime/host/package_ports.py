@@ -3,29 +3,51 @@
 See ``ports`` for what all of them have in common.
 """
 
-from typing import TYPE_CHECKING, Dict, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Callable,
+    Dict,
+    Generic,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+)
 
+from remote_runtime.errors import ResourceError
 from remote_runtime.item import Properties
+from remote_runtime.packages import list_refresh
+from remote_runtime.packages.manager import PackageManager
+from remote_runtime.packages.managers import manager_of
+from remote_runtime.packages.values import DOWNLOAD
+from remote_runtime.retries import retry, tries_of
 
 if TYPE_CHECKING:
-    from remote_runtime.errors import ResourceError
+    from remote_runtime.context import Context
+    from remote_runtime.packages.source import Source
     from remote_runtime.packages.values import (
         Answer,
         Available,
         Installed,
         Operation,
-        PackageFile,
         VersionChange,
     )
+    from remote_runtime.retries import Result
 
 
 class PackageListReader(object):
     """Reads how old the package lists are. ``manager`` is apt or dnf."""
 
+    def __init__(self, context: "Context") -> None:
+        self._context = context
+
     def pending(self, manager: str) -> bool:
         """Whether this resource must refresh the lists: a repository has changed since the last
         refresh, and no other repository follows before the next package, or the end."""
-        raise NotImplementedError
+        return list_refresh.is_last(self._context, manager) and self._is_outdated(manager)
+
+    def _is_outdated(self, manager: str) -> bool:
+        return list_refresh.is_outdated(self._context, manager)
 
 
 class PackageLists(PackageListReader):
@@ -40,136 +62,174 @@ class PackageLists(PackageListReader):
         raise NotImplementedError
 
 
-class PackageSource(object):
-    """The package file of a resource."""
-
-    def look(self) -> "PackageFile":
-        """Which package it contains. It is downloaded if that is not known yet.
-
-        ``ResourceError``; ``Missing`` and ``Unknowable`` if an earlier change decides.
-        """
-        raise NotImplementedError
-
-    def fetch(self) -> "PackageFile":
-        """Like ``look``, with the file on the host."""
-        raise NotImplementedError
-
-    def discard(self) -> None:
-        """Remove the download."""
-        raise NotImplementedError
-
-
 class PackageReader(object):
-    """The package of one resource, read only.
+    """The package of one resource, read only. Each run has one instance of a package manager.
 
     ``title`` is its name in reports. ``purges``: a removal can also remove configuration files.
     ``asks``: scripts of packages ask questions through debconf. ``marks_changed``: an upgrade or
     downgrade also marks the package as manually installed.
     """
 
-    title = ""
-    purges = False
-    asks = False
-    marks_changed = True
+    def __init__(
+        self, context: "Context", manager: PackageManager, name: str, properties: Properties
+    ) -> None:
+        self._context, self._manager = context, manager
+        self._name, self._properties = name, properties
+        self.title = manager.title(name, properties)
+        self.purges, self.asks = manager.purges, manager.asks
+        self.marks_changed = manager.marks_changed
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions: -1, 0 or 1."""
-        raise NotImplementedError
+        return self._manager.compare(left, right)
 
     def shown(self, version: str) -> str:
         """The version in the form of events and previews."""
-        raise NotImplementedError
+        return self._manager.shown(version)
 
     def told(self, before: str, after: str) -> Tuple[str, str]:
         """Two versions in the form of change records."""
-        raise NotImplementedError
+        return self._manager.told(before, after)
 
     def is_secret(self, value: str) -> bool:
         """Whether a text contains a secret of the run."""
-        raise NotImplementedError
+        return self._context.mask.text(value) != value
 
     def matching(self, available: "Available", wanted: str) -> Optional[str]:
         """The available version that is equal to ``wanted``, as the lists write it."""
-        raise NotImplementedError
+        for version in available.versions:
+            if version == wanted or self.compare(version, wanted) == 0:
+                return version
+        return None
 
     # -- the installed package --------------------------------------------------------------------
 
     def changed_before(self) -> "Optional[Installed]":
         """What was installed before an earlier resource made this resource's change, or None."""
-        raise NotImplementedError
+        return self._manager.changed_before()
 
     def installed(self) -> "Installed":
         """What is installed; in a preview, what will be installed."""
-        raise NotImplementedError
+        found = self._manager.planned(self.title)
+        self._context.saw("package", self.title, bool(found.version))
+        return found
 
     def status(self) -> "Installed":
         """What is installed now."""
-        raise NotImplementedError
+        return self._manager.status(self.title)
 
     def has_version(self, installed: "Installed", wanted: str) -> bool:
         """Whether the wanted version is one of the installed versions."""
-        raise NotImplementedError
+        return self._manager.has_version(installed, wanted)
 
     def is_held(self, installed: "Installed") -> bool:
         """Whether the package is on hold. ``installed`` is its installed version."""
-        raise NotImplementedError
+        return self._manager.is_held(self.title, installed)
 
-    def hold_trouble(self) -> "Optional[ResourceError]":
+    def hold_trouble(self) -> Optional[ResourceError]:
         """Why this host cannot put packages on hold; None if it can."""
-        raise NotImplementedError
+        return self._manager.hold_trouble()
 
     def answers(self, questions: Sequence[str]) -> Dict[str, str]:
         """The answers of debconf to these questions, in a preview the predicted ones; without
         unanswered questions."""
-        raise NotImplementedError
+        return self._manager.answers(questions)
 
     def answers_now(self, questions: Sequence[str]) -> Dict[str, str]:
         """Like ``answers``, for the current host."""
-        raise NotImplementedError
+        return self._manager.answers(questions, planned=False)
 
     # -- available packages -----------------------------------------------------------------------
 
     def needs_lists(self, ensure: str, installed: "Installed") -> bool:
         """Whether the next step depends on the package lists."""
-        raise NotImplementedError
+        return self._manager.needs_lists(ensure, installed)
 
     def outdated(self, age: Optional[float]) -> str:
         """Why lists that may be ``age`` seconds old must be refreshed, or ""."""
-        raise NotImplementedError
+        return self._manager.lists_outdated(age)
 
     def freshen(self, age: Optional[float]) -> str:
         """Refresh lists that are older; None accepts any age. In a preview: why only a push
         could."""
-        raise NotImplementedError
+        changed = self._context.outdated_lists.get(self._manager.name, ())
+        forced = self._is_asked_for() or (age is None and bool(changed))
+        outdated = self.outdated(age) if forced or age is not None else ""
+        if forced or outdated:
+            self._refresh(outdated, changed)
+        return ""
 
     def available(self) -> "Available":
         """What could be installed."""
-        raise NotImplementedError
+        found = self._tried(self.available_now)
+        self._context.saw("lists", "")
+        return found
 
     def available_now(self) -> "Available":
         """What the current lists contain of it."""
-        raise NotImplementedError
+        return self._manager.available(self.title)
 
-    def source(self) -> PackageSource:
+    def source(self) -> "Source":
         """The package file of the resource."""
-        raise NotImplementedError
+        from remote_runtime.packages.source import Source
+
+        return Source(self._context, self._manager, self._name, self._properties)
 
     def not_listed(self) -> Tuple[str, str]:
         """The error for a package that is not in the lists, and its hint."""
-        raise NotImplementedError
+        return self._manager.not_listed(self.title)
 
     def exclusion(self) -> Optional[Tuple[str, str]]:
         """The setting of this host that excludes versions of the package, and a hint; None if there
         is no such setting."""
-        raise NotImplementedError
+        return self._manager.exclusion(self.title)
 
     def providers_of(self) -> Sequence[str]:
         """The packages that provide a virtual package, a few at most."""
-        raise NotImplementedError
+        return self._manager.providers_of(self.title)
 
     def promised(self, operation: "Operation", releases: bool) -> "Sequence[VersionChange]":
         """What ``change`` would change, if this run is bound to a plan file."""
-        raise NotImplementedError
+        if not self._context.promised:
+            return ()
+        if releases:
+            self._manager.plan_hold(self.title, False)
+        return self._manager.foresee(operation)
+
+    def _is_asked_for(self) -> bool:
+        return self._context.options.refresh_lists and not self._manager.refreshed
+
+    def _refresh(self, outdated: str, changed: Sequence[str] = ()) -> None:
+        why = outdated or "requested by --refresh-lists"
+        if changed:
+            why = "this run has changed the repository %s" % ", ".join(changed)
+        self._context.notice("info", "refreshing the package lists: %s" % why)
+        try:
+            self._tried(lambda: self._manager.refresh_lists(self._lock_timeout()))
+        except ResourceError:
+            if changed:
+                list_refresh.keep_outdated(self._context, self._manager.name)
+            raise
+        self._manager.refreshed = True
+
+    def _tried(self, step: "Callable[[], Result]") -> "Result":
+        """Repeat a failed download: nothing has been changed by then."""
+        tries = tries_of(self._properties)
+
+        def count(number: int) -> "Result":
+            if tries.maximum > 1:
+                self._manager.count(number)
+            return step()
+
+        return retry(self._context, tries, count, lambda error: error.kind == DOWNLOAD)
+
+    def _lock_timeout(self) -> float:
+        given = self._properties.get("lock_timeout")
+        if given is None:
+            return self._context.options.lock_timeout
+        from remote_runtime.text import duration
+
+        return duration.parse(given)
 
 
 class Package(PackageReader):
@@ -208,16 +268,16 @@ class Package(PackageReader):
         raise NotImplementedError
 
 
-class PackagesReader(object):
-    """Finds packages, to read them."""
+Found = TypeVar("Found", bound=PackageReader, covariant=True)
 
-    def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
+
+class Packages(Generic[Found]):
+    """Finds packages with the package managers of a run; ``make`` makes each."""
+
+    def __init__(self, context: "Context", make: Callable[..., Found]) -> None:
+        self._context, self._make = context, make
+
+    def of(self, manager: str, name: str, properties: Properties) -> Found:
         """The package of a resource with this name and these properties."""
-        raise NotImplementedError
-
-
-class Packages(PackagesReader):
-    """Finds packages, to read or change them."""
-
-    def of(self, manager: str, name: str, properties: Properties) -> Package:
-        raise NotImplementedError
+        found = manager_of(self._context, manager)
+        return self._make(self._context, found, name=name, properties=properties)

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Dict, List, Sequence
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.host import package_ports
 from remote_runtime.item import Item
 from remote_runtime.packages.dpkg.database import is_used
 from remote_runtime.packages.managers import manager_of
@@ -14,50 +13,36 @@ from remote_runtime.packages.managers import manager_of
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_TYPE = "repository"
+_REPOSITORY = "repository"
 _PACKAGE = "package"
 
 
-class PackageListReader(package_ports.PackageListReader):
-    """Reads the lists as they are, or in a preview as they will be."""
+def is_last(context: "Context", manager: str) -> bool:
+    """Whether no repository follows before the next package, or the end."""
+    turns = _turns(context, manager)
+    now = context.position
+    repository = bisect(turns.repositories, now)
+    if repository == len(turns.repositories):
+        return True
+    package = bisect(turns.packages, now)
+    behind = turns.packages[package : package + 1]
+    return bool(behind) and behind[0] < turns.repositories[repository]
 
-    def __init__(self, context: "Context") -> None:
-        self._context = context
 
-    def pending(self, manager: str) -> bool:
-        return self.is_last(manager) and self._outdated(manager)
+def is_outdated(context: "Context", manager: str) -> bool:
+    """Whether a repository has changed since the last refresh; in a preview, whether it will."""
+    from remote_runtime.resources.repository import paths
 
-    def is_last(self, manager: str) -> bool:
-        """Whether no repository follows before the next package, or the end."""
-        turns = self._turns(manager)
-        now = self._context.position
-        repository = bisect(turns.repositories, now)
-        if repository == len(turns.repositories):
+    names = _turns(context, manager).names
+    files = [paths.sources(manager, name) for name in names]
+    files += [path for name in names for path in paths.keys(manager, name)]
+    world = context.world
+    if world is not None:
+        for path in files:
+            world.files.exists(path)  # notes what may change it
+        if any(path in world.layer.nodes for path in files):
             return True
-        package = bisect(turns.packages, now)
-        behind = turns.packages[package : package + 1]
-        return bool(behind) and behind[0] < turns.repositories[repository]
-
-    def _turns(self, manager: str) -> "RefreshPlan":
-        known: Dict[str, RefreshPlan] = self._context.one(_all_turns)
-        if manager not in known:
-            known[manager] = RefreshPlan(self._context, manager)
-        return known[manager]
-
-    def _outdated(self, manager: str) -> bool:
-        from remote_runtime.resources.repository import paths
-
-        context = self._context
-        names = self._turns(manager).names
-        files = [paths.sources(manager, name) for name in names]
-        files += [path for name in names for path in paths.keys(manager, name)]
-        world = context.world
-        if world is not None:
-            for path in files:
-                world.files.exists(path)  # other users who can change it are reported
-            if any(path in world.layer.nodes for path in files):
-                return True
-        return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
+    return manager in context.outdated_lists or (manager == "apt" and _is_older(files))
 
 
 class RefreshPlan(object):
@@ -70,10 +55,17 @@ class RefreshPlan(object):
         def peers(kind: str) -> List[Item]:
             return [one for one in context.peers(kind) if (one.provider or usual) == manager]
 
-        read = [item for item in peers(_TYPE) if _reads(item)]
+        read = [item for item in peers(_REPOSITORY) if _reads(item)]
         self.names = [item.name for item in read]
         self.repositories = sorted(item.index for item in read)
         self.packages = sorted(item.index for item in peers(_PACKAGE) if item.managed)
+
+
+def _turns(context: "Context", manager: str) -> RefreshPlan:
+    known: Dict[str, RefreshPlan] = context.one(_all_turns)
+    if manager not in known:
+        known[manager] = RefreshPlan(context, manager)
+    return known[manager]
 
 
 def _all_turns(context: "Context") -> Dict[str, RefreshPlan]:
@@ -102,21 +94,16 @@ def _is_older(files: Sequence[str]) -> bool:
     return max(times, default=0.0) > Lists().last_refreshed()
 
 
-class PackageLists(PackageListReader, package_ports.PackageLists):
-    """Refreshes the lists with the package manager."""
-
-    def outdate(self, manager: str, repository: str) -> None:
-        self._context.outdated_lists.setdefault(manager, []).append(repository)
-
-    def refresh(self, manager: str) -> None:
-        self._context.progress("refreshing the package lists")
-        names = self._context.outdated_lists.get(manager, ())
-        found = manager_of(self._context, manager)
-        try:
-            found.refresh_lists(self._context.options.lock_timeout, names)
-        except ResourceError:
-            keep_outdated(self._context, manager)
-            raise
+def refresh(context: "Context", manager: str) -> None:
+    """Refresh the lists of the repositories that this run has changed. ``ResourceError``"""
+    context.progress("refreshing the package lists")
+    names = context.outdated_lists.get(manager, ())
+    found = manager_of(context, manager)
+    try:
+        found.refresh_lists(context.options.lock_timeout, names)
+    except ResourceError:
+        keep_outdated(context, manager)
+        raise
 
 
 def keep_outdated(context: "Context", manager: str) -> None:
@@ -124,7 +111,7 @@ def keep_outdated(context: "Context", manager: str) -> None:
     failed refresh also updates the time of the lists."""
     from remote_runtime.resources.repository import paths
 
-    for item in context.peers(_TYPE):
+    for item in context.peers(_REPOSITORY):
         with suppress(OSError):
             os.utime(paths.sources(manager, item.name), None)
 
@@ -133,4 +120,4 @@ def refresh_at_the_end(context: "Context") -> None:
     """Refresh lists that repositories of this run have outdated and that no later resource has
     refreshed. ``ResourceError`` if that fails."""
     for manager in list(context.outdated_lists):
-        PackageLists(context).refresh(manager)
+        refresh(context, manager)

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Set, Tuple
 
-from remote_runtime.base import Properties, Unknowable
+from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
-from remote_runtime.item import Item
+from remote_runtime.item import Item, Properties
 from remote_runtime.packages.values import (
     ABSENT,
     CONFIG_FILES,
@@ -366,14 +366,6 @@ class PackageManager(object):
         if not installed.version:
             return False
         return any(self.compare(v, wanted) == 0 for v in (installed.version, *installed.others))
-
-
-def matching_version(provider: PackageManager, available: Available, wanted: str) -> Optional[str]:
-    """The available version that is equal to ``wanted``, as the lists write it."""
-    for version in available.versions:
-        if version == wanted or provider.compare(version, wanted) == 0:
-            return version
-    return None
 
 
 def installed_coverage(kind: str, value: str, present: bool) -> bool:

@@ -7,10 +7,9 @@ so that a host that has the package downloads nothing.
 import os
 from typing import TYPE_CHECKING, Callable, Dict, Iterable, List, Optional
 
-from remote_runtime.base import Missing, Unknowable
+from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.downloads.checksums import algorithm_of, hasher, parse_checksum
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.package_ports import PackageSource
 from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import PackageFile
@@ -27,8 +26,8 @@ _LARGEST = 4 << 30  # bytes
 Take = Callable[[bytes], object]
 
 
-class Source(PackageSource):
-    """The file of one resource."""
+class Source(object):
+    """The package file of a resource."""
 
     def __init__(
         self, context: "Context", manager: PackageManager, name: str, properties: Properties
@@ -41,6 +40,10 @@ class Source(PackageSource):
         self._directory = ""
 
     def look(self) -> PackageFile:
+        """Which package it contains. It is downloaded if that is not known yet.
+
+        ``ResourceError``; ``Missing`` and ``Unknowable`` if an earlier change decides.
+        """
         if not self._manager.suffix:
             raise ResourceError(
                 "%s installs no package files; leave source out" % self._manager.name,
@@ -53,6 +56,7 @@ class Source(PackageSource):
         return self._named(known)
 
     def fetch(self) -> PackageFile:
+        """Like ``look``, with the file on the host."""
         key = self._key()
         known = self._manager.by_checksum.get(key)
         if known is not None and known.path:
@@ -66,6 +70,7 @@ class Source(PackageSource):
         return self._named(found)
 
     def discard(self) -> None:
+        """Remove the download."""
         if self._directory:
             self._context.files.remove_private_directory(self._directory)
             self._directory = ""

@@ -1,5 +1,6 @@
 """The machine as state types have it in a push (target)."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
 from remote_runtime.host.file_ports import FileReader
@@ -108,13 +109,13 @@ def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -
 
 
 def _packages_reader(context: "Context") -> Any:
+    from remote_runtime.host import package_ports
+
     if context.noop:
         from remote_runtime.host.overlay import packages as previewed
 
-        return previewed.PackagesReader(context)
-    from remote_runtime.host.machine import packages
-
-    return packages.PackagesReader(context)
+        return package_ports.Packages(context, previewed.PackageReader)
+    return package_ports.Packages(context, package_ports.PackageReader)
 
 
 def machine(
@@ -151,9 +152,11 @@ def machine(
 
             return downloads.Downloads(context, paths, count, lambda: made.part("archives"))
         if name == "packages":
+            from remote_runtime.host import package_ports
             from remote_runtime.host.machine import packages
 
-            return packages.Packages(context, coming, count)
+            make = partial(packages.Package, coming=coming, count=count)
+            return package_ports.Packages(context, make)
         return _rare_part(context, paths, host=made, name=name)
 
     def count(number: int) -> None:
@@ -209,8 +212,8 @@ def _part(context: "Context", name: str, changing: bool) -> Any:
 
         return units.Units(context) if changing else ports.UnitReader(context)
     if name == "lists":
-        from remote_runtime.packages import list_refresh
+        from remote_runtime.host import package_ports
+        from remote_runtime.host.machine import packages
 
-        lists = list_refresh.PackageLists if changing else list_refresh.PackageListReader
-        return lists(context)
+        return (packages.PackageLists if changing else package_ports.PackageListReader)(context)
     raise AttributeError(name)

@@ -1,5 +1,6 @@
 """The host as state types have it in a preview (target)."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional
 
 from remote_runtime.errors import ResourceError
@@ -105,9 +106,10 @@ def _part(context: "Context", record: Record, name: str) -> Any:
 
         return units.Units(record, context)
     if name == "packages":
+        from remote_runtime.host import package_ports
         from remote_runtime.host.overlay import packages
 
-        return packages.Packages(context, record)
+        return package_ports.Packages(context, partial(packages.Package, record=record))
     if name == "lists":
         from remote_runtime.host.overlay import package_lists
 

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 from remote_runtime.effects import ASSUMED, UNKNOWN, Uncertainty, UnknownEffect
 from remote_runtime.host import package_ports
 from remote_runtime.host.overlay.record import Record, covers_lists
-from remote_runtime.packages.list_refresh import PackageListReader
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 
-class PackageLists(PackageListReader, package_ports.PackageLists):
+class PackageLists(package_ports.PackageLists):
     """Records that the lists will say something else."""
 
     def __init__(self, context: "Context", record: Record) -> None:
@@ -19,8 +18,8 @@ class PackageLists(PackageListReader, package_ports.PackageLists):
         self._record = record
         self._changed = False
 
-    def pending(self, manager: str) -> bool:
-        return self.is_last(manager) and (self._changed or self._outdated(manager))
+    def _is_outdated(self, manager: str) -> bool:
+        return self._changed or super()._is_outdated(manager)
 
     def outdate(self, manager: str, repository: str) -> None:
         self._changed = True

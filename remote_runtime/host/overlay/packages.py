@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING, Optional, Sequence, Tuple
 
-from remote_runtime.base import Missing, Unknowable
+from remote_runtime.changes import Missing, Unknowable
 from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, once
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import package_ports
-from remote_runtime.host.machine import packages as of_machine
 from remote_runtime.host.overlay.record import Record, covers_lists
 from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
-from remote_runtime.packages.managers import manager_of
 from remote_runtime.packages.values import (
     Answer,
     Available,
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
 
 
-class PackageReader(of_machine.PackageReader):
+class PackageReader(package_ports.PackageReader):
     """Asks for what earlier resources leave. Only if the user asks for it, lists are fetched."""
 
     def freshen(self, age: Optional[float]) -> str:
@@ -128,29 +126,3 @@ class Package(PackageReader, package_ports.Package):
             )
         )
         manager.plan_answers(answers)
-
-
-class PackagesReader(package_ports.PackagesReader):
-    """Finds packages on a host with planned changes."""
-
-    def __init__(self, context: "Context") -> None:
-        self._context = context
-
-    def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
-        return PackageReader(self._context, manager_of(self._context, manager), name, properties)
-
-
-class Packages(package_ports.Packages):
-    """Finds packages whose changes are recorded."""
-
-    def __init__(self, context: "Context", record: Record) -> None:
-        self._context, self._record = context, record
-
-    def of(self, manager: str, name: str, properties: Properties) -> Package:
-        return Package(
-            self._context,
-            manager_of(self._context, manager),
-            name=name,
-            properties=properties,
-            record=self._record,
-        )

@@ -17,8 +17,9 @@ from remote_runtime.packages.values import (
 from remote_runtime.tasks import Task, TaskStateType
 
 if TYPE_CHECKING:
-    from remote_runtime.host.package_ports import Package, PackageReader, PackageSource
+    from remote_runtime.host.package_ports import Package, PackageReader
     from remote_runtime.host.ports import Host, HostReader
+    from remote_runtime.packages.source import Source
     from remote_runtime.packages.values import PackageFile
     from remote_runtime.resources.package.answers import Answers
     from remote_runtime.resources.package.preconditions import FailedPrecondition, Preconditions
@@ -42,7 +43,7 @@ class Resource(TaskStateType):
     default_ensure = PRESENT
     _package: "PackageReader"
     _file: "Optional[PackageFile]" = None  # that it comes from, once that was looked at
-    _from: "Optional[PackageSource]" = None
+    _from: "Optional[Source]" = None
     _installed, _available = Installed(), Available()  # as far as the last look has come
     _awaits_lists = False  # whether they have to be refreshed first
 
