@@ -8,14 +8,13 @@ from remote_runtime.overlay.planned_nodes import shared
 if TYPE_CHECKING:
     from remote_runtime.context import Context
 
-_KINDS = {"service": "unit"}
-_HOLDING = ("package",)  # which include their contents
+_KINDS = {"service": "unit"}  # of effects, by the type, if these differ
 
 Covers = Callable[[str, str, bool], bool]
 
 
 def affected(affects: Any, context: "Context") -> Covers:
-    """What the entries of ``affects`` cover; without entries, everything.
+    """What the entries of ``affects`` cover; None covers everything.
 
     An entry is an absolute path, which includes everything below it, or ``TYPE#NAME``. A path may
     have other names, with and without links; a package includes its contents.
@@ -50,16 +49,16 @@ def _places(entry: str, places: Callable[[str], List[str]]) -> List[str]:
 
 
 def _of(entry: str, context: "Context") -> List[Covers]:
-    kind, _, name = entry.partition("#")
-    if kind not in _HOLDING:
-        return [_one(kind, name)]
+    type_name, _, name = entry.partition("#")
+    kind = _KINDS.get(type_name, type_name)
+    if kind != "package":
+        return [_named(kind, name)]
     from remote_runtime.packages.affected_packages import coverage
 
-    return [_one(kind, name), coverage(context, name)]
+    return [_named(kind, name), coverage(context, name)]
 
 
-def _one(type_name: str, name: str) -> Covers:
-    thing = _KINDS.get(type_name, type_name)
+def _named(thing: str, name: str) -> Covers:
     names: Sequence[str] = (name, name + ".service")
 
     def covers(kind: str, value: str, present: bool) -> bool:
