@@ -94,19 +94,19 @@ class TransactionEffects(object):
         self._looks = {name: contents.look for name, contents in packed.items()}
         coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
-        script_effects = {
+        calls = {
             name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
             for name, contents in coming.items()
         }
         # One package may start the unit of another, as nginx does.
-        started = {unit: False for done in script_effects.values() for unit in done.started}
-        started.update((unit, True) for done in script_effects.values() for unit in done.forced)
+        started = {unit: False for done in calls.values() for unit in done.started}
+        started.update((unit, True) for done in calls.values() for unit in done.forced)
         own = {
             unit
             for contents in packed.values()
             for unit in units_below([member.path for member in contents.members], UNIT_DIRECTORIES)
         }
-        restarted = {unit for done in script_effects.values() for unit in done.restarted}
+        restarted = {unit for done in calls.values() for unit in done.restarted}
         self._units = self._units_of(started, own, restarted)
         for change in sorted(changes, key=lambda change: bool(change.after)):
             contents = coming.get(change.name)
@@ -118,7 +118,7 @@ class TransactionEffects(object):
             elif contents is None:
                 self._unknown(change)
             else:
-                self._installed(change, contents, script_effects[change.name])
+                self._installed(change, contents, calls[change.name])
                 self._planned[change.name, change.after] = packed[change.name]
         for change in changes:
             contents = coming.get(change.name)
@@ -219,17 +219,17 @@ class TransactionEffects(object):
         self._effects += [PathEffect(path, "absent") for path in gone]
         removing = {"prerm": ["remove"], "postrm": ["remove"]} if change.before else {}
         scripts = package_scripts.runs(change.name, kept.scripts, removing)
-        script_effects = package_scripts.calls_of_scripts(scripts)
+        calls = package_scripts.calls_of_scripts(scripts)
         self._follow(change, scripts, kept.paths)
         if self.purging:
             self._purged(change, kept)
         units = units_below(kept.paths, UNIT_DIRECTORIES)
-        self._effects += [self._units.stop(unit) for unit in script_effects.stopped - set(units)]
+        self._effects += [self._units.stop(unit) for unit in calls.stopped - set(units)]
         for unit in units:
-            stops = unit in script_effects.stopped
+            stops = unit in calls.stopped
             self._effects.append(self._units.stop(unit) if stops else UnitEffect(unit))
             own = os.path.join(LINKS, unit)
-            if unit in script_effects.masked and not self._context.files.is_there(own):
+            if unit in calls.masked and not self._context.files.is_there(own):
                 self._effects.append(PathEffect(own, "symlink", target="/dev/null"))
                 self._effects.append(PathEffect(os.path.join(MASKED, unit), "something"))
 
@@ -283,7 +283,7 @@ class TransactionEffects(object):
         self,
         change: VersionChange,
         contents: Contents,
-        script_effects: deb_scripts.UnitAndAccountCalls,
+        calls: deb_scripts.UnitAndAccountCalls,
     ) -> None:
         before = self._kept(change) if change.before else InstalledPackage((), {}, {})
         registered = (before if change.before else self._kept(change)).conffiles
@@ -298,12 +298,12 @@ class TransactionEffects(object):
                 self._conffile(member, registered, change.name)
             else:
                 self._member(member, change.name)
-        self._accounts(change.name, script_effects, contents)
+        self._accounts(change.name, calls, contents)
         stopped = stopped_for_upgrade(change.name, before.scripts.get("prerm", ""), change.after)
         self._effects += [self._units.stop(unit) for unit in sorted(stopped)]
-        self._effects += self._units.brought(contents, script_effects)
-        self._scripted += self._units.of_others(change.name, script_effects)
-        self._scripted += self._units.stopped(change.name, script_effects)
+        self._effects += self._units.brought(contents, calls)
+        self._scripted += self._units.of_others(change.name, calls)
+        self._scripted += self._units.stopped(change.name, calls)
 
     def _member(self, member: Member, package: str) -> None:
         if member.kind == "directory":
@@ -337,17 +337,17 @@ class TransactionEffects(object):
         raise NotImplementedError
 
     def _accounts(
-        self, package: str, script_effects: deb_scripts.UnitAndAccountCalls, contents: Contents
+        self, package: str, calls: deb_scripts.UnitAndAccountCalls, contents: Contents
     ) -> None:
-        found = list(script_effects.accounts.created)
-        if script_effects.sysusers:
+        found = list(calls.accounts.created)
+        if calls.sysusers:
             for member in contents.members:
                 if member.path.startswith(SYSUSERS):
                     found += script_accounts.sysusers(member.text)
         for kind, name, number in found:
             if self._context.accounts.lacking(kind, name)[0]:
                 self._effects.append(AccountEffect(kind, name, number))
-        self._scripted += script_uncertainty.of_accounts(package, script_effects.accounts)
+        self._scripted += script_uncertainty.of_accounts(package, calls.accounts)
 
     # -- what nobody can tell ---------------------------------------------------------------------
 

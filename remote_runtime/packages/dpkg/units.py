@@ -58,7 +58,7 @@ class Units(object):
         self._begins: List[str] = []
         self._if_running: List[str] = []  # are restarted where they run by then
 
-    def brought(self, contents: Contents, script_effects: UnitAndAccountCalls) -> List[Effect]:
+    def brought(self, contents: Contents, calls: UnitAndAccountCalls) -> List[Effect]:
         """What there is of the units of a package once its scripts have run: as it is now where
         those leave it, since links and processes outlive a package."""
         effects: List[Effect] = []
@@ -67,9 +67,9 @@ class Units(object):
             for member in contents.members
             for unit in units_below([member.path], UNIT_DIRECTORIES)
         ]
-        members += self._instances(contents, script_effects)
+        members += self._instances(contents, calls)
         for unit, member in members:
-            effects += self._brought(unit, member, script_effects)
+            effects += self._brought(unit, member, calls)
             if any(isinstance(e, UnitEffect) and e.name == unit and e.enabled for e in effects):
                 also = _also(self._definition(unit, member)[1])
                 for other, its in members:
@@ -77,12 +77,12 @@ class Units(object):
         return effects
 
     def _instances(
-        self, contents: Contents, script_effects: UnitAndAccountCalls
+        self, contents: Contents, calls: UnitAndAccountCalls
     ) -> List[Tuple[str, Member]]:
         """The instances of a package's templates that its scripts enable or start."""
         files = {member.path: member for member in contents.members}
         found = []
-        for name in sorted(script_effects.started | script_effects.enabled):
+        for name in sorted(calls.started | calls.enabled):
             template = _template(name)
             for directory in UNIT_DIRECTORIES if template else ():
                 if directory + template in files:
@@ -94,20 +94,16 @@ class Units(object):
         path, text = self._definition(unit, member)
         return [*self._linked(_wanted(unit, text), path), UnitEffect(unit, enabled=True)]
 
-    def _brought(
-        self, unit: str, member: Member, script_effects: UnitAndAccountCalls
-    ) -> List[Effect]:
+    def _brought(self, unit: str, member: Member, calls: UnitAndAccountCalls) -> List[Effect]:
         effects: List[Effect] = []
         masked = self._is_masked(unit)
-        if masked and self._is_unmasked(unit, script_effects):
+        if masked and self._is_unmasked(unit, calls):
             masked = False
             paths = (os.path.join(directory, unit) for directory in (LINKS, MASKED))
             effects += [PathEffect(path, "absent") for path in paths]
         text = self._definition(unit, member)[1]
         links = _wanted(unit, text)
-        enabled = (
-            "[Install]" in text and not masked and self._is_to_enable(unit, links, script_effects)
-        )
+        enabled = "[Install]" in text and not masked and self._is_to_enable(unit, links, calls)
         starts = unit in self._started and not masked
         if starts and self._is_to_start(unit, enabled or self._is_linked(links, unit)):
             self._begins.append(unit)
@@ -167,11 +163,9 @@ class Units(object):
     def _is_masked(self, unit: str) -> bool:
         return self._context.files.link(os.path.join(LINKS, unit)) == "/dev/null"
 
-    def _is_unmasked(self, unit: str, script_effects: UnitAndAccountCalls) -> bool:
+    def _is_unmasked(self, unit: str, calls: UnitAndAccountCalls) -> bool:
         """Whether scripts take away a mask, which only a removal can have left for them."""
-        return unit in script_effects.unmasked and self._context.files.is_there(
-            os.path.join(MASKED, unit)
-        )
+        return unit in calls.unmasked and self._context.files.is_there(os.path.join(MASKED, unit))
 
     def _is_linked(self, links: Sequence[str], unit: str = "") -> bool:
         """Whether one of the links is there, or any that has the ``unit`` started."""
@@ -182,9 +176,7 @@ class Units(object):
         directories = [name for name in names if name.endswith((".wants", ".requires"))]
         return any(files.is_there("%s/%s/%s" % (LINKS, name, unit)) for name in directories)
 
-    def _is_to_enable(
-        self, unit: str, links: Sequence[str], script_effects: UnitAndAccountCalls
-    ) -> bool:
+    def _is_to_enable(self, unit: str, links: Sequence[str], calls: UnitAndAccountCalls) -> bool:
         """Whether the links of a unit are made that are not there.
 
         What was installed before stays as disabled as somebody made it; of what never was the
@@ -195,12 +187,8 @@ class Units(object):
         if files.is_there(remembered):
             known = files.read(remembered, _LIMIT).decode("utf-8", "replace").split("\n")
             was_enabled = all(files.is_there(link) for link in known if link)
-            return (
-                unit in script_effects.enabled | script_effects.again
-                and was_enabled
-                and self._is_linked(links)
-            )
-        if unit not in script_effects.enabled:
+            return unit in calls.enabled | calls.again and was_enabled and self._is_linked(links)
+        if unit not in calls.enabled:
             return False
         from remote_runtime.packages import presets
 
@@ -254,36 +242,34 @@ class Units(object):
                 runs = True
         return UnitEffect(unit, active=False, ended=runs)
 
-    def of_others(self, name: str, script_effects: UnitAndAccountCalls) -> List[Effect]:
+    def of_others(self, name: str, calls: UnitAndAccountCalls) -> List[Effect]:
         """Units that are no package's of this transaction, which a script starts, restarts or
         enables."""
         commands = self._context.commands
-        others = sorted(
-            (script_effects.started | script_effects.enabled | script_effects.restarted) - self._own
-        )
+        others = sorted((calls.started | calls.enabled | calls.restarted) - self._own)
         maximum = _MAX_REQUESTS if others and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(others):
             asked = ("systemctl", "show", "--property=ActiveState,UnitFileState", "--", unit)
             shown = commands.run(asked, timeout=_ASKING).stdout.split() if at < maximum else ()
-            runs = unit not in script_effects.started or "ActiveState=active" in shown
-            boots = unit not in script_effects.enabled or "UnitFileState=enabled" in shown
+            runs = unit not in calls.started or "ActiveState=active" in shown
+            boots = unit not in calls.enabled or "UnitFileState=enabled" in shown
             if not (runs and boots):
                 uncertainty = Uncertainty(
                     UNKNOWN, "the scripts of the package %s may start it" % name
                 )
                 effects.append(UnknownEffect(uncertainty, _only(unit)))
-            elif unit in script_effects.restarted and "ActiveState=active" in shown:
+            elif unit in calls.restarted and "ActiveState=active" in shown:
                 effects.append(UnitEffect(unit, active=True, ended=True))
-            elif unit in script_effects.restarted and maximum and at >= maximum:
+            elif unit in calls.restarted and maximum and at >= maximum:
                 text = "the scripts of the package %s may restart %s" % (name, unit)
                 effects.append(UnknownEffect(Uncertainty(UNKNOWN, text), _nothing))
         return effects
 
-    def stopped(self, name: str, script_effects: UnitAndAccountCalls) -> List[Effect]:
+    def stopped(self, name: str, calls: UnitAndAccountCalls) -> List[Effect]:
         """Units that a script of a package that comes stops, and no script starts."""
         commands = self._context.commands
-        units = sorted(script_effects.stopped - set(self._begins))
+        units = sorted(calls.stopped - set(self._begins))
         maximum = _MAX_REQUESTS if units and commands.find("systemctl") else 0
         effects: List[Effect] = []
         for at, unit in enumerate(units):

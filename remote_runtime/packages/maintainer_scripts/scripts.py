@@ -57,7 +57,7 @@ class UnitAndAccountCalls(object):
 
 def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
     """Read a script, or several behind one another; ``calls`` are the words of all its commands."""
-    script_effects = UnitAndAccountCalls(script_accounts.read(calls), _heeds_sysusers(text))
+    found = UnitAndAccountCalls(script_accounts.read(calls), _heeds_sysusers(text))
     only_again: Set[str] = set()  # debhelper's --no-enable
     for line in _lines(text):
         words = line.split()
@@ -66,21 +66,21 @@ def read(text: str, calls: Iterable[Sequence[str]] = ()) -> UnitAndAccountCalls:
             continue
         if command[0] == "deb-systemd-helper":
             if "enable" in command:
-                script_effects.enabled.update(_units(command))
+                found.enabled.update(_units(command))
             elif "mask" in command:
-                script_effects.masked.update(_units(command))
+                found.masked.update(_units(command))
             elif "unmask" in command:
-                script_effects.unmasked.update(_units(command))
+                found.unmasked.update(_units(command))
             elif "debian-installed" in command:
                 only_again.update(_units(command))
         elif command[0] == "systemd-update-helper":
             if "install-system-units" in command:
-                script_effects.preset.update(_units(command))
+                found.preset.update(_units(command))
         else:
-            _invoked(command, script_effects)
-    script_effects.again = script_effects.enabled & only_again
-    script_effects.enabled -= script_effects.again
-    return script_effects
+            _invoked(command, found)
+    found.again = found.enabled & only_again
+    found.enabled -= found.again
+    return found
 
 
 class Diverted(NamedTuple):
@@ -178,17 +178,17 @@ def _units(words: List[str]) -> List[str]:
     return [w + ".service" for w in plain if _UNIT.match(w) and w != "daemon-reload"]
 
 
-def _invoked(words: List[str], script_effects: UnitAndAccountCalls) -> None:
+def _invoked(words: List[str], calls: UnitAndAccountCalls) -> None:
     units = _units(words)
     for word in words[1:]:
         does = _ACTIONS.get(word, "")
         if does == "start" or (word == "--now" and "enable" in words):
-            script_effects.started.update(units)
-            script_effects.forced.update(units if words[0] in ("systemctl", "service") else ())
-            script_effects.restarted.update(units if word == "restart" else ())
+            calls.started.update(units)
+            calls.forced.update(units if words[0] in ("systemctl", "service") else ())
+            calls.restarted.update(units if word == "restart" else ())
         elif word == "try-restart":
-            script_effects.restarted.update(units)
+            calls.restarted.update(units)
         elif does == "stop":
-            script_effects.stopped.update(units)
+            calls.stopped.update(units)
         elif word in ("enable", "preset"):
-            (script_effects.enabled if word == "enable" else script_effects.preset).update(units)
+            (calls.enabled if word == "enable" else calls.preset).update(units)

@@ -18,24 +18,22 @@ class RpmEffects(TransactionEffects):
     """As for Debian's packages, but for configuration files and units."""
 
     def _installed(
-        self, change: VersionChange, contents: Contents, script_effects: UnitAndAccountCalls
+        self, change: VersionChange, contents: Contents, calls: UnitAndAccountCalls
     ) -> None:
-        super()._installed(change, contents, script_effects)
-        self._made_by_rpm(change.name, contents, script_effects)
+        super()._installed(change, contents, calls)
+        self._made_by_rpm(change.name, contents, calls)
 
     def _arguments(self, change: VersionChange) -> Mapping[str, Sequence[str]]:
         """How many versions there are then."""
         count = ["2"] if change.before else ["1"]
         return {"preinst": count, "postinst": count}
 
-    def _made_by_rpm(
-        self, name: str, contents: Contents, script_effects: UnitAndAccountCalls
-    ) -> None:
+    def _made_by_rpm(self, name: str, contents: Contents, calls: UnitAndAccountCalls) -> None:
         """What a host's rpm or systemd may make of a package's files, which no script shows."""
-        made = {(account.kind, account.name) for account in script_effects.accounts.created}
+        made = {(account.kind, account.name) for account in calls.accounts.created}
         told = [m.text for m in contents.members if m.path.startswith(SYSUSERS)]
         declared = {a[:2] for text in told for a in script_accounts.sysusers(text)}
-        maybe = set() if script_effects.sysusers else declared - made
+        maybe = set() if calls.sysusers else declared - made
         volatile = any(member.path.startswith(_TMPFILES) for member in contents.members)
 
         def covers(kind: str, value: str, present: bool) -> bool:
@@ -67,13 +65,11 @@ class RpmEffects(TransactionEffects):
 class RpmUnits(Units):
     """As for Debian's, but for who decides what is enabled and what is started."""
 
-    def _is_to_enable(
-        self, unit: str, links: Sequence[str], script_effects: UnitAndAccountCalls
-    ) -> bool:
+    def _is_to_enable(self, unit: str, links: Sequence[str], calls: UnitAndAccountCalls) -> bool:
         """As the host's presets have it; masked it stays."""
-        if unit in script_effects.preset:
+        if unit in calls.preset:
             return presets.wants(self._context.files, unit)
-        return unit in script_effects.enabled
+        return unit in calls.enabled
 
     def _is_to_start(self, unit: str, enabled: bool) -> bool:
         return self._context.files.is_directory(BOOTED)

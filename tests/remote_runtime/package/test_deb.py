@@ -57,10 +57,8 @@ UNIT = "[Service]\nExecStart=/bin/a\n[Install]\nWantedBy=multi-user.target\n"
 class Scripts(unittest.TestCase):
     def test_the_snippets_of_debhelper(self):
         """Units that are enabled and started, through variables and conditions."""
-        script_effects = deb_scripts.read(DEBHELPER)
-        self.assertEqual(
-            (script_effects.enabled, script_effects.started), ({"a.service"}, {"a.service"})
-        )
+        calls = deb_scripts.read(DEBHELPER)
+        self.assertEqual((calls.enabled, calls.started), ({"a.service"}, {"a.service"}))
 
     def test_by_hand(self):
         """systemctl, service and invoke-rc.d count as well, with and without the ending."""
@@ -72,10 +70,8 @@ class Scripts(unittest.TestCase):
             ("systemctl daemon-reload", set(), set()),
             ("# systemctl start x", set(), set()),
         ):
-            script_effects = deb_scripts.read(line)
-            self.assertEqual(
-                (script_effects.started, script_effects.stopped), (started, stopped), line
-            )
+            calls = deb_scripts.read(line)
+            self.assertEqual((calls.started, calls.stopped), (started, stopped), line)
 
     def test_lines_that_do_nothing(self):
         """Questions, settings and words to people are not among the lines that may divert."""

@@ -43,11 +43,11 @@ class Host(unittest.TestCase):
         booted = PathEffect("/run/systemd/system", "directory")
         policy = PathEffect("/usr/sbin/policy-rc.d", "absent")
         context.expect([booted, policy, *there], Uncertainty(), "file#x")
-        script_effects = deb_scripts.read(script)
-        started = {unit: unit in script_effects.forced for unit in script_effects.started}
+        calls = deb_scripts.read(script)
+        started = {unit: unit in calls.forced for unit in calls.started}
         member = Member(FILE, "file", 0o644, 0, 0, text=text)
         units = Units(context, started, {NAME})
-        effects = units.brought(Contents([member], [], {}), script_effects)
+        effects = units.brought(Contents([member], [], {}), calls)
         return effects + units.begun([at(FILE, text), *effects])
 
     def outcome(self, script, *there):
@@ -163,19 +163,17 @@ class Host(unittest.TestCase):
         context.expect([PathEffect("/run/systemd/system", "directory")], Uncertainty(), "file#x")
         template = FILE.replace("ccm-a", "ccm-a@")
         member = Member(template, "file", 0o644, 0, 0, text=TEXT)
-        script_effects = deb_scripts.read(
-            "systemctl enable --now ccm-a@one.service ccm-b@two.service\n"
-        )
-        units = Units(context, dict.fromkeys(script_effects.started, True), set())
-        effects = units.brought(Contents([member], [], {}), script_effects)
+        calls = deb_scripts.read("systemctl enable --now ccm-a@one.service ccm-b@two.service\n")
+        units = Units(context, dict.fromkeys(calls.started, True), set())
+        effects = units.brought(Contents([member], [], {}), calls)
         paths = [e for e in effects if isinstance(e, PathEffect) and e.kind == "symlink"]
         self.assertEqual(
             [(e.path, e.target) for e in paths], [(LINK.replace("ccm-a", "ccm-a@one"), template)]
         )
         enabled = [e.name for e in effects if isinstance(e, UnitEffect) and e.enabled]
         self.assertEqual((enabled, units._begins), (["ccm-a@one.service"], enabled))
-        script_effects.started, script_effects.enabled = set(enabled), set()
-        self.assertEqual(units.of_others("a", script_effects), [])
+        calls.started, calls.enabled = set(enabled), set()
+        self.assertEqual(units.of_others("a", calls), [])
 
     def test_what_is_enabled_along(self):
         """A unit that another names goes with it, where the package brings both."""
@@ -194,12 +192,12 @@ class Host(unittest.TestCase):
 
     def test_what_a_script_stops(self):
         """What runs may have been stopped then, unless it is started as well."""
-        script_effects = deb_scripts.read("systemctl stop x.service\n")
+        calls = deb_scripts.read("systemctl stop x.service\n")
         for state, unclear in (("active", True), ("inactive", False)):
             commands = FakeCommands()
             commands.on("systemctl show", "ActiveState=%s\n" % state)
             units = Units(make_context(commands, noop=True), {}, set())
-            fogs = units.stopped("a", script_effects)
+            fogs = units.stopped("a", calls)
             covered = [
                 isinstance(e, UnknownEffect) and e.covers("unit", "x.service", True) for e in fogs
             ]

@@ -118,10 +118,10 @@ class Reading(unittest.TestCase):
         self.assertEqual(contents.members[0].text, "x\n")
         self.assertEqual(sorted(contents.scripts), ["postinst", "preinst"])
         runs = package_scripts.runs("a", contents.scripts, {"preinst": ["1"], "postinst": ["1"]})
-        script_effects = package_scripts.calls_of_scripts(runs)
-        made = [a.kind for a in script_effects.accounts.created if a.name == "app"]
+        calls = package_scripts.calls_of_scripts(runs)
+        made = [a.kind for a in calls.accounts.created if a.name == "app"]
         self.assertEqual(made, ["user", "group"])
-        self.assertEqual((script_effects.preset, script_effects.started), ({"a.service"}, set()))
+        self.assertEqual((calls.preset, calls.started), ({"a.service"}, set()))
         text = contents.scripts["preinst"] + contents.scripts["postinst"]
         self.assertIn('<lua> print("it\'s")', text)
 

@@ -68,8 +68,8 @@ class Accounts(unittest.TestCase):
 
     def test_what_is_not_known_then(self):
         """What goes is in doubt where it is there, what is renamed always, any where one comes."""
-        script_effects = deb_scripts.read("", [["userdel", "a"], ["usermod", "-l", "c", "b"]])
-        (found,) = script_uncertainty.of_accounts("pack", script_effects.accounts)
+        calls = deb_scripts.read("", [["userdel", "a"], ["usermod", "-l", "c", "b"]])
+        (found,) = script_uncertainty.of_accounts("pack", calls.accounts)
         asked = [
             ("user", "a", True),
             ("user", "a", False),
