@@ -170,7 +170,7 @@ class HostReader(object):
         self.files = files
         self._make = make
 
-    if not TYPE_CHECKING:  # otherwise, any name would be a port
+    if not TYPE_CHECKING:  # so that mypy knows the ports above only
 
         def __getattr__(self, name: str) -> Any:
             """A port on its first use."""

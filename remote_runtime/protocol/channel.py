@@ -148,9 +148,8 @@ class Channel(object):
             self._outbox.notify_all()
         in_before_write = True
         while in_before_write:
-            in_before_write = (
-                self._in_before_write
-            )  # at the beginning of these seconds, or at their end
+            # At the beginning of these seconds, or at their end.
+            in_before_write = self._in_before_write
             if self._threads[1].join(_LAST_WRITE):
                 break
             in_before_write = in_before_write or self._in_before_write

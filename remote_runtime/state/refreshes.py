@@ -1,7 +1,7 @@
 """Which refreshes are due from runs before this one (target): of a run that remembers none.
 
-``ledger`` is what remembers; a session's commands and what only looks at a host do without, and
-where nothing is due it is needed once something is about to be changed.
+``pending_refreshes`` is what remembers; a session's commands and what only looks at a host do
+without, and where nothing is due it is needed once something is about to be changed.
 """
 
 from typing import Callable, Optional, Sequence

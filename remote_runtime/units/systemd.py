@@ -26,8 +26,6 @@ from remote_runtime.units.status import (
 if TYPE_CHECKING:
     from remote_runtime.units.preview.planned_units import PlannedUnits
 
-    pass
-
 _STATUS = ("--no-pager", "--full", "--lines=15", "--")
 CALENDAR = ("systemd-analyze", "calendar", "--")
 BOOTED = "/run/systemd/system"

@@ -18,8 +18,6 @@ from remote_runtime.units.unit import full_name
 if TYPE_CHECKING:
     from remote_runtime.units.preview.planned_units import PlannedUnits
 
-    pass
-
 RUNTIME = "/run/user"
 LINGERING = "/var/lib/systemd/linger"
 _CONFIGURED = ".config/systemd/user"

@@ -1,13 +1,9 @@
 """Looks for conditions, and waits for them (target)."""
 
 import time
-from typing import TYPE_CHECKING
 
 from remote_runtime.host import conditions
 from remote_runtime.host.conditions import Condition, ConditionResult
-
-if TYPE_CHECKING:
-    pass
 
 
 class Conditions(conditions.Conditions):

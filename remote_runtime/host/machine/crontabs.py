@@ -1,11 +1,6 @@
 """The crontabs of users on the machine (target)."""
 
-from typing import TYPE_CHECKING
-
 from remote_runtime.host import crontab_ports
-
-if TYPE_CHECKING:
-    pass
 
 
 class Crontabs(crontab_ports.Crontabs):

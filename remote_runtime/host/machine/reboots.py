@@ -1,15 +1,12 @@
 """Takes the host down (target)."""
 
 import time
-from typing import TYPE_CHECKING, List
+from typing import List
 
 from remote_runtime.cancellation import Cancelled, HostRebooting
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import kernel_ports
 from remote_runtime.text import duration
-
-if TYPE_CHECKING:
-    pass
 
 _WAYS = (["systemctl", "reboot"], ["shutdown", "-r", "now"], ["reboot"])
 _ASKING = 30.0  # seconds that one of them may take to say that it will

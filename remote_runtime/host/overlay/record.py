@@ -18,7 +18,7 @@ def anything(affects: Optional[Sequence[str]]) -> Covers:
 
 
 def covers_lists(kind: str, value: str, present: bool) -> bool:
-    """The ``covers`` of a doubt over the package lists."""
+    """The ``covers`` of uncertainty about the package lists."""
     return kind == "lists"
 
 

@@ -39,7 +39,7 @@ class Registry(Installations):
         return InstalledPackage(paths, self._conffiles(name), texts)
 
     def fingerprint(self, name: str, scripts: Sequence[str]) -> str:
-        """What ``shared.fingerprint`` makes of an installed package."""
+        """What ``package_sharing.fingerprint`` makes of an installed package."""
         from remote_runtime.protocol.package_sharing import fingerprint
 
         kept = self.kept(name, scripts)

@@ -1,7 +1,7 @@
 """Parses the shell of maintainer scripts into a syntax tree (target; in previews only).
 
 It knows the grammar of POSIX shells, and of bash what maintainer scripts use. Nothing is expanded
-here; ``script_interpreter`` does that.
+here; ``interpreter`` does that.
 """
 
 import re

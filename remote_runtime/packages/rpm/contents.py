@@ -65,7 +65,8 @@ class Header(object):
 
 
 def fingerprints(printed: str) -> Dict[str, str]:
-    """What ``shared.fingerprint`` makes of packages, by name: those that ``INSTALLED`` has told."""
+    """What ``package_sharing.fingerprint`` makes of packages, by name: those that ``INSTALLED``
+    has told."""
     from remote_runtime.protocol.package_sharing import fingerprint
 
     found = {}
