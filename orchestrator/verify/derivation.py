@@ -123,8 +123,8 @@ def _every(resources: Sequence[PlannedResource]) -> list[Item]:
 
 def _commanded(item: Item, made: Sequence[Expectation]) -> Check:
     """A check for which the user's own commands are run."""
-    inspected = any(one.commands for one in made)
-    return Check(item, [*made, *healthy(item)], commands=to_run(item, inspected))
+    with_state = any(one.commands for one in made)
+    return Check(item, [*made, *healthy(item)], commands=to_run(item, with_state))
 
 
 def _walked(resources: Sequence[PlannedResource]) -> Iterator[tuple[Item, str]]:

@@ -115,10 +115,10 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
     shortened: half a secret would not be found.
     """
     try:
-        answer = expectation.find(host)
-        if expectation.holds(answer):
+        found = expectation.find(host)
+        if expectation.holds(found):
             return Observation(True)
-        told = expectation.tell(host, answer) if expectation.tell else str(answer)
+        told = expectation.tell(host, found) if expectation.tell else str(found)
         return Observation(False, one_line(mask.text(told), MAX_LENGTH))
     except (Exception, SystemExit) as error:
         # testinfra's modules, and a site's own checks, raise anything at an unexpected answer.
@@ -134,10 +134,10 @@ def judge(
     """The failures that are not behind a failed gate; ``hidden`` values are secret."""
     found = []
     shut: set[str] = set()
-    for expectation, answer in zip(expectations, answers, strict=True):
-        if answer.holds or shut & {"", expectation.group}:
+    for expectation, observed in zip(expectations, answers, strict=True):
+        if observed.holds or shut & {"", expectation.group}:
             continue
-        expected, instead = mask.text(expectation.expected), mask.text(answer.instead)
+        expected, instead = mask.text(expectation.expected), mask.text(observed.instead)
         if hidden and not expectation.gate:
             expected, instead = MASKED, MASKED
         found.append(Mismatch(expectation.what, one_line(expected, MAX_LENGTH), instead))

@@ -54,7 +54,7 @@ def file_hash(host: Host, path: str, program: str = "sha256sum") -> str:
 
 def uid_and_mode(host: Host, path: str, follow: bool = False) -> tuple[str, str]:
     """The number of the owner, and the mode in octal digits. RuntimeError."""
-    command = f"stat -{'L' * follow}c '%%u %%a' -- %s"
+    command = f"stat {'-Lc' if follow else '-c'} '%%u %%a' -- %s"
     uid, mode = answer(host, command, path, valid=lambda text: len(text.split()) == 2).split()
     return uid, mode
 

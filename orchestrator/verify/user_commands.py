@@ -63,13 +63,13 @@ def _healthy(number: int, name: str) -> Expectation:
     )
 
 
-def to_run(item: Item, inspected: bool) -> Item:
-    """The resource reduced to its commands: ``inspected``, or only its checks."""
+def to_run(item: Item, with_state: bool) -> Item:
+    """The resource reduced to its health checks and, ``with_state``, its other commands."""
     return item._replace(
         require=(),
         subscribe=(),
-        properties=item.properties if inspected else {},
-        monitor_only=not inspected,
+        properties=item.properties if with_state else {},
+        monitor_only=not with_state,
         deferred_render=False,
     )
 

@@ -100,6 +100,5 @@ def _git(host: Host, path: str, words: str) -> str:
         f"printf ':'; git -c core.fsmonitor=false {words}"
     )
     problem = f"git {words.split()[0]} failed"
-    return answer(host, script, path, problem=problem, valid=lambda said: said[:1] == ":")[
-        1:
-    ].strip()
+    said = answer(host, script, path, problem=problem, valid=lambda text: text.startswith(":"))
+    return said[1:].strip()
