@@ -80,10 +80,10 @@ def _exist_only_where(builder: Conversion, entry: Entry, *, not_where: list[Entr
     conditions = [one for one in entry.conditions if one not in on_element]
     if not conditions:
         return
-    others = [one.left_out for one in not_where if one.left_out]
+    others = [one.exists_where for one in not_where if one.exists_where]
     if others:
         conditions = [*conditions, f"not ({any_of(others)})"]
-    entry.left_out = conditions
+    entry.exists_where = conditions
     if entry.foreach:
         elements = f"({entry.foreach})" if " if " in entry.foreach else entry.foreach
         entry.foreach = f"{elements} if {as_test(conditions)} else []"

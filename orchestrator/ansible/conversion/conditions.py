@@ -57,7 +57,7 @@ def _parts(given: Any) -> list[nodes.Expr]:
 def _add(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[Entry]) -> None:
     changed = _changed(node, scope)
     if changed is not None:
-        result.checks += _doubts_of_change(node, scope)
+        result.checks += _uncertainties_of_change(node, scope)
         result.subscribe += changed
         result.on_change = True
         result.never |= not changed
@@ -82,7 +82,7 @@ def _change_or(result: Conditions, node: nodes.Or, scope: Scope) -> bool:
     if not changes or result.either:
         return False
     for one in changes:
-        result.checks += _doubts_of_change(one, scope)
+        result.checks += _uncertainties_of_change(one, scope)
         result.subscribe += _changed(one, scope) or []
     for one in parts:
         if one not in changes:
@@ -119,10 +119,13 @@ def _changed(node: nodes.Expr, scope: Scope) -> list[str] | None:
     return [] if register.never else register.references
 
 
-def _doubts_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
+def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
     """What ccm counts as a change, and the original does under a condition only."""
     if isinstance(node, nodes.Or):
-        return [*_doubts_of_change(node.left, scope), *_doubts_of_change(node.right, scope)]
+        return [
+            *_uncertainties_of_change(node.left, scope),
+            *_uncertainties_of_change(node.right, scope),
+        ]
     register = _register_of_change(node, scope)
     if register is None or register.never or not register.reason:
         return []

@@ -11,12 +11,18 @@ from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.host_settings import CRON_MARK, renamed
 from orchestrator.ansible.modules.services import RELOAD
-from orchestrator.ansible.output.entries import CHECK, KEPT, Comment, Entry, any_of, chosen
+from orchestrator.ansible.output.entries import (
+    CHECK,
+    KEPT,
+    READS_ELEMENT,
+    Comment,
+    Entry,
+    any_of,
+    chosen,
+)
 from orchestrator.ansible.problems import NotConvertible
 from orchestrator.ansible.source.tasks import listed
 
-_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
-"""A name that differs between the elements of a loop."""
 _STARTS = re.compile(r"systemctl (?!daemon-reload|enable|disable|is-)[a-z-]*(start|reload)")
 
 
@@ -39,7 +45,7 @@ def resolve_duplicates(builder: Conversion) -> None:
             except NotConvertible as error:
                 for one in entries[1:]:
                     _keep(builder, one, error.reason)
-        elif not _ELEMENT.search(entries[0].name) and not any(one.foreach for one in entries):
+        elif not READS_ELEMENT.search(entries[0].name) and not any(one.foreach for one in entries):
             _merge(builder, entries)
     _drop_reloads(builder)
 

@@ -12,12 +12,11 @@ from orchestrator.ansible.conversion.edit_groups import loop_edits
 from orchestrator.ansible.conversion.loops import Loop
 from orchestrator.ansible.jinja.parsing import names_in, parse_expression, path_of
 from orchestrator.ansible.jinja.unparse import operand
-from orchestrator.ansible.output.entries import Entry, list_of
+from orchestrator.ansible.output.entries import READS_ELEMENT, Entry, list_of
 from orchestrator.ansible.problems import NotConvertible
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
-_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
 _INDEX = re.compile(r"(?<![\w.])index\b")
 
 
@@ -55,7 +54,7 @@ def loop_over(
                     f"({text}) | length > 0" if " " in text else f"{text} | length > 0"
                 )
             continue
-        if _ELEMENT.search(entry.name):
+        if READS_ELEMENT.search(entry.name):
             entry.foreach = text
         elif entry.type == "edit":
             loop_edits(entry, as_list(text))

@@ -130,7 +130,7 @@ class _Writer:
             self._kept(key, value, error.reason, [])
 
     def _converted(self, key: str, value: Any) -> Any:
-        """The value of a variable; what is doubtful about it is noted. NotConvertible."""
+        """The value of a variable; what is uncertain about it is noted. NotConvertible."""
         before = len(self.uses.uncertainties)
         found = text_rewriter.value(value, self.scope)
         for text in self.uses.uncertainties[before:]:
@@ -210,8 +210,8 @@ class _Writer:
                 continue
             text = f"{_group(inner)} if {as_test(conditions)} else {text}"
         if lower is None:
-            text_ = f"{name} is empty, not undefined, if no condition is true"
-            self._check(settings[-1][2], text_)
+            reason = f"{name} is empty, not undefined, if no condition is true"
+            self._check(settings[-1][2], reason)
         else:
             del self.manifest.data[name]
         return "{{ " + text + " }}"

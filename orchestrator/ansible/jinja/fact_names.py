@@ -150,7 +150,7 @@ _COMMANDS = {
 }
 """The commands of look-ups, by their names."""
 
-_IS_ENABLED = "'disabled' if {} == 'Disabled' else 'enabled'"
+_STATUS_OF_SELINUX = "'disabled' if {} == 'Disabled' else 'enabled'"
 
 _ANSWERS: dict[tuple[str, ...], tuple[str, str]] = {
     ("apparmor", "status"): ("apparmor", "{}"),
@@ -177,9 +177,9 @@ _ANSWERS: dict[tuple[str, ...], tuple[str, str]] = {
     ("python", "version", "minor"): ("python_minor", "{} | int"),
     ("python_version",): ("python", "{}"),
     ("real_user_id",): ("user_number", "{} | int"),
-    ("selinux",): ("selinux", f"{{{{'status': {_IS_ENABLED}}}}}"),
+    ("selinux",): ("selinux", f"{{{{'status': {_STATUS_OF_SELINUX}}}}}"),
     ("selinux", "mode"): ("selinux", "{} | lower"),
-    ("selinux", "status"): ("selinux", f"({_IS_ENABLED})"),
+    ("selinux", "status"): ("selinux", f"({_STATUS_OF_SELINUX})"),
     ("selinux", "type"): ("selinux_type", "{}"),
     ("ssh_user",): ("login", "{}"),
     ("system_vendor",): ("vendor", "{}"),
@@ -200,7 +200,7 @@ _TIMES = {
     "iso8601_basic_short": "%Y%m%dT%H%M%S",
 }  # fmt: skip
 
-DOUBTS = {
+UNCERTAIN_LOOK_UPS = {
     "login": "the user that logs in for the push; the original has the one of its inventory",
     "env_path": "PATH of the push; the original has the one of its own login",
 }
@@ -210,7 +210,7 @@ _ROUTED = (
     "the address of the default route; the original has the one that {} is reached from, another "
     "one where policy routing says so"
 )
-FACT_DOUBTS = {
+UNCERTAIN_FACTS = {
     ("default_ipv4", "address"): _ROUTED.format("8.8.8.8"),
     ("default_ipv6", "address"): _ROUTED.format("2404:6800:400a:800::1012"),
     ("virtualization_type",): (

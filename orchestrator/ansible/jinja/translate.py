@@ -226,7 +226,7 @@ class _Translator:
             return members(self._entries(words[0][7:]), keys)
         if words[0] in fact_names.TABLES:
             fact, table = fact_names.TABLES[words[0]]
-            self._uncertainty(words[:1])
+            self._note_uncertainty(words[:1])
             if self.scope.no_data:
                 return expression(f"{table!r}.get({fact}, {fact})")
             self.scope.uses.tables.add(words[0])
@@ -234,7 +234,7 @@ class _Translator:
         for size in range(len(words), 0, -1):
             rest = list(keys[size - 1 :])
             if words[:size] in fact_names.SIMPLE:
-                self._uncertainty(words[:size])
+                self._note_uncertainty(words[:size])
                 return members(expression(fact_names.SIMPLE[words[:size]]), rest)
             found = fact_names.look_up(words[:size])
             if found is not None:
@@ -242,17 +242,17 @@ class _Translator:
                     raise NotConvertible("the order of a hierarchy with an answer of the host")
                 ask, question, text = found
                 self.scope.uses.asks[ask] = dict(question)
-                if ask in fact_names.DOUBTS:
-                    self.scope.uses.uncertainties.append(fact_names.DOUBTS[ask])
+                if ask in fact_names.UNCERTAIN_LOOK_UPS:
+                    self.scope.uses.uncertainties.append(fact_names.UNCERTAIN_LOOK_UPS[ask])
                 return members(expression(text), rest)
         text = fact_names.of_interface(words[:3])
         if text:
             return members(expression(text), list(keys[2:]))
         raise NotConvertible(f"ccm has no fact like {'.'.join([name, *words[1:]])}")
 
-    def _uncertainty(self, words: tuple[str, ...]) -> None:
-        if words in fact_names.FACT_DOUBTS:
-            self.scope.uses.uncertainties.append(fact_names.FACT_DOUBTS[words])
+    def _note_uncertainty(self, words: tuple[str, ...]) -> None:
+        if words in fact_names.UNCERTAIN_FACTS:
+            self.scope.uses.uncertainties.append(fact_names.UNCERTAIN_FACTS[words])
 
     def _entries(self, database: str) -> Any:
         """All entries of ``getent``, as a map of lists."""
@@ -296,7 +296,7 @@ class _Translator:
         text = fact_names.SIMPLE.get(words, "")
         plain = path_of(expression(text)) if text else None
         if plain is not None and plain[0] == "Facts" and str(keys[0]).startswith("ansible_"):
-            self._uncertainty(words)
+            self._note_uncertainty(words)
             return members(nodes.Getattr(base, "facts", "load"), plain[1])
         self.scope.fleet.share(str(keys[0]))
         return members(nodes.Getattr(base, "vars", "load"), keys)
@@ -422,7 +422,7 @@ class _Translator:
         if (operator in ("in", "notin")) != isinstance(right, (nodes.List, nodes.Tuple)):
             return None
         fact, table = fact_names.TABLES[name]
-        self._uncertainty((name,))
+        self._note_uncertainty((name,))
         own = [
             key
             for value in values

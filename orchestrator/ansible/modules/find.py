@@ -17,6 +17,7 @@ from orchestrator.ansible.source.tasks import Task
 
 _KINDS = {"file": "-type f", "directory": "-type d", "link": "-type l", "any": ""}
 _COMMA = nodes.Const(",")
+_OR = "-o -name"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SIZES = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
@@ -37,11 +38,13 @@ def found_files(given: Arguments) -> str:
     sign = "-regex" if given.flag("use_regex", default=False) else "-name"
     start = ".*/" if sign == "-regex" else ""
     regex = given.raw("use_regex") is not None
-    for one in ("patterns", "pattern", "excludes", "exclude"):
-        _join_in_command(given, one, "! -name" if one.startswith("ex") else "-o -name", regex)
+    for one in ("patterns", "pattern"):
+        _join_in_command(given, one, _OR, regex)
+    for one in ("excludes", "exclude"):
+        _join_in_command(given, one, "! -name", regex)
     patterns = [one for one in given.listed("patterns", "pattern") if one != "*"]
     names = [f"{sign} {shell_word(start + one.lstrip('^'))}" for one in patterns]
-    many = len(names) > 1 or "-o -name" in "".join(names)
+    many = len(names) > 1 or _OR in "".join(names)
     either = f"\\( {' -o '.join(names)} \\)" if many else "".join(names)
     excluded = [f"! {sign} {shell_word(one)}" for one in given.listed("excludes", "exclude")]
     hidden = "" if given.flag("hidden", default=False) else '! -name ".*"'

@@ -10,6 +10,8 @@ from typing import Any
 
 from orchestrator.ansible.jinja.unparse import literal
 
+READS_ELEMENT = re.compile(r"\{\{[^}]*\b(item|index|key)\b")
+"""A text with an expression that differs between the elements of a loop."""
 CONVERTED, CHECK, KEPT = "converted", "check", "not converted"
 """What became of a task: exactly, with a difference that is marked, or kept as a comment."""
 
@@ -50,7 +52,7 @@ class Entry:
     notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
     partial: bool = False  # a part of another resource of this name, which must be there
     implied: bool = False  # the original makes it where it is missing, without a task of its own
-    left_out: list[str] = field(default_factory=list)  # the conditions that its list includes
+    exists_where: list[str] = field(default_factory=list)  # the conditions in its list
     record: Record | None = None
 
     @property
