@@ -90,7 +90,7 @@ class _AnsibleReader:
         self._values = CheckedValues(self._value)
         self._checker = checker
         self._declaration = Declaration()
-        self._doubted: set[str] = set()
+        self._warned: set[str] = set()
 
     def read(self, root: Node) -> Declaration:
         """Turn the list into a declaration; mistakes go to the checker."""
@@ -190,17 +190,17 @@ class _AnsibleReader:
             elif name == "ansible_become":
                 taken.append(name)
             else:
-                self._uncertainty(name, mapping)
+                self._warn_ignored(name, mapping)
         if taken:
             values = {name: value for name, value in values.items() if name not in taken}
         layer.add_vars(values, mapping)
         self._become(mapping, layer, what)
 
-    def _uncertainty(self, name: str, mapping: Mapping) -> None:
+    def _warn_ignored(self, name: str, mapping: Mapping) -> None:
         """Warn, once for each, of what decides in Ansible how a host is reached."""
-        if name in _BECOME or not re.match(_CONNECTION, name) or name in self._doubted:
+        if name in _BECOME or not re.match(_CONNECTION, name) or name in self._warned:
             return
-        self._doubted.add(name)
+        self._warned.add(name)
         message = f"{name} is an ordinary variable in ccm: it does not affect the connection"
         hint = "see the connection properties in docs/reference/inventory.md, and ~/.ssh/config"
         where = mapping.key(name).position

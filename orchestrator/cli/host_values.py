@@ -7,7 +7,7 @@ from inventory import Inventory
 from inventory.explanation import ExplainedValue
 
 
-def host_page(loaded: Inventory, name: str) -> str:
+def host_values(loaded: Inventory, name: str) -> str:
     """Every value of a host, aligned, with the place where it was written."""
     host = loaded.host(name)
     lines = [f"{host.name}  (first defined at {host.position})"]

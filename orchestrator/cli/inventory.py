@@ -40,9 +40,9 @@ def run(args: argparse.Namespace) -> int:
     if args.graph:
         sys.stdout.write(loaded.graph())
     elif args.host:
-        from orchestrator.cli.host_values import host_page
+        from orchestrator.cli.host_values import host_values
 
-        sys.stdout.write(host_page(loaded, args.host))
+        sys.stdout.write(host_values(loaded, args.host))
     else:
         hosts = loaded.select(args.limit, past_runs(read_inventory(args)))
         _write_json(hosts) if args.json else _write_list(hosts)

@@ -49,7 +49,7 @@ class Counters:
         values["failures"] += status == "failed"
         if event.get("always_noop"):
             return []
-        self._add_doubt(event)
+        self._count_uncertain(event)
         if status == "changed":
             values["changes"] += 1
             self._changed.add(host)
@@ -63,8 +63,8 @@ class Counters:
             values[danger.REMOVES] += one.kind in (danger.PACKAGES, danger.ACCOUNTS)
         return found
 
-    def _add_doubt(self, event: Mapping[str, Any]) -> None:
-        """Count how sure its prediction is not."""
+    def _count_uncertain(self, event: Mapping[str, Any]) -> None:
+        """Count it if its prediction is uncertain."""
         self.values["assumed"] += event.get("prediction") == danger.ASSUMED
         self.values["unknown"] += bool(unknown_of(event))
 
@@ -84,7 +84,7 @@ class Counters:
         if event.get("always_noop"):
             return
         if event["status"] == "skipped" or (failed and child_failed is None):
-            self._add_doubt(event)
+            self._count_uncertain(event)
 
 
 def counters_of(kept: PlanFile) -> dict[str, int]:

@@ -286,7 +286,7 @@ class Planner:
             tuple(failing),
             known=len(items) - walk.partial,
             unknown=walk.needs,
-            unreported=Counter(one.kind for one in problems if needs_host(one)),
+            unchecked_assertions=Counter(one.kind for one in problems if needs_host(one)),
             unseen=tuple(walk.unseen),
         )
 

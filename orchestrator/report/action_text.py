@@ -45,7 +45,7 @@ _HASH = "sha256:"
 _MODE = "[0-7]{4}"
 _FIRED = " (refresh)"
 # How a preview says that a prediction is not certain.
-DOUBTS = {"assumed": "assumed", "unknown": "uncertain"}
+UNCERTAINTIES = {"assumed": "assumed", "unknown": "uncertain"}
 CHANGE = "change"  # nothing is to be said but which properties
 
 

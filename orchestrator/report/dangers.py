@@ -20,7 +20,7 @@ from orchestrator.plan_files.danger import (
     STOPS,
     Danger,
 )
-from orchestrator.report.action_text import DOUBTS
+from orchestrator.report.action_text import UNCERTAINTIES
 from orchestrator.report.host_names import named, on_all
 from orchestrator.report.terminal.style import Style
 from orchestrator.report.terminal.wrapping import wrapped
@@ -71,7 +71,7 @@ class Group(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """The form that stands in a document."""
-        predictions = {word: prediction for prediction, word in DOUBTS.items()}
+        predictions = {word: prediction for prediction, word in UNCERTAINTIES.items()}
         prediction = predictions.get(self.uncertainty, "certain")
         return {**self.danger._asdict(), "prediction": prediction, "hosts": self.hosts}
 
@@ -100,7 +100,7 @@ class Dangers(Subscriber):
         found = self.counters.add(host, event)
         if self.counters.values["unknown"] > before:
             self._uncertain.add(host)
-        uncertainty = DOUBTS.get(event.get("prediction", ""), "")
+        uncertainty = UNCERTAINTIES.get(event.get("prediction", ""), "")
         for one in found:
             alike = Danger(*(without_host_name(host, text) for text in one))
             key = (*alike, uncertainty)
@@ -134,7 +134,7 @@ class Dangers(Subscriber):
         )
 
     @property
-    def is_reported(self) -> bool:
+    def is_reportable(self) -> bool:
         """Whether there is something dangerous, or nobody can tell."""
         return bool(self.total or self.counters.values["unknown"])
 
@@ -165,7 +165,7 @@ class Dangers(Subscriber):
 
         Without ``uncounted``, only what is dangerous: something else tells the rest.
         """
-        if not (self.is_reported if uncounted else self.total):
+        if not (self.is_reportable if uncounted else self.total):
             return
         yield style("title", f"Dangerous: {self.total or NOTHING_KNOWN}")
         groups = self.groups()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
-from orchestrator.report.action_text import DOUBTS, ChangeLine, intent, operation_words
+from orchestrator.report.action_text import UNCERTAINTIES, ChangeLine, intent, operation_words
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 from orchestrator.report.unfinished_resources import UnfinishedResources
 
@@ -65,8 +65,8 @@ _TOLD_OF_STABLE = ("health_check", "planned", "noop_message")
 class Entry(NamedTuple):
     """The summary of one resource on one host.
 
-    ``message`` is what it would do, or why it was skipped, ``uncertainty`` the uncertainty with its
-    reason. ``noop``: nothing was done. ``fired``: caused by a subscription. ``due`` is the run
+    ``message`` is what it would do, or why it was skipped, ``uncertainty`` why its prediction is
+    not certain. ``noop``: nothing was done. ``fired``: caused by a subscription. ``due`` is the run
     since which its refresh is, or was, pending; "" for none. ``manifest`` names the child manifest
     of the resource. ``drift`` says who made it differ from the last applied state. ``output`` is
     the output of its command, if it is to be shown and is not part of an error. ``planned`` is the
@@ -265,9 +265,9 @@ def entry_of(
     drift = told.get("drift", {"by": ""})
     if drift["by"]:
         message = f"{DRIFTS[drift['by']]}; {message}"
-    if told.get("prediction") in DOUBTS:
+    if told.get("prediction") in UNCERTAINTIES:
         reason = told.get("prediction_reason") or "no reason given"
-        uncertainty = f"{DOUBTS[told['prediction']]}: {reason}"
+        uncertainty = f"{UNCERTAINTIES[told['prediction']]}: {reason}"
     due = told.get("due_since", "")
     if due == told.get("run_id"):
         due = ""  # what this very run left undone: a warning of it says so

@@ -18,7 +18,7 @@ FOREIGN = {"orchestrator/cli/commands.py"}  # argparse tells what is wrong in wo
 MATCHES = {"match", "search", "fullmatch", "sub", "split", "findall", "finditer"}
 
 
-def is_reported(node: ast.expr) -> bool:
+def is_for_people(node: ast.expr) -> bool:
     """Whether a value is called what texts for people are called."""
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return name in TOLD
@@ -63,15 +63,15 @@ def looks(node: ast.AST, spelling: Collection[str] = ()) -> bool:
         words = node.left
         literal = isinstance(words, (ast.Constant, ast.JoinedStr)) and has_letters(words)
         member = isinstance(words, ast.Constant) and str(words.value).isidentifier()
-        return literal and not member and is_reported(node.comparators[0])
+        return literal and not member and is_for_people(node.comparators[0])
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     receiver, method, arguments = node.func.value, node.func.attr, node.args
     if isinstance(receiver, ast.Name) and receiver.id == "re" and method in MATCHES:
-        return spells(arguments[0]) and is_reported(arguments[-1])
+        return spells(arguments[0]) and is_for_people(arguments[-1])
     if isinstance(receiver, ast.Name) and receiver.id in spelling and method in MATCHES:
-        return is_reported(arguments[-1])
-    looked = method in LOOKS and is_reported(receiver) and any(map(has_letters, arguments))
+        return is_for_people(arguments[-1])
+    looked = method in LOOKS and is_for_people(receiver) and any(map(has_letters, arguments))
     return looked and not knows(method, arguments[0])
 
 

@@ -17,8 +17,8 @@ class MissingReports(NamedTuple):
     def of(cls, planned: Sequence[str], told: Iterable[int]) -> MissingReports:
         """The resources of a plan, without those already ``told``."""
         due = cls(Counter(planned), set())
-        for name, is_reported in zip(planned, told, strict=True):
-            if is_reported:
+        for name, has_report in zip(planned, told, strict=True):
+            if has_report:
                 due.take(name)
         return due
 

@@ -75,9 +75,9 @@ class UnknownFacts(Facts):
 
 class HostCheck(NamedTuple):
     """The result for one host: problems of its plan, resources that are certain to fail, and the
-    number of resources checked. ``unknown`` and ``unreported`` count the resources and assertions
-    that were not checked, by the kind of value that they need. ``unseen`` are the manifests of
-    which even the number of resources is not known.
+    number of resources checked. ``unknown`` counts the resources that were not checked, by the kind
+    of value that they need; ``unchecked_assertions`` the assertions. ``unseen`` are the manifests
+    of which even the number of resources is not known.
     """
 
     host: str
@@ -85,7 +85,7 @@ class HostCheck(NamedTuple):
     warnings: tuple[str, ...]
     known: int
     unknown: Counter[str]
-    unreported: Counter[str]
+    unchecked_assertions: Counter[str]
     unseen: tuple[UnknownManifest, ...] = ()
 
 
@@ -97,13 +97,13 @@ class SiteCheck:
         uncertain: dict[str, list[str]] = {}
         self.hosts = self.known = 0
         self.unknown: Counter[str] = Counter()
-        self.unreported: Counter[str] = Counter()
+        self.unchecked_assertions: Counter[str] = Counter()
         self.unseen: dict[UnknownManifest, None] = {}
         for check in checks:
             self.hosts += 1
             self.known += check.known
             self.unknown += check.unknown
-            self.unreported += check.unreported
+            self.unchecked_assertions += check.unchecked_assertions
             self.unseen.update(dict.fromkeys(check.unseen))
             for problem in dict.fromkeys(check.problems):
                 wrong.setdefault(problem, []).append(check.host)
@@ -132,7 +132,7 @@ class SiteCheck:
         words += [
             f"{n} need{'s' if n == 1 else ''} {NEEDS[kind]}" for kind, n in _counted(self.unknown)
         ]
-        for kind, count in _counted(self.unreported):
+        for kind, count in _counted(self.unchecked_assertions):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
         told = ", ".join(words)

@@ -92,7 +92,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
 
 def _dangerous(dangers: Dangers) -> Iterator[str]:
     """What a preview would remove, interrupt or open, each danger with its hosts."""
-    if not dangers.is_reported:
+    if not dangers.is_reportable:
         return
     yield f"\n### Dangerous\n\n{inline(dangers.total or NOTHING_KNOWN)}\n\n"
     groups = dangers.groups()

@@ -116,7 +116,7 @@ def outcome_of(result: HostResult) -> str:
 def _dangers(grid: Grid, groups: _Groups) -> Record:
     found = grid.dangers.groups()
     return {
-        "has_dangers": grid.dangers.is_reported,
+        "has_dangers": grid.dangers.is_reportable,
         "dangers": grid.dangers.total or NOTHING_KNOWN,
         "uncounted_dangers": grid.dangers.unknown,
         "danger_groups": [

@@ -259,7 +259,7 @@ def _opened(stored: StoredPlan) -> OpenPlan:
         expires=record["expires"],
         hosts=tuple(dict.fromkeys(map(host_in, record["hosts"]))),
         left_out=tuple(dict.fromkeys(map(host_in, record["left_out"]))),
-        dangers=dangers.total or (NOTHING_KNOWN if dangers.is_reported else ""),
+        dangers=dangers.total or (NOTHING_KNOWN if dangers.is_reportable else ""),
         given=given,
         counters=counters_of(kept),
     )

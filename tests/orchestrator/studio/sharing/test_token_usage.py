@@ -49,8 +49,8 @@ def test_removed_runs_free_their_space(small: Studio, monkeypatch: pytest.Monkey
     """Also those that somebody removes by hand while the studio runs."""
     alice = small.token("alice")
     post(small, kept("web1"), alice, monkeypatch)
-    maximum = 40
-    for second in range(41, 41 + maximum):
+    count = 40
+    for second in range(41, 41 + count):
         run_id = RUN.replace("1336", "1337").replace("40Z", f"{second % 60:02}Z")
         for old in small.runs.iterdir():
             shutil.rmtree(old)
