@@ -1,14 +1,19 @@
-"""The equivalents of names that Ansible gives its templates, for hints of errors (controller)."""
+"""The equivalents of names that Ansible gives its templates (controller)."""
 
-_NAMES = {
-    "ansible_facts": "Facts",
+EXPRESSIONS = {
     "ansible_host": "Host.address",
-    "ansible_managed": "managed() in a template file",
-    "ansible_play_hosts": "Groups.all",
     "group_names": "Host.groups",
     "groups": "Groups",
-    "hostvars": "Hosts",
     "inventory_hostname": "Host.name",
+    "inventory_hostname_short": "Host.name.split('.')[0]",
+}
+"""Names whose values ccm has, as expressions."""
+_NAMES = {
+    **EXPRESSIONS,
+    "ansible_facts": "Facts",
+    "ansible_managed": "managed() in a template file",
+    "ansible_play_hosts": "Groups.all",
+    "hostvars": "Hosts",
     "play_hosts": "Groups.all",
     "vars": "Data or Host.vars",
 }

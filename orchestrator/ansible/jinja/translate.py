@@ -30,16 +30,13 @@ from orchestrator.ansible.jinja.scope import Register, Scope
 from orchestrator.ansible.jinja.substitutes import filtered
 from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible
+from orchestrator.language.ansible_names import EXPRESSIONS
 
 _GLOBALS = frozenset(
     ["range", "dict", "namespace", "cycler", "joiner", "loop", "caller", "varargs"]
 )
 _MAGIC = {
-    "inventory_hostname": "Host.name",
-    "inventory_hostname_short": "Host.name.split('.')[0]",
-    "group_names": "Host.groups",
-    "groups": "Groups",
-    "ansible_host": "Host.address",
+    **EXPRESSIONS,
     "ansible_managed": "Data.ansible_managed",
     "ansible_check_mode": "false",
     "ansible_connection": "'ssh'",
