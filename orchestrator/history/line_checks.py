@@ -140,12 +140,12 @@ class LineChecks:
     def _turn(self, told: dict[str, Any]) -> None:
         if "resources" in told:
             links = ("subscribed", "required", "applied")
-            _members(told, required=("plan", "resources"), optional=links)
+            _members(told, required=("plan", "resources", *links))
             records.count(told["plan"])
             if len(records.texts(told["resources"])) > MAX_PLAN:
                 raise ValueError("the plan is too long")
             for member in links:
-                for name, others in told.get(member, ()):
+                for name, others in told[member]:
                     records.text(name)
                     records.texts(others)
         elif "plan" in told:

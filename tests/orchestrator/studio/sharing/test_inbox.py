@@ -368,6 +368,7 @@ def test_a_run_of_another_time(studio: Studio, alice: Client, seconds: int) -> N
     assert alice(f"/api/v1/runs/{run}", text)[0] == 400
 
 
+_LINKS = b'"subscribed":[],"required":[],"applied":[]}\n'
 BAD_LINES = {
     "half a line": ("notices.jsonl", b"{}"),
     "nothing": ("notices.jsonl", b""),
@@ -379,10 +380,17 @@ BAD_LINES = {
     ),
     "a missing member": ("notices.jsonl", b'{"host":"","level":"a","text":""}\n'),
     "a phase": ("turns.jsonl", b'{"host":"web1","phase":"dancing","at":1}\n'),
-    "a plan": ("turns.jsonl", b'{"plan":-1,"resources":[]}\n'),
-    "resources": ("turns.jsonl", b'{"plan":0,"resources":[1]}\n'),
-    "edges": ("turns.jsonl", b'{"plan":0,"resources":[],"required":[["a",1]]}\n'),
-    "members": ("turns.jsonl", b'{"plan":0,"resources":[],"applied":[["a",1]]}\n'),
+    "a plan": ("turns.jsonl", b'{"plan":-1,"resources":[],' + _LINKS),
+    "resources": ("turns.jsonl", b'{"plan":0,"resources":[1],' + _LINKS),
+    "edges": (
+        "turns.jsonl",
+        b'{"plan":0,"resources":[],"subscribed":[],"required":[["a",1]],"applied":[]}\n',
+    ),
+    "members": (
+        "turns.jsonl",
+        b'{"plan":0,"resources":[],"subscribed":[],"required":[],"applied":[["a",1]]}\n',
+    ),
+    "a plan of another format": ("turns.jsonl", b'{"plan":0,"resources":[],"required":[]}\n'),
     "a step": ("rollout.jsonl", b'{"step":"RunFinished","at":1,"interrupted":false}\n'),
     "a step of other hosts": (
         "rollout.jsonl",
