@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.fleet.checks.unchanged_resources import PREFIX, UnchangedResources, read_line
+from orchestrator.fleet.store.records import problem_text
 from remote_runtime.errors import ProtocolError
 
 _BLOCK = 256  # lines
@@ -49,7 +50,7 @@ def event_lines(
         try:
             turns = read_line(line, run_id, texts.text) if stable else None
         except _DAMAGED as error:
-            raise ValueError(f"line {number}: {error}") from error
+            raise ValueError(f"line {number}: {problem_text(error)}") from error
         yield number, line, turns
 
 
@@ -58,7 +59,7 @@ def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str,
     try:
         yield from turns.events()
     except _DAMAGED as error:
-        raise ValueError(f"line {number}: {error}") from error
+        raise ValueError(f"line {number}: {problem_text(error)}") from error
 
 
 def checked_event(event: Any, number: int) -> dict[str, Any]:
@@ -82,7 +83,7 @@ class LineReader:
         try:
             return read_line(line, self._run_id, self._texts.text)
         except _DAMAGED as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(problem_text(error)) from error
 
     def events(self, line: str) -> Iterator[tuple[dict[str, Any], str]]:
         """The events of a line, each with its JSON text. OSError, ValueError."""

@@ -10,6 +10,14 @@ from orchestrator.support.plain_text import plain
 DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What reading a record raises that is not as a run writes it."""
 
+
+def problem_text(error: Exception) -> str:
+    """What is wrong with a record, in words."""
+    if isinstance(error, KeyError):
+        return f"{error} is missing; another version of ccm may have written it"
+    return str(error)
+
+
 _LAST = 253402300799  # the end of the year 9999, in seconds
 _LIMIT = 10**15
 

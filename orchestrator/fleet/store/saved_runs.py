@@ -41,7 +41,6 @@ _ABOUT: dict[str, Callable[[Any], object]] = {
 
 
 # What reading a record raises that is not as a run writes it.
-_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class ReportSource(Protocol):
@@ -108,7 +107,7 @@ class SavedRun:
             lines = whole_lines(path) if path.exists() else ()
             told = (HostResult.from_record(json.loads(line)) for line in lines)
             found = list({result.host: result for result in told}.values())
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(path, error) from error
         hosts: list[str] = self.about["hosts"]
         left = dict.fromkeys(hosts)
@@ -133,7 +132,7 @@ class SavedRun:
     def _later(self) -> LaterReports:
         try:
             return read_later(self.path)
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(self.path / LATER, error) from error
 
     def later_events(self) -> list[dict[str, Any]]:
@@ -192,7 +191,7 @@ class SavedRun:
                 else:
                     host, at = records.text(told["host"]), records.seconds(told["at"])
                     yield happening.HostPhase(host, Phase(told["phase"]), at)
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(path, error) from error
 
     def lines(self) -> Iterator[str]:
@@ -208,7 +207,7 @@ class SavedRun:
                     yield line
                 else:
                     yield from (text for _, text in expanded(turns, number))
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
         yield from (json.dumps(event, separators=(",", ":")) for event in self._later.events)
 
@@ -238,7 +237,7 @@ class SavedRun:
                     host = checked_event(event, number)["host"]
                     if hosts is None or host in hosts:
                         yield happening.ResourceEvent(host, event, text)
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
         for event in self._later.events:
             if hosts is None or event["host"] in hosts:
@@ -253,7 +252,7 @@ class SavedRun:
                 told = happening.HostNotice(**json.loads(line))
                 host, level, text = map(records.text, told[:3])
                 yield happening.HostNotice(host, level, text, records.flag(told.waits))
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(path, error) from error
         yield from self._later.notices()
         for text in self._lacking():
@@ -265,10 +264,10 @@ class SavedRun:
             yield "this run is in progress; the results so far are shown"
         if "incomplete" in self.about:
             yield f"events are missing from the record of this run: {self.about['incomplete']}"
-        records, ended = self.verified(), self.about["end"] and not self.about["interrupted"]
-        if records is None and ended and self._verifies:
+        verified, ended = self.verified(), self.about["end"] and not self.about["interrupted"]
+        if verified is None and ended and self._verifies:
             yield "the verify of this run did not start"
-        elif records is not None and not any("found" in record for record in records):
+        elif verified is not None and not any("found" in record for record in verified):
             yield "the verify of this run did not finish"
         for path in sorted(self.path.glob("*.jsonl")):
             if has_partial_last_line(path) and not self.running:
@@ -282,7 +281,7 @@ class SavedRun:
             for line in whole_lines(path) if path.exists() else ():
                 told = {name: _tuples(value) for name, value in json.loads(line).items()}
                 yield kinds[told.pop("step")](**told)
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(path, error) from error
 
     def verified(self) -> list[dict[str, Any]] | None:
@@ -292,7 +291,7 @@ class SavedRun:
             return [_checked(json.loads(line)) for line in whole_lines(path)]
         except FileNotFoundError:
             return None
-        except _DAMAGED as error:
+        except records.DAMAGED as error:
             raise _unreadable(path, error) from error
 
     def failed_verify(self) -> set[str]:
@@ -335,7 +334,7 @@ def saved_runs(folder: RunSource = OWN_RUNS) -> Iterator[SavedRun]:
     for name in folder.names():
         try:
             yield SavedRun(folder.path(name))
-        except _DAMAGED:
+        except records.DAMAGED:
             continue
 
 
@@ -352,14 +351,13 @@ def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
     try:
         path = folder.path(name)
         return SavedRun(path)
-    except KeyError as error:
-        raise _unreadable(path / "run.json", f"{error} is missing") from error
-    except _DAMAGED as error:
+    except records.DAMAGED as error:
         raise _unreadable(path / "run.json", error) from error
 
 
 def _unreadable(path: Path, error: Exception | str) -> InputError:
-    return _no_run(f"{path} cannot be read: {error}", f"remove {path.parent}")
+    problem = error if isinstance(error, str) else records.problem_text(error)
+    return _no_run(f"{path} cannot be read: {problem}", f"remove {path.parent}")
 
 
 def _no_run(message: str, hint: str) -> InputError:

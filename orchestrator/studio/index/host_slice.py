@@ -17,11 +17,11 @@ from orchestrator.fleet import events as happening
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_lines import LineReader
+from orchestrator.fleet.store.records import DAMAGED, problem_text
 from orchestrator.fleet.store.saved_runs import SavedRun, cut_off
 from remote_runtime.errors import InputError, Problem
 
 _UNCHANGED = '{"stable":'
-_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 class HostPlace(NamedTuple):
@@ -66,7 +66,7 @@ class HostSlice:
         for line in _lines_at(path, places):
             try:
                 result = HostResult.from_record(json.loads(line))
-            except _DAMAGED as error:
+            except DAMAGED as error:
                 raise _unreadable(path, error) from error
             found[result.host] = result
         if self._run.running:
@@ -90,7 +90,7 @@ class HostSlice:
                 try:
                     for event, text in reader.events(line):
                         yield happening.ResourceEvent(event["host"], event, text)
-                except _DAMAGED as error:
+                except DAMAGED as error:
                     raise _unreadable(path, error) from error
         hosts = set(self.about["hosts"])
         for event in self._run.later_events():
@@ -135,4 +135,5 @@ def _each(source: IO[bytes], places: array[int] | list[int]) -> Iterator[str]:
 
 def _unreadable(path: Path, error: Exception) -> InputError:
     hint = "delete the index in the directory studio, which is built again"
-    return InputError([Problem(f"{path} cannot be read: {error}", None, hint, "input.run")])
+    message = f"{path} cannot be read: {problem_text(error)}"
+    return InputError([Problem(message, None, hint, "input.run")])

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from orchestrator.fleet.store.records import DAMAGED
+from orchestrator.fleet.store.records import DAMAGED, problem_text
 from orchestrator.studio.index.run_reader import IndexedRun, read_run
 from orchestrator.support.plain_text import one_line
 from remote_runtime.errors import CcmError
@@ -47,7 +47,7 @@ def read_here(directory: Path) -> ReadRun:
         if found.run_id != directory.name:
             raise ValueError(f"the directory contains run {found.run_id}")
     except (*DAMAGED, CcmError) as error:
-        return ReadRun(directory, None, one_line(str(error), MAX_LENGTH))
+        return ReadRun(directory, None, one_line(problem_text(error), MAX_LENGTH))
     return ReadRun(directory, found)
 
 
