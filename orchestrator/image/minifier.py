@@ -82,6 +82,7 @@ class _Finder(ast.NodeVisitor):
         self._body(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Fields of a named tuple become calls that make one without typing."""
         named = any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
         fields = [entry for entry in node.body if named and isinstance(entry, ast.AnnAssign)]
         for entry in fields:
@@ -95,6 +96,7 @@ class _Finder(ast.NodeVisitor):
                 self.visit(entry)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Cuts imports of typing; a named tuple gets the light one instead."""
         if node.module == "typing":
             names = {alias.name for alias in node.names}
             self.imported |= names
@@ -115,6 +117,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Cuts the annotation, and a line that has nothing else."""
         if node.value is None:
             self._cut(_begin(node), node, "pass")
         else:

@@ -38,6 +38,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
+        """``_TooLargeError`` once more bytes come out than are allowed."""
         found = self._stream.read(min(size, self._left + 1) if size >= 0 else self._left + 1)
         self._left -= len(found)
         if self._left < 0:

@@ -73,6 +73,7 @@ class _File:
                     self._plain.setdefault(name.lower(), []).append(line)
 
     def lookup(self, name: str) -> list[Line]:
+        """Plain names first, then hashed names, then patterns; upper and lower case are equal."""
         lower = name.lower()
         text, digest = lower.encode(), hmac.digest
         hashed = [one for salt, made, one in self._hashed if digest(salt, text, "sha1") == made]
