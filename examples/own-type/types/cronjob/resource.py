@@ -21,6 +21,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """The schedule has five fields or is a word of cron; the command is one line."""
         problems = []
         schedule = properties.get("schedule", WORDS[0])
         fields = schedule.split()
@@ -37,6 +38,7 @@ class Resource(StateType):
         return [(f"{DIRECTORY}/{name}", properties.get("ensure") != "absent")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """The line below the mark in the crontab, or the file in /etc/cron.d."""
         if self.in_crontab:
             found = self.lines.search(self.crontab(host))
             return found and {"job": found.group(1)}
@@ -51,6 +53,7 @@ class Resource(StateType):
         return {"job": " ".join([*self.properties["schedule"].split(), *user, command])}
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """The user must exist. A crontab keeps its other lines."""
         host.accounts.existing_user(self.user)
         job = self.desired()["job"]
         if self.in_crontab:
@@ -61,6 +64,7 @@ class Resource(StateType):
             host.files.write(self.path, text.encode("utf-8"), mode=0o644, uid=0, gid=0)
 
     def remove(self, host: Host) -> None:
+        """Removes the two lines from the crontab, or the file."""
         if self.in_crontab:
             host.crontabs.set_text(self.user, self.lines.sub("", self.crontab(host)))
         else:
