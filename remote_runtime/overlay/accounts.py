@@ -170,6 +170,7 @@ class OverlayAccounts(Accounts):
         )
 
     def identity(self, user: Optional[str] = None, group: Optional[str] = None) -> Identity:
+        """``Unknowable`` for an account that only the push creates, and for what it changes."""
         planned = self.planned_identity(user)
         if planned is not None:
             gid = planned.gid if group is None else self.gid(group)

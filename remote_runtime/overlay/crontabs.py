@@ -29,6 +29,7 @@ class OverlayCrontabs(Crontabs):
         self._layer, self._clouds, self._accounts = layer, clouds, accounts
 
     def text(self, user: str) -> Optional[str]:
+        """``Unknowable`` for what a command writes, and for the file of an earlier user."""
         path = "%s/%s" % (spool(), user)
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)

@@ -131,6 +131,7 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.lexists(found.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
+        """A planned change wins over the host, whose attributes may be in doubt."""
         found = self._walked(path, follow)
         if not self._host.is_own(path):
             self._clouds.heed("attributes", found.path, True, found.since)
@@ -161,6 +162,7 @@ class OverlayFiles(ReadOnly, Files):
         return Status(node.kind, node.mode, node.uid, node.gid, size, 0, identity)
 
     def real(self, path: str) -> str:
+        """Asks the host unless a planned symlink or directory is on the way."""
         found = self._find(path, True)
         if not found.laid:
             return self._host.real(path)
@@ -172,6 +174,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.directory(path)
 
     def is_directory(self, path: str) -> bool:
+        """``Unknowable`` where a command makes something of an unknown kind."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "something":
             raise self._unreported(path, found.node)
@@ -180,12 +183,14 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isdir(found.path)
 
     def exists(self, path: str) -> bool:
+        """A planned symlink that is still there after the look-up leads nowhere."""
         found = self._find(path, follow=True)
         if found.node is not None:
             return found.node.kind not in ("absent", "symlink")
         return found.there and os.path.exists(found.path)
 
     def is_created(self, path: str) -> bool:
+        """A missing path is in doubt if an earlier change may create it."""
         there = self.exists(path)
         if not there:
             self._clouds.heed("creates", path, False)
@@ -195,6 +200,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._is_there(self._find(path, follow=False))
 
     def link(self, path: str) -> str:
+        """The planned target; that of the host where nothing is planned; "" for no symlink."""
         found = self._find(path, follow=False)
         if found.node is not None:
             return found.node.target
@@ -210,6 +216,7 @@ class OverlayFiles(ReadOnly, Files):
         return self._host.mount_points() | set(self._layer.mount_points("/"))
 
     def require_known(self, directory: str) -> None:
+        """Asks for a name that nothing has: only an unknown change can make it exist."""
         try:
             self.status(os.path.join(directory, _PROBE))
         except Unknowable as error:
@@ -234,6 +241,7 @@ class OverlayFiles(ReadOnly, Files):
         return found.there and os.path.isfile(found.path) and os.access(found.path, os.X_OK)
 
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
+        """Of planned bytes, else of the file of the host, which earlier changes put in doubt."""
         found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
@@ -249,6 +257,7 @@ class OverlayFiles(ReadOnly, Files):
         return node.content
 
     def reader(self, path: str, follow: bool = False) -> Reader:
+        """Planned bytes come from the plan, all others from the file of the host."""
         found = self._read(path, follow)
         self._clouds.heed("content", found.path, True, found.since)
         if found.node is not None:
@@ -275,6 +284,7 @@ class OverlayFiles(ReadOnly, Files):
         return self.reader(path, follow)()
 
     def entries(self, path: str) -> List[str]:
+        """The names of the host, less what is planned to go, and what is planned to come."""
         found = self._find(path, follow=True)
         if found.node is not None and found.node.kind == "directory":
             self._require_readable(path, found.node, "list")
@@ -288,6 +298,7 @@ class OverlayFiles(ReadOnly, Files):
         return sorted(names)
 
     def listing(self, path: str) -> List[Tuple[str, Status]]:
+        """Asks the host once if no earlier change is unknown or concerns the directory."""
         found = self._find(path, follow=True)
         if not (self._clouds or found.laid or self._layer.is_touched(found.path)):
             return self._host.listing(path)
@@ -295,6 +306,7 @@ class OverlayFiles(ReadOnly, Files):
         return [(name, status) for name, status in each if status is not None]
 
     def obstacles(self, path: str, follow: bool = False) -> "Preconditions":
+        """Those of the host, adapted to planned modes, owners, names and mounts on the way."""
         from remote_runtime.system import preconditions
 
         found = self._find(path, follow)

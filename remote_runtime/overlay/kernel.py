@@ -25,6 +25,7 @@ class OverlayKernel(Kernel):
         self.planned: Dict[str, Tuple[KernelEffect, int]] = {}
 
     def value(self, key: str) -> Optional[str]:
+        """A planned value wins. ``Unknowable`` if an earlier change leaves the value open."""
         path = os.path.join(parameters.PROC, key)
         effect, since = self.planned.get(path, (None, 0))
         there = os.path.exists(path) if effect is None else effect.present
@@ -44,6 +45,7 @@ class OverlayKernel(Kernel):
         raise NotImplementedError("a preview sets nothing")
 
     def is_loaded(self, module: str) -> bool:
+        """A planned load or unload wins; other changes put the answer in doubt."""
         path = "%s/%s" % (MODULES, module.replace("-", "_"))
         effect, since = self.planned.get(path, (None, 0))
         found = super().is_loaded(module) if effect is None else effect.present

@@ -30,6 +30,7 @@ class MountPreconditions(Preconditions):
         self._writable("remove", self.spot.path)
 
     def spare(self) -> FreeSpace:
+        """The size of the planned file system, if it has one, less what is planned on it."""
         used, files = self.spot.planned
         mount = self._mount
         return FreeSpace(

@@ -29,6 +29,7 @@ class PlannedMounts(MountTable):
         return self.read_table()
 
     def at(self, point: str) -> Optional[MountEntry]:
+        """A planned mount wins. ``Unknowable`` for what a unit mounts, or is below what goes."""
         effect, since = self.planned.get(point, (None, 0))
         there = super().at(point) is not None if effect is None else effect.present
         self._clouds.heed("path", point, there, since)
@@ -52,6 +53,7 @@ class PlannedMounts(MountTable):
         )
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
+        """A planned mount has its source as fstab names it, so the texts are compared."""
         effect, _ = self.planned.get(mounted.point, (None, 0))
         if effect is not None and effect.entry == mounted:
             return mounted.source == wanted.device
@@ -63,6 +65,7 @@ class PlannedMounts(MountTable):
         return super().is_swap(device) if effect is None else effect.present
 
     def is_stale(self) -> bool:
+        """A planned fstab is stale until a planned reload of systemd comes after it."""
         found = self._layer.find(os.path.join(mounts.ETC, "fstab"), follow=True)
         if found.node is not None and os.path.isdir(os.path.dirname(mounts.LOADED)):
             return found.node.since > self.reloaded

@@ -22,6 +22,7 @@ class Archives(ArchiveReader, downloads.Archives):
         self._record = record
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
+        """Reads the archive if the host has it already, and refuses what the push would."""
         if self._record.checks:
             self.require(how)
             if self._record.world.layer.find(path, True).node is None:

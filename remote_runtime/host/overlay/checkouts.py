@@ -36,6 +36,7 @@ class CheckoutReader(OnHost):
         self._world = world
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
+        """Planned files in a checkout leave its submodules as they are."""
         found = super().find(path, source)
         if found is not None and source.submodules and self._is_planned(path):
             return found._replace(is_current=True)  # files in it do not change its submodules
@@ -67,6 +68,7 @@ class CheckoutReader(OnHost):
         return found.node is not None or bool(found.laid)
 
     def resolve(self, path: str, source: Source) -> Target:
+        """``Unknowable`` for a local repository that an earlier resource changes."""
         at = git.local_path(source.url)
         if at:
             self._world.files.exists(at)
@@ -109,6 +111,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._paths: "Files" = files
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
+        """What will be in the new directory is unknown: a preview clones nothing."""
         self._commands.require("git")
         mode, uid, gid = new_attributes(self._paths, self._accounts, path, source)
         self._paths.require_building(path, mode, uid, gid)
@@ -119,6 +122,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
+        """Refuses local changes. What the checkout then contains is unknown."""
         self._commands.require("git")
         node = self._repository(path)
         if node is None:

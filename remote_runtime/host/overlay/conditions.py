@@ -29,6 +29,7 @@ class Conditions(conditions.Conditions):
         until: float,
         interval: float,
     ) -> ConditionResult:
+        """Does not wait: assumes that the condition is met in time."""
         why = "the condition is not met yet: %s" % first.seen
         self._record.assumed.append(Uncertainty(ASSUMED, why))
         if condition.file:

@@ -41,6 +41,7 @@ class CredentialReader(credential_ports.CredentialReader):
         self._world = world
 
     def value(self, name: str, path: str) -> Optional[bytes]:
+        """Planned values are known without the host. Other files are decrypted there."""
         content = self._world.files.planned_content(path)
         if isinstance(content, EncryptedContent):
             self.require()
@@ -59,6 +60,7 @@ class Credentials(CredentialReader, credential_ports.Credentials):
         self._record, self._files = record, files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
+        """systemd-creds must exist. What the value is encrypted to is not known."""
         self.require()
         self._files.require_file_place(path)
         self._record.world.files.obstacles(path).writing(len(value), mode=MODE)

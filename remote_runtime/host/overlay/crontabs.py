@@ -23,6 +23,7 @@ class Crontabs(crontab_ports.Crontabs):
         self._record, self._commands = record, commands
 
     def set_text(self, user: str, text: str) -> None:
+        """The text is assumed: some versions of crontab write a header."""
         self._require_program()
         entry = self._accounts.user(user)
         uid, gid = (0, 0) if entry is None else (entry.uid, entry.gid)

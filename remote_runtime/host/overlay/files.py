@@ -61,6 +61,7 @@ class Files(file_ports.Files):
         firm: bool = False,
         part: bool = False,
     ) -> None:
+        """Refuses what the push would, such as for lack of space, and previews ``validate``."""
         size = content.size if content is not None else 0
         own_uid, own_gid = self.owned(path, uid, gid)
         effect = PathEffect(
@@ -80,6 +81,7 @@ class Files(file_ports.Files):
         self._record.add(effect)
 
     def back_up(self, path: str, copy: str) -> None:
+        """The copy has the present content; that of a large file is not known."""
         from remote_runtime.host.machine.contents import LocalContent
 
         node = self.lstat(path)
@@ -193,6 +195,7 @@ class Files(file_ports.Files):
         self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
+        """If the push fails on the way, only some of them are set: each is unfinished."""
         for path, kind, mode, uid, gid in wanted:
             is_link = kind == "symlink"
             if self._record.checks:

@@ -21,6 +21,7 @@ class Kernel(kernel_ports.Kernel):
         self._record, self._commands = record, commands
 
     def set_value(self, key: str, value: str) -> None:
+        """Plans dependent parameters too, such as those of each network interface."""
         self._door.require_settable(key)
         if not rules.is_accepted(key, value):
             reason = "if the kernel accepts the value of %s" % settings.name_of(key)
@@ -42,6 +43,7 @@ class Kernel(kernel_ports.Kernel):
         self._change(module, True)
 
     def unload(self, module: str) -> None:
+        """Refuses a module that is in use, unless an earlier resource loads it."""
         if os.path.join(MODULES, module.replace("-", "_")) not in self._record.world.kernel.planned:
             require_unloadable(module)
         self._require_program()

@@ -25,6 +25,7 @@ class PackageReader(package_ports.PackageReader):
     """Asks for what earlier resources leave. Only if the user asks for it, lists are fetched."""
 
     def freshen(self, age: Optional[float]) -> str:
+        """Refreshes only with ``--refresh-lists``, and never for a pending repository."""
         manager, forced = self._manager, self._is_asked_for()
         if age is None and not (forced or manager.fetches_lists):
             return ""
@@ -80,6 +81,7 @@ class Package(PackageReader, package_ports.Package):
         releases: bool = False,
         questions: Sequence[str] = (),
     ) -> Sequence[VersionChange]:
+        """Asks the package manager to simulate it, and plans the effects."""
         manager = self._manager
         if releases and before.held:
             manager.plan_hold(self.title, False)
@@ -113,6 +115,7 @@ class Package(PackageReader, package_ports.Package):
         self._manager.plan_hold(self.title, held)
 
     def answer(self, answers: Sequence[Answer]) -> None:
+        """Plans the answers; the files of debconf are unknown from here on."""
         manager = self._manager
         trouble = manager.answer_trouble() if self._record.checks else None
         if trouble is not None:

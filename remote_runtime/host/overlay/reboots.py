@@ -20,6 +20,7 @@ class Reboots(kernel_ports.Reboots):
         self._record = record
 
     def reboot(self, timeout: str) -> None:
+        """Nothing is known of the host after it, except what lasts over a reboot."""
         by = self._record.by
         planned = self._context.one(PlannedReboot)
         planned.index, planned.by = self._context.position, by
