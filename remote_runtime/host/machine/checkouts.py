@@ -78,6 +78,7 @@ class CheckoutReader(port.CheckoutReader):
     # -- what is there ----------------------------------------------------------------------------
 
     def find(self, path: str, source: Source) -> Optional[Checkout]:
+        """One shell script asks git for everything, as the owner of the checkout."""
         node = self._repository(path)
         if node is None:
             return None
@@ -194,6 +195,7 @@ class CheckoutReader(port.CheckoutReader):
     # -- what the remote has ----------------------------------------------------------------------
 
     def resolve(self, path: str, source: Source) -> Target:
+        """``git ls-remote``, unless the ref is a commit. A branch wins over a tag."""
         commit = commit_of(source.ref)
         if commit:
             return Target(commit)
@@ -310,6 +312,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self._accounts, self._tell = accounts, tell
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
+        """Fetches into a directory next to the path, and renames it when it is complete."""
         wanted = target or self.resolve(path, source)
         self._require_git()
         mode, uid, gid = new_attributes(self._files, self._accounts, path, source)
@@ -334,6 +337,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
     def update(
         self, path: str, source: Source, target: Optional[Target], force: bool = False
     ) -> None:
+        """Refuses local changes and commits. Notes the target, so the next run completes it."""
         node = self._repository(path)
         found = self.find(path, source)
         if node is None or found is None:

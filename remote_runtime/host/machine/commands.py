@@ -72,6 +72,7 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
+        """Accounts are read anew after it, as the program may have changed them."""
         self.require(argv[0])
         try:
             result = self._door.run(argv, input=input, timeout=timeout, user=user)
@@ -93,6 +94,7 @@ class Commands(port.Commands):
         log: bool = False,
         tries: RetryPolicy = ONCE,
     ) -> None:
+        """If ``creates`` appears, a code that is not accepted counts as success."""
         awaited = creates if creates and not self._files.exists(creates) else ""
         on_line = self._logging() if log else None
         failed = _FailedTries(self._context, tries)

@@ -18,6 +18,7 @@ class Conditions(conditions.Conditions):
         until: float,
         interval: float,
     ) -> ConditionResult:
+        """Looks every ``interval`` seconds, and reports progress before each pause."""
         found = first
         while found.holds != wanted:
             left = until - time.monotonic()

@@ -21,6 +21,7 @@ class Credentials(credential_ports.Credentials):
         self._files = files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
+        """systemd-creds gets the value on its standard input and returns the encrypted text."""
         self.require()
         self._files.require_file_place(path)
         options = ["--name=%s" % name, "--with-key=%s" % key]

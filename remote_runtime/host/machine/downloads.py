@@ -20,6 +20,7 @@ class DownloadReader(downloads.DownloadReader):
     """Asks servers from the machine; a file of checksums is asked for once in a run."""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
+        """A checksum file is downloaded once in a run."""
         from remote_runtime.downloads import http_get, response_body
 
         def ask(number: int) -> bytes:
@@ -31,6 +32,7 @@ class DownloadReader(downloads.DownloadReader):
         return checksum_in(held[key], path, http_get.display_url(request.url))
 
     def checksum(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:
+        """Downloads and hashes all of it; nothing is kept."""
         from remote_runtime.downloads import response_body
 
         def ask(number: int) -> str:

@@ -66,6 +66,7 @@ class Files(file_ports.Files):
         firm: bool = False,
         part: bool = False,
     ) -> None:
+        """Writes next to the path, validates there, and renames."""
         if content is None:
             raise ResourceError("the content of %s is not known yet" % path)
         self.require_file_place(path)
@@ -79,6 +80,7 @@ class Files(file_ports.Files):
         self._note(file.path)
 
     def back_up(self, path: str, copy: str) -> None:
+        """Opens the file once, so content and attributes are of the same file."""
         from remote_runtime.system.attributes import Attributes
 
         old = self._door.opened(path, "read")
@@ -207,6 +209,7 @@ class Files(file_ports.Files):
         self._note(path)
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
+        """Synchronizes once at the end if there are many."""
         many = len(wanted) > _SYNCED
         for one in wanted:
             self._context.check_cancelled()
