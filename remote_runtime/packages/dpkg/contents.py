@@ -61,6 +61,7 @@ class PackagedFile(Content):
         self._fetched: Optional[bytes] = None
 
     def fetch(self) -> None:
+        """Bytes whose hash is not that of the package are not used."""
         if self._look is None or self._member.text or self._fetched is not None:
             return
         data = self._look(self._member.path)
@@ -68,6 +69,7 @@ class PackagedFile(Content):
             self._fetched = data
 
     def chunks(self) -> Chunks:
+        """``Unknowable`` for bytes that nobody has read yet."""
         if self._fetched is not None:
             yield self._fetched
             return

@@ -116,6 +116,7 @@ class StatusFile(Packages):
         self.native = own[0].architecture
 
     def records(self, package: str) -> Sequence[Record]:
+        """``UnclearError`` for several architectures, which only dpkg-query puts in order."""
         stanzas = self._stanzas.get(os.fsencode(package), [])
         if len(stanzas) > 1:
             raise UnclearError()  # of several architectures dpkg-query has an order of its own

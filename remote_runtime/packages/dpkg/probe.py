@@ -45,6 +45,7 @@ class Debs(Packages):
         return any(name.startswith(begins) for name in names)
 
     def unpack(self, path: str, directory: str) -> Contents:
+        """dpkg-deb unpacks the files together with the scripts and fields of the package."""
         argv = ("dpkg-deb", "--raw-extract", path, directory)
         if self._context.commands.run(argv, timeout=TIMEOUT).code != 0:
             raise ValueError("dpkg-deb cannot unpack it")

@@ -182,6 +182,7 @@ class EnvironmentManager(PackageManager):
         return ResourceError(why, kind=DOWNLOAD, hint=hint, output=result.tail())
 
     def not_listed(self, name: str) -> Tuple[str, str]:
+        """Names the index and the directory: these packages have no lists on the host."""
         wanted = self._wanted[name]
         return (
             "the index has no package %s that can be installed in %s"

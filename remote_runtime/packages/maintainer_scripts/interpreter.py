@@ -87,6 +87,7 @@ class Interpreter(Shell):
         return found
 
     def output(self, nodes: Sequence[Node]) -> str:
+        """Only a single command that prints known words has a known output."""
         if len(nodes) == 1 and isinstance(nodes[0], Simple):
             printed = self._printed(self._words.fields(nodes[0].words))
             if printed is not None:

@@ -106,6 +106,7 @@ class Apt(PackageManager):
         return found._replace(automatic=bool(found.version) and self.plain(name) in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
+        """The name is without architecture if that is the one of the host."""
         from remote_runtime.packages.dpkg import package_files
 
         found = package_files.read(self.context.commands, path, ENVIRONMENT)
@@ -135,6 +136,7 @@ class Apt(PackageManager):
         return found
 
     def answer_trouble(self) -> Optional[ResourceError]:
+        """debconf-set-selections must exist, and the user must be root."""
         from remote_runtime.packages.apt import debconf
 
         if not self.context.commands.find(debconf.SET):
@@ -146,6 +148,7 @@ class Apt(PackageManager):
         return self._ready().trouble("setting the debconf answers")
 
     def set_answers(self, package: str, given: Sequence[Answer], lock_timeout: float) -> None:
+        """Waits for whoever has the database of debconf open."""
         from remote_runtime.packages.apt import debconf
 
         trouble = self.answer_trouble()
@@ -164,6 +167,7 @@ class Apt(PackageManager):
         self._answers.update((one.question, one.value) for one in given)
 
     def chooses(self, name: str, questions: Sequence[str]) -> str:
+        """Reads the scripts of the package, if the preview has unpacked it."""
         from remote_runtime.packages.dpkg import debconf_answers as deb_answers
 
         plain = self.plain(name)
@@ -444,6 +448,7 @@ class Apt(PackageManager):
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """One simulation of apt-get for all. None if it fails, or if a transaction would."""
         from remote_runtime.packages.apt import dependencies as apt_dependencies
         from remote_runtime.packages.apt import simulation as apt_simulation
 

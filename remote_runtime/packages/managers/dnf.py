@@ -104,6 +104,7 @@ class Dnf(PackageManager):
         return found._replace(automatic=bool(found.version) and key in self._automatic)
 
     def read_file(self, path: str) -> PackageFile:
+        """rpm queries the file, without the settings of the host."""
         from remote_runtime.packages.dnf import isolated_run
         from remote_runtime.packages.rpm import package_files
 
@@ -118,6 +119,7 @@ class Dnf(PackageManager):
         )
 
     def mark_manual(self, name: str) -> None:
+        """Waits for the lock of dnf, as every transaction does."""
         from remote_runtime.packages.dnf import marks as dnf_marks
 
         what = "marking %s as installed manually" % name
@@ -147,6 +149,7 @@ class Dnf(PackageManager):
         )
 
     def set_hold(self, name: str, held: bool) -> None:
+        """Needs the plugin versionlock. What is available changes, so the lists are read again."""
         doing = "add" if held else "delete"
         what = "dnf versionlock %s %s" % (doing, name)
         argv = ("dnf", "versionlock", doing, "-y", name)
@@ -377,6 +380,7 @@ class Dnf(PackageManager):
     def shares(
         self, operations: Sequence[Operation]
     ) -> Optional[Sequence[Sequence[VersionChange]]]:
+        """One run of dnf that stops before the transaction shows the changes of all."""
         from remote_runtime.packages.dnf import batch as dnf_batch
 
         result = self.context.commands.run(self._asking(operations), limit=_LIMIT)

@@ -36,6 +36,7 @@ class Rpms(Packages):
         self._fetch(directory)
 
     def unpack(self, path: str, directory: str) -> Contents:
+        """rpm reads the header without the settings of the host; rpm2archive unpacks the files."""
         from remote_runtime.packages.dnf.isolated_run import isolated
 
         run = self._context.commands.run
