@@ -110,12 +110,14 @@ class StateResource(ManagedResource):
         return dict(shown, ensure=state.ensure)
 
     def observation(self, state: Any) -> Any:
+        """The values that the type desires; all that was found for ``ensure: absent``."""
         if state.found is None:
             return None
         keys = state.found if self.ensure == "absent" else self._type.desired()
         return {key: recorded(state.found.get(key)) for key in keys}
 
     def drift_state(self) -> Optional[Properties]:
+        """Without secrets. A type that changes a part of a file compares this part."""
         state = self.observe() if self.state_left is None else self.state_left
         if self._keeps_part:
             return dict(self._type.left(self._reader()) or {}, ensure=state.ensure)
@@ -125,6 +127,7 @@ class StateResource(ManagedResource):
         return dict(kept, ensure=state.ensure)
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
+        """Only for types of paths."""
         if not isinstance(self._type, PathStateType):
             return {}
         from remote_runtime.plans.observed_state import provenance_of
@@ -275,6 +278,7 @@ class StateResource(ManagedResource):
             )
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
+        """Takes nothing as found. Effects that cannot be rehearsed stay unknown."""
         diff = Diff(None, {} if self.ensure == "absent" else self._type.desired())
         action = self._changing(diff)
         effects: Sequence[Effect]
@@ -289,6 +293,7 @@ class StateResource(ManagedResource):
         return [action._replace(effects=effects, changes=(), rehearse=None)]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
+        """Accounts, and of a path that it is absent or a symlink; the rest stays in doubt."""
         if isinstance(self._type, AccountStateType):
             return self._account_pins(self._type.account)
         by_path = isinstance(self._type, PathStateType)

@@ -150,6 +150,7 @@ class TaskResource(SteppingResource):
         return [self._task(task, None, False)._replace(rehearse=None) for task in tasks]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
+        """Rehearses the known tasks on the overlay, without checks and without doubts."""
         from remote_runtime.host.overlay.overlay import Overlay
 
         tasks = self._type.known(self._reader(), state.found)

@@ -103,6 +103,7 @@ class UserSystemd(Systemd):
         return user_units.named(super().consequences(verb, name), self._places())
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
+        """Takes the user off the names of units, and puts it back into the result."""
         from remote_runtime.units.preview import user_units
 
         places = self._places()

@@ -8,6 +8,7 @@ class _Group(Kind):
     attributes = {"exists": BOOLEAN, "gid": NUMBER}
 
     def observe(self, subject: str, rule: Rule, probe: Probe) -> ObservedValues:
+        """Asks the C library, so the groups of LDAP and other databases count."""
         import grp
 
         try:

@@ -36,6 +36,7 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """Not the archive itself with ``cleanup``, but what ``creates`` names."""
         if properties.get("ensure") == "absent":
             return [(name, False)]
         kept = [] if properties.get("cleanup") else [name]
@@ -43,6 +44,7 @@ class Resource(PathTaskStateType):
         return [(path, True) for path in kept + made]
 
     def read(self, host: "HostReader") -> CurrentState:
+        """The archive file. Refuses a directory or device at its path."""
         node = host.files.lstat(self.name)
         if node is None:
             return None
@@ -63,6 +65,7 @@ class Resource(PathTaskStateType):
         return bool(creates) and host.files.is_created(creates)
 
     def require(self, host: "HostReader", found: CurrentState) -> None:
+        """Owner and group must exist unless ``creates`` exists."""
         if self.ensure == "absent" or self._is_created(host):
             return
         host.accounts.number("user", self.settings.owner)
@@ -71,6 +74,7 @@ class Resource(PathTaskStateType):
             host.files.require_parent(self.name)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
+        """Nothing to extract once ``creates`` exists; ``cleanup`` then removes the archive."""
         self._require_created(host)
         if self.ensure == "absent":
             return [] if found is None else [self._removing("Would have removed", "ensure")]

@@ -35,6 +35,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """``source`` is a path on the controller, ``path`` one on the host."""
         wrong = list(listed(properties).problems)
         if properties and not properties.get("user") and not _USER.match(name):
             wrong.append(("name", "set user: the name %r is no name of a user" % name))
@@ -57,6 +58,7 @@ class Resource(StateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """What sshd ignores or refuses: certificates, DSA keys and unknown options."""
         found = []
         for key in listed(properties).keys:
             if authorized_keys.is_certificate(key):
@@ -87,6 +89,7 @@ class Resource(StateType):
         return conflicts.find(resources)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """All keys or the wanted ones, and whether sshd accepts the permissions of the file."""
         place = self._place(host)
         file = KeyFile(()) if place is None else self._file(host, place)
         every = self._exclusive or "key" not in self.properties
@@ -108,6 +111,7 @@ class Resource(StateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Refuses to take the key of this login away, and sets the permissions of sshd."""
         place = self._place_of(host, host.accounts.existing_user(self._user))
         file = self._file(host, place)
         after = self._after(file)

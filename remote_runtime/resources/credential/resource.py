@@ -37,6 +37,7 @@ class Resource(StateType):
         return _path(self.name, self.properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """Decrypts the file on the host. What that refuses differs from each value."""
         node = host.files.lstat(self.path)
         if node is None:
             return None
@@ -51,6 +52,7 @@ class Resource(StateType):
         return {"value": self.properties["value"]}
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Encrypts on the host, so that the plain value is in no file."""
         if self.path.startswith(DIRECTORY + "/") and host.files.stat(DIRECTORY) is None:
             host.files.mkdir(DIRECTORY, 0o700)
         value = str(self.properties["value"]).encode("utf-8", "surrogateescape")

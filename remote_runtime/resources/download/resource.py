@@ -95,6 +95,7 @@ class Resource(PathStateType):
         return {key: found.get(key) for key in ["type", *keys]}
 
     def desired(self) -> Mapping[str, Any]:
+        """``checksum`` is the given one, else that of the remote file if it was asked for."""
         wanted: Dict[str, Any] = {"type": "file"}
         for key in ("owner", "group"):
             if self._text(key):
@@ -108,6 +109,7 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Downloads only if the file is missing or its checksum differs; else sets attributes."""
         node = None if diff.new else host.files.lstat(self.name)
         kept = node if node is not None and node.kind == "file" else None
         uid, gid, mode = self._attributes(host, kept)

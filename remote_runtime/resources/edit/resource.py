@@ -38,6 +38,7 @@ class Resource(FilePartStateType):
         return rules.warnings(name, properties)
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """Applies the edits in memory. With ``ensure: absent`` a file without them is absent."""
         node = self._node(host)
         if node is None:
             self._found, self._after = None, self._edited(b"")
@@ -136,6 +137,7 @@ class Resource(FilePartStateType):
         return {"part": str(sha256(jsontext.dumps(parts).encode("utf-8")).hexdigest())}
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Refuses an edit that locks out the user of ccm, and a file changed since ``read``."""
         if self._after is None:
             raise ResourceError("the content of %s is not known yet" % self.name)
         validate = str(self.properties.get("validate") or "")

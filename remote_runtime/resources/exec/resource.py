@@ -26,6 +26,7 @@ class Resource(ActionStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """Loads the rules only for a text with a sign that they look for."""
         if _SHELL_SIGNS.isdisjoint(repr((name, properties))):
             return []
         from remote_runtime.resources.exec.warnings import warnings
@@ -73,6 +74,7 @@ class Resource(ActionStateType):
         host.commands.require_start(self._command(), "the command")
 
     def act(self, host: "Host") -> None:
+        """The command runs up to ``tries`` times; a path ``creates`` that appears ends that."""
         from remote_runtime.retries import tries_of
 
         host.commands.execute(

@@ -58,6 +58,7 @@ class Resource(PathTaskStateType):
 
     @classmethod
     def contents(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
+        """None with ``replace: false``, where another resource may change the content."""
         given = any(properties.get(key) is not None for key in ("content", "source"))
         once = properties.get("replace") is False  # only where the file is missing
         stays = properties.get("ensure") != "absent"
@@ -66,6 +67,7 @@ class Resource(PathTaskStateType):
     # -- what is there ----------------------------------------------------------------------------
 
     def read(self, host: "HostReader") -> Found:
+        """A symlink to a directory counts as one if a directory is wanted."""
         node = host.files.lstat(self.name)
         if node is not None and node.kind == "symlink" and self.ensure == "directory":
             behind = host.files.stat(self.name)
@@ -208,6 +210,7 @@ class Resource(PathTaskStateType):
     # -- what there is to do ----------------------------------------------------------------------
 
     def tasks(self, host: "HostReader", found: Found) -> List[Task]:
+        """One task for a file or a new directory. For a tree, those of the paths that differ."""
         self._unmet = []
         node = self.node(host, found)
         if self.ensure == "absent":
@@ -227,6 +230,7 @@ class Resource(PathTaskStateType):
             raise missing
 
     def assumed(self, host: "HostReader") -> List[Task]:
+        """Creates the path without a look at its content. A mode that is left out is kept."""
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
         kept = any(self.properties.get(key) is None for key in _OWN)
@@ -236,6 +240,7 @@ class Resource(PathTaskStateType):
         return [Task(_CREATED, self._put(None, want), [Change("content", None, None)])]
 
     def known(self, host: "HostReader", found: Found) -> List[Task]:
+        """Writes all of it again, so that later resources read what is desired."""
         node = self.node(host, found)
         if self.ensure == "absent":
             return [removal.removing(self.name, force=self.properties.get("force") is True)]
@@ -351,6 +356,7 @@ class Resource(PathTaskStateType):
         return NewFile(self.name, content, mode=mode, uid=uid, gid=gid, replaces=node)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
+        """The content of a file that will be written, if its size or hash differs."""
         given = [self.properties.get(key) for key in ("content", "source")]
         for value in given if self.ensure == "present" else ():
             if isinstance(value, dict):

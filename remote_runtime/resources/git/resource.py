@@ -46,6 +46,7 @@ class Resource(PathStateType):
 
     @classmethod
     def warnings(cls, name: str, properties: Properties) -> List[Tuple[str, str, str]]:
+        """A token over http:// and any use of git:// can be read or changed on the way."""
         url = properties.get("url", "")
         if url.startswith("http://") and properties.get("token"):
             return [("url", "the token is sent unencrypted", "use https://")]
@@ -101,6 +102,7 @@ class Resource(PathStateType):
         return state
 
     def desired(self) -> Mapping[str, Any]:
+        """``commit`` is the target of the ref if it was asked, else only a ref that is a commit."""
         wanted: Dict[str, Any] = {"url": self.properties.get("url")}
         if self._target is not None:
             wanted["commit"] = self._target.commit
@@ -118,6 +120,7 @@ class Resource(PathStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Clones or updates. Refuses to change the owner or group of an existing checkout."""
         source = self._source()
         if diff.new:
             host.checkouts.clone(self.name, source, self._target)

@@ -60,6 +60,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """Refuses passwords in options, and the unmount of what the host needs."""
         given = properties.get
         wrong = [("name", message) for message in rules.of_path(name)]
         ensure = given("ensure") or cls.default_ensure
@@ -113,6 +114,7 @@ class Resource(StateType):
         return "unmounted" if found.get("mounted") is None else "mounted"
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """The entry in fstab and what is mounted now, with passwords in options masked."""
         self._old = fstab.find(host.mounts.table(), self._key)
         found = self._of_table() if self._old is not None else {}
         found.update(self._of_swap(host) if self._is_swap else self._of_mount(host))
@@ -179,6 +181,7 @@ class Resource(StateType):
         )
 
     def desired(self) -> Mapping[str, Any]:
+        """The entry for fstab if it is managed, and the mount as ``ensure`` says."""
         entry, given = self._wanted, self.properties
         wanted: Dict[str, Any] = {}
         if self._managed:
@@ -200,6 +203,7 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Mounts first and writes fstab last, so an entry that fails is not in it."""
         self._require_unchanged(host)
         entry = self._wanted
         if self._is_swap:
@@ -305,6 +309,7 @@ class Resource(StateType):
         host.mounts.unmount(now)
 
     def remove(self, host: Host) -> None:
+        """Unmounts first, then removes the entry from fstab and tells systemd."""
         self._require_unchanged(host)
         if self._is_swap and host.mounts.is_swap(self._key):
             host.mounts.swap_off(self._key)

@@ -47,6 +47,7 @@ class Resource(ActionStateType):
         return super().read(host)
 
     def due(self, host: "HostReader") -> bool:
+        """It stays due after the reboot of this run. ``onlyif`` runs in a preview as well."""
         given = self.properties.get("onlyif")
         if host.reboots.is_done() or not given:
             return host.reboots.is_done()

@@ -60,6 +60,7 @@ class Resource(StateType):
         return paths.sources(self.provider, self.name)
 
     def unsupported(self, host: HostReader) -> str:
+        """Properties of the other package manager, and missing ones of this one."""
         if self.ensure == "absent" or not self.properties:
             return ""
         other = "dnf" if self.provider == "apt" else "apt"
@@ -80,6 +81,7 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """The entry, the key with its fingerprint, and whether the package lists are current."""
         source = str(self.properties.get("key") or "")
         if source.startswith("/"):
             self._source = host.files.read(source, keys.LARGEST)
@@ -219,6 +221,7 @@ class Resource(StateType):
     # -- changing ---------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """The key comes first, then the entry, then the lists. Warns of conflicting entries."""
         key = self._key(host)
         signed_by = self._signed_by(key)
         wanted = self._desired(signed_by, key)
@@ -279,6 +282,7 @@ class Resource(StateType):
         host.files.write(self._path, text.encode("utf-8", "surrogateescape"), mode=self._mode)
 
     def remove(self, host: Host) -> None:
+        """Removes the key first, then the entry; a dnf file goes with its last repository."""
         if self._installed:  # first: a push that is cut here finds the file and goes on
             self._remove_key(host, self._installed)
         if self.provider == "apt":

@@ -40,6 +40,7 @@ class Resource(PathTaskStateType):
         return rules.problems(name, properties)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
+        """Files whose size or hash differs; those that a command processes are compared later."""
         found: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
@@ -81,6 +82,7 @@ class Resource(PathTaskStateType):
         self._processing.require(host, self._files)
 
     def tasks(self, host: "HostReader", found: CurrentState) -> List[Task]:
+        """Removes what is extra, then creates directories, then writes the contents."""
         tree = tree_of(self.properties.get("source"), host)
         purge = self.properties.get("purge") is True
         look = TreeScan(host, self.name, purge)
@@ -109,6 +111,7 @@ class Resource(PathTaskStateType):
         return tasks
 
     def unachieved(self, left: Sequence[Change]) -> str:
+        """Names at most three paths."""
         names = [change.what for change in left]
         if len(names) > 3:
             names[3:] = ["%d more" % (len(names) - 3)]

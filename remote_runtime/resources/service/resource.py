@@ -64,6 +64,7 @@ class Resource(StepStateType):
         ]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """A unit that is to be written or masked counts as found before it exists."""
         self._place = managed_unit_files.place_of(host, self._user)
         status = host.units.status(self._full)
         if not status.found and (self.properties.get("masked") or "unit" in self._texts):
@@ -101,6 +102,7 @@ class Resource(StepStateType):
         return dict(_found(status) or {}, **dict.fromkeys(self._texts, managed_unit_files.UNREAD))
 
     def differs(self, found: Mapping[str, Any], key: str) -> bool:
+        """A unit that is to stop differs as long as systemd can stop some of it."""
         status: Status = found["systemd"]
         if key in TEXTS:
             return bool(found[key] != self._texts[key].text)
@@ -122,6 +124,7 @@ class Resource(StepStateType):
         return status.enable_satisfied(enable)
 
     def record(self, found: Mapping[str, Any], key: str) -> Tuple[Any, Any]:
+        """The hash of a text, and of a switch only that it was the other way."""
         after = self.desired()[key]
         if key in TEXTS:
             return managed_unit_files.hashed(found[key]), managed_unit_files.hashed(after)
@@ -148,6 +151,7 @@ class Resource(StepStateType):
         return _DONE[key, self.desired()[key]]
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Refuses to stop or disable the way that ccm logs in by, unless ``force`` is set."""
         verbs = {
             "started": host.units.start,
             "stopped": host.units.stop,
@@ -192,6 +196,7 @@ class Resource(StepStateType):
         return self.ensure == RUNNING
 
     def require(self, found: Optional[Mapping[str, Any]]) -> None:
+        """The unit must exist. To start or enable it, it must be neither masked nor broken."""
         if found is None:
             raise Missing(
                 "service not found: the unit %s does not exist" % self._unit,
@@ -246,6 +251,7 @@ class Resource(StepStateType):
         return dict(self.shown(found), **hashes)
 
     def observed(self, found: Mapping[str, Any]) -> Any:
+        """Without the words of systemd for a state, which change on the way to it."""
         status: Status = found["systemd"]
         enable = [status.enabled, status.either, status.until_reboot, status.masked]
         rest = status._replace(

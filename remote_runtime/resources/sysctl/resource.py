@@ -23,6 +23,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """The name has parts, and the file is one that the system reads at boot."""
         wrong: List[Tuple[str, str]] = []
         parts = settings.path_of(name).split("/")
         if len(parts) < 2 or any(part in ("", ".", "..") for part in parts):
@@ -57,6 +58,7 @@ class Resource(StateType):
         return None if value is None else " ".join(str(value).split())
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """``boot`` is the value in the files, ``value`` that of the kernel, with single spaces."""
         boot = self._at_boot(host)
         if self.ensure == "absent":
             return None if boot is None else {"boot": boot.value}
@@ -91,6 +93,7 @@ class Resource(StateType):
         return {"value": value, "boot": value} if lives else {"boot": value}
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Sets the kernel first: a value that it refuses is not written for the next boot."""
         value = str(self._value)
         if "boot" in diff:
             self._require_last(host.kernel.settings(self._key), value)
@@ -132,6 +135,7 @@ class Resource(StateType):
             host.files.rewrite(self._file, data)
 
     def remove(self, host: Host) -> None:
+        """Removes the file of ccm with its last setting. The kernel keeps its value."""
         text = settings.without_setting(self._text(host), self.name)
         if settings.is_bare(text) and self._file == _file(DEFAULT):
             host.files.unlink(self._file)

@@ -30,6 +30,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """Names, texts and times that systemd would refuse or read in another way."""
         wrong: List[Tuple[str, str]] = []
         suffix = _SUFFIX.search(name)
         if suffix:
@@ -78,6 +79,7 @@ class Resource(StateType):
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """Both unit files and the state of the timer. Refuses a service that is not its own."""
         timer = self._file(host, self._timer_path)
         service = self._own_service(host, timer is not None)
         if service is None or not unit_files.is_marked(service.data, self.name):
@@ -158,6 +160,7 @@ class Resource(StateType):
     # -- acting -----------------------------------------------------------------------------------
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """systemd checks the times before a file is written. A changed timer is started again."""
         host.accounts.existing_user(str(self.properties.get("user") or "root"))
         again = "timer_file" in diff
         if again:
@@ -182,6 +185,7 @@ class Resource(StateType):
             host.units.disable(self._unit)
 
     def remove(self, host: Host) -> None:
+        """Stops and disables the timer; its file goes last, as it says whose the service is."""
         status = host.units.status(self._unit)
         has_timer = host.files.lstat(self._timer_path) is not None
         service = self._own_service(host, has_timer)

@@ -30,6 +30,7 @@ class Resource(AccountStateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
+        """root is not removed and keeps uid 0 unless ``force`` is set; properties fit together."""
         wrong: List[Tuple[str, str]] = []
         given = properties.get
         if given("ensure") == "absent" and name == "root" and not given("force"):
@@ -63,6 +64,7 @@ class Resource(AccountStateType):
         return [("name", message, "create the hash, for example with openssl passwd -6")]
 
     def read(self, host: HostReader) -> Optional[Mapping[str, Any]]:
+        """With ``append``, only wanted groups; the password only where the shadow file is read."""
         user = host.accounts.user(self.name)
         if user is None:
             return None
@@ -90,6 +92,7 @@ class Resource(AccountStateType):
         return found
 
     def desired(self) -> Mapping[str, Any]:
+        """A home directory is wanted unless ``system``, ``home`` or login.defs says otherwise."""
         given = self.properties
         wanted = {key: given[key] for key in KEPT if given.get(key) is not None}
         if given.get("groups") is not None:
@@ -102,6 +105,7 @@ class Resource(AccountStateType):
         return wanted
 
     def apply(self, host: Host, diff: Diff) -> None:
+        """Refuses what locks out the user of ccm, unless ``force`` is set. The key comes last."""
         wanted = {key: diff.desired[key] for key in diff.keys if key != "generate_ssh_key"}
         if "expires" in wanted:
             wanted["expires"] = day_of(wanted["expires"])
@@ -132,6 +136,7 @@ class Resource(AccountStateType):
         host.commands.run(words, user=self.name, affects=[path, path + ".pub"])
 
     def remove(self, host: Host) -> None:
+        """Refuses to remove the user that ccm logs in with, unless ``force`` is set."""
         given = self.properties.get
         if not given("force"):
             lockout.require_login(host, self.name, "removing the user")

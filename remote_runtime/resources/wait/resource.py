@@ -48,6 +48,7 @@ class Resource(ActionStateType):
         return self._look(host).holds != self._wanted
 
     def act(self, host: "Host") -> None:
+        """``UnsettledError`` with the last output if the time is up before the condition holds."""
         sight = host.conditions.wait(
             self._condition(),
             self._wanted,

@@ -23,6 +23,7 @@ class Provider(provider.Provider):
         return self._lacking
 
     def prepare(self, items: Sequence[Item]) -> None:
+        """Asks systemd for all units at once, and the manager of each user for its own."""
         names = [managed_unit_files.full_of(item.name, item.properties) for item in items]
         self.context.one(Systemd).prepare([name for name in names if "/" not in name])
         theirs = [name for name in names if "/" in name]
