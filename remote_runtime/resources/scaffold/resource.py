@@ -40,7 +40,7 @@ class Resource(PathTaskStateType):
         return rules.problems(name, properties)
 
     def travels(self, host: "HostReader") -> List[BlobNeed]:
-        """Files whose size or hash differs; those that a command processes are compared later."""
+        """Files whose size or hash differs; what a command processes is needed to compare."""
         found: List[BlobNeed] = []
         for entry in entries(self.properties.get("source")) if self.ensure != "absent" else ():
             full = os.path.join(self.name, entry["path"])
