@@ -7,11 +7,9 @@ from typing import (
     TYPE_CHECKING,
     Callable,
     Dict,
-    Generic,
     Optional,
     Sequence,
     Tuple,
-    TypeVar,
 )
 
 from remote_runtime.errors import ResourceError
@@ -268,16 +266,22 @@ class Package(PackageReader):
         raise NotImplementedError
 
 
-Found = TypeVar("Found", bound=PackageReader, covariant=True)
+class PackagesReader(object):
+    """Finds packages with the package managers of a run, to read them; ``make`` makes each."""
 
-
-class Packages(Generic[Found]):
-    """Finds packages with the package managers of a run; ``make`` makes each."""
-
-    def __init__(self, context: "Context", make: Callable[..., Found]) -> None:
+    def __init__(self, context: "Context", make: Callable[..., PackageReader]) -> None:
         self._context, self._make = context, make
 
-    def of(self, manager: str, name: str, properties: Properties) -> Found:
+    def of(self, manager: str, name: str, properties: Properties) -> PackageReader:
         """The package of a resource with this name and these properties."""
         found = manager_of(self._context, manager)
         return self._make(self._context, found, name=name, properties=properties)
+
+
+class Packages(PackagesReader):
+    """Finds packages, to read or change them."""
+
+    def of(self, manager: str, name: str, properties: Properties) -> Package:
+        found = super().of(manager, name, properties)
+        assert isinstance(found, Package)
+        return found

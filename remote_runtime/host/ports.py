@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from remote_runtime.host.machine.contents import Contents
     from remote_runtime.host.mounts import MountReader, Mounts
     from remote_runtime.host.package_ports import (
-        Package,
         PackageListReader,
         PackageLists,
-        PackageReader,
         Packages,
+        PackagesReader,
     )
     from remote_runtime.item import Item
     from remote_runtime.units.status import Status
@@ -161,7 +160,7 @@ class HostReader(object):
     kernel: "KernelReader"  # the parameters and modules of the kernel
     lists: "PackageListReader"  # the package lists
     mounts: "MountReader"  # mounts
-    packages: "Packages[PackageReader]"  # packages of the package managers
+    packages: "PackagesReader"  # packages of the package managers
     reboots: "RebootReader"  # the reboot of this run
     resources: "Sequence[Item]"  # all of the run, including children and unmanaged ones
     units: UnitReader  # the units of the init system
@@ -204,7 +203,7 @@ class Host(HostReader):
     kernel: "Kernel"
     lists: "PackageLists"
     mounts: "Mounts"
-    packages: "Packages[Package]"
+    packages: "Packages"
     reboots: "Reboots"
     units: Units
 

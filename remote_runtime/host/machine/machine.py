@@ -114,8 +114,8 @@ def _packages_reader(context: "Context") -> Any:
     if context.noop:
         from remote_runtime.host.overlay import packages as previewed
 
-        return package_ports.Packages(context, previewed.PackageReader)
-    return package_ports.Packages(context, package_ports.PackageReader)
+        return package_ports.PackagesReader(context, previewed.PackageReader)
+    return package_ports.PackagesReader(context, package_ports.PackageReader)
 
 
 def machine(
