@@ -24,9 +24,7 @@ class Item(NamedTuple):
     require: Tuple[str, ...] = ()
     subscribe: Tuple[str, ...] = ()
     managed: bool = True  # the result of the expressions of `control`
-    control: Tuple[
-        Dict[str, Any], ...
-    ] = ()  # the conditions to check on the host: exists, absent, command
+    control: Tuple[Dict[str, Any], ...] = ()  # what to check on the host: exists, absent, command
     asked: Tuple[Dict[str, Any], ...] = ()  # the look-ups that its text reads, each with its name
     left_out: str = ""  # the option, one of SELECTION, that excludes it
     needed: bool = False  # it is excluded, and a selected resource requires it
@@ -34,9 +32,7 @@ class Item(NamedTuple):
     secrets: Tuple[str, ...] = ()  # properties whose values are masked in every sink
     veiled: bool = False  # its content contains a secret, so its hash must not be shown
     deferred_error: str = ""  # a deferred template that failed; reported when the resource runs
-    deferred_render: bool = (
-        False  # request the rendering from the controller when the resource runs
-    )
+    deferred_render: bool = False  # the controller renders it when the resource runs
     health_checks: Tuple[Dict[str, Any], ...] = ()
     noop: bool = False  # strengthened by an enclosing apply, as monitor_only is
     monitor_only: bool = False

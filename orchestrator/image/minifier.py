@@ -135,8 +135,10 @@ class _Finder(ast.NodeVisitor):
         if node.value is None:
             self._cut(_end(node.target), node.annotation, " = field()" + behind)
         else:
-            self.edits.append(_Edit(_end(node.target), _begin(node.value), " = field("))
-            self.edits.append(_Edit(_end(node.value), _end(node.value), ")" + behind))
+            line, column = _end(node.annotation)
+            value = (line, self._lines[line - 1].index(b"=", column) + 1)  # or its parenthesis
+            self.edits.append(_Edit(_end(node.target), value, " = field("))
+            self.edits.append(_Edit(_end(node), _end(node), ")" + behind))
 
     def _body(self, node: ast.Module | ast.ClassDef | ast.FunctionDef, named: bool = False) -> None:
         rest = node.body

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -88,6 +89,22 @@ def test_the_statements_stay_the_same() -> None:
     assert callable(first)
     assert (first([1]), first([], 2)) == (1, 2)
     assert str(inspect.signature(first)) == "(things, otherwise=None)"
+
+
+def test_a_default_may_stand_in_parentheses() -> None:
+    """A default value that a formatter breaks over lines keeps its value and its lines."""
+    text = """\
+        from typing import NamedTuple
+        class Pair(NamedTuple):
+            first: int
+            second: int = (
+                2  # the default
+            )
+            third: int = (3)
+        """
+    space: dict[str, Callable[..., tuple[int, ...]]] = {}
+    exec(cut(text), space)
+    assert tuple(space["Pair"](1)) == (1, 2, 3)
 
 
 def test_the_names_of_types_can_still_be_imported() -> None:
