@@ -2,7 +2,6 @@
 
 import os
 from bisect import bisect
-from contextlib import suppress
 from typing import TYPE_CHECKING, Dict, List, Sequence
 
 from remote_runtime.errors import ResourceError
@@ -109,6 +108,8 @@ def refresh(context: "Context", manager: str) -> None:
 def keep_outdated(context: "Context", manager: str) -> None:
     """Date the repositories of the run after the lists, so that the next run refreshes them: a
     failed refresh also updates the time of the lists."""
+    from contextlib import suppress
+
     from remote_runtime.resources.repository import paths
 
     for item in context.peers(_REPOSITORY):

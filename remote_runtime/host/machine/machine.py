@@ -1,6 +1,5 @@
 """The machine as state types have it in a push (target)."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
 from remote_runtime.host.file_ports import FileReader
@@ -155,8 +154,10 @@ def machine(
             from remote_runtime.host import package_ports
             from remote_runtime.host.machine import packages
 
-            make = partial(packages.Package, coming=coming, count=count)
-            return package_ports.Packages(context, make)
+            return package_ports.Packages(
+                context,
+                lambda *args, **given: packages.Package(*args, coming=coming, count=count, **given),
+            )
         return _rare_part(context, paths, host=made, name=name)
 
     def count(number: int) -> None:

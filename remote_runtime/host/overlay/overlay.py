@@ -1,6 +1,5 @@
 """The host as state types have it in a preview (target)."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional
 
 from remote_runtime.errors import ResourceError
@@ -109,7 +108,9 @@ def _part(context: "Context", record: Record, name: str) -> Any:
         from remote_runtime.host import package_ports
         from remote_runtime.host.overlay import packages
 
-        return package_ports.Packages(context, partial(packages.Package, record=record))
+        return package_ports.Packages(
+            context, lambda *args, **given: packages.Package(*args, record=record, **given)
+        )
     if name == "lists":
         from remote_runtime.host.overlay import package_lists
 
