@@ -1,10 +1,12 @@
 """The runtime's own tests under every Python that a target may have."""
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,12 +34,34 @@ def interpreters() -> dict[str, str]:
 
 
 def modules() -> list[str]:
-    """The test modules that need nothing but the standard library."""
-    paths = [*HERE.glob("test_*.py")]
-    directories = ("apply", "archive", "exec", "file", "health", "stdlib_light", "lookups")
-    paths += [path for name in directories for path in HERE.glob(f"{name}/test_*.py")]
-    names = [".".join(path.relative_to(REPOSITORY).with_suffix("").parts) for path in paths]
-    return sorted(name for name in names if not name.endswith("test_interpreters"))
+    """The test modules that need nothing but the standard library and what Python 3.6 has."""
+    names = [_name(path) for path in HERE.rglob("test_*.py")]
+    return sorted(name for name in names if _runs_anywhere(name))
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(REPOSITORY).with_suffix("").parts)
+
+
+@cache
+def _runs_anywhere(module: str) -> bool:
+    """Whether a module of the tests is one for any Python, with all modules that it imports."""
+    path = REPOSITORY.joinpath(*module.split(".")).with_suffix(".py")
+    if not path.is_file():
+        return True  # a package, or a name of a module
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            source = node.module or ""
+            names = [source, *(f"{source}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        if {"pytest", "collections.abc", "__future__.annotations", "tests.lab"} & set(names):
+            return False
+        if not all(_runs_anywhere(name) for name in names if name.startswith("tests.")):
+            return False
+    return True
 
 
 def shares(versions: "list[str]") -> "dict[str, list[str]]":

@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from subprocess import PIPE
 
 from remote_runtime.packages.dnf import isolated_run
 from remote_runtime.system.process.commands import Result
@@ -23,7 +24,7 @@ class AsideTest(unittest.TestCase):
         path = "/var/log/ccm-test-aside"
         script = "echo kept > %s && cat %s; exit 7" % (path, path)
         argv = isolated_run.isolated(make_context(FakeCommands(), noop=True), ["sh", "-c", script])
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(argv, stdout=PIPE, stderr=PIPE, universal_newlines=True, timeout=60)
         self.assertEqual((done.returncode, done.stdout), (7, "kept\n"), done.stderr)
         self.assertFalse(os.path.exists(path))
 
@@ -35,7 +36,7 @@ class AsideTest(unittest.TestCase):
         script = "echo kept > %s/a; echo gone > %s" % (directory, directory + "-gone")
         context = make_context(FakeCommands(), noop=True)
         argv = isolated_run.isolated(context, ["sh", "-c", script], directory)
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(argv, stdout=PIPE, stderr=PIPE, universal_newlines=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(os.listdir(directory), ["a"])
         self.assertFalse(os.path.exists(directory + "-gone"))

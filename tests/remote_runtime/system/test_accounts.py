@@ -54,10 +54,10 @@ class TestDatabase(unittest.TestCase):
         accounts = Accounts()
         with mock.patch("grp.getgrall", return_value=listed):
             found = [list(accounts.groups_of(name)) for name in ("anna", "berta", "root")]
-        with (
-            mock.patch("grp.getgrgid", side_effect=AssertionError),
-            mock.patch("grp.getgrnam", side_effect=AssertionError),
-        ):
+        gone = mock.patch.multiple("grp", getgrgid=mock.DEFAULT, getgrnam=mock.DEFAULT)
+        with gone as asked:
+            for each in asked.values():
+                each.side_effect = AssertionError
             names = [accounts.group_name(7001), accounts.group_name(7002)]
             self.assertEqual(accounts.number("group", "two"), 7002)
         self.assertEqual(found, [["one", "two"], ["two"], []])

@@ -173,7 +173,6 @@ class DirectorySyncsTest(DirectoryTest):
             synced = self.synced()
             sync_files(at, names[:count], lambda: None)
             self.assertEqual(sorted(synced), sorted(made[:count]))
-            mock.patch.stopall()
         with self.assertRaises(FileNotFoundError):
             sync_files(at, [*names, "gone"], lambda: None)
 

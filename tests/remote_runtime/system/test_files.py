@@ -192,7 +192,7 @@ class LongPathTest(DirectoryTest):
         """It is an error of the resource, and no defect."""
         os.symlink("d", self.path("link"))
         gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        with unittest.mock.patch.object(os, "readlink", side_effect=gone):
+        with unittest.mock.patch.object(os.path, "realpath", side_effect=gone):
             error = failure_of(lambda: Files().followed(self.path("link")))
         self.assertEqual(error.kind, "resource.file.enoent")
 

@@ -129,7 +129,8 @@ class ObstaclesTest(DirectoryTest):
     def test_a_link_that_goes_while_it_is_read(self) -> None:
         """Its loss is an error of the resource as well."""
         os.symlink("d", self.path("link"))
-        gone = mock.patch.object(os, "readlink", side_effect=FileNotFoundError(errno.ENOENT, ""))
+        error = FileNotFoundError(errno.ENOENT, "")
+        gone = mock.patch.object(os.path, "realpath", side_effect=error)
         with gone, self.assertRaises(UncheckedError) as caught:
             self.of("link/f")
         self.assertEqual(caught.exception.kind, "resource.file.enoent")
