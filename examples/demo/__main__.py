@@ -31,7 +31,7 @@ def booted() -> Iterator[tuple[Path, Path]]:
     """Boot three Debian hosts with systemd, apt and sshd; yield inventory and site."""
     from tests.lab import Lab
 
-    say("Booting three throw-away Debian hosts (the first time their base system is made) ...")
+    say("Booting three throwaway Debian hosts (the first run also builds their base system) ...")
     with Lab(names=NAMES) as lab:
         yield lab.inventory(), EXAMPLES / "nginx" / "site.yaml"
 

@@ -1,7 +1,7 @@
 """The attacks of workers and schedulers on the controller, under several versions of distributed.
 
 The suite runs ``tests/orchestrator/cluster/test_taken_over.py`` with the version that is installed.
-Here a throw-away environment each has the oldest version that pyproject.toml allows and the newest
+Here a throwaway environment each has the oldest version that pyproject.toml allows and the newest
 that the package index has, and the same tests run there.
 """
 

@@ -63,7 +63,7 @@ USERS = (
 )
 
 PASSWORDS = {user.name: user.password for user in USERS}
-"""The lab users' passwords. They open nothing but throw-away hosts without a route."""
+"""The lab users' passwords. They open nothing but throwaway hosts without a route."""
 
 MASKED_UNITS = (
     "apt-daily.timer",
@@ -91,7 +91,7 @@ MASKED_UNITS = (
     "sys-kernel-debug.mount",
     "sys-kernel-tracing.mount",
 )
-"""Units that a throw-away host does not need; without them it boots in half the time."""
+"""Units that a throwaway host does not need; without them it boots in half the time."""
 
 FILES = {
     "etc/ssh/sshd_config.d/lab.conf": (

@@ -1,5 +1,5 @@
 """``python -m tests.project.ssh_releases [-k WORD]``: the transport's tests with other releases of
-paramiko and fabric, each in a throw-away environment on top of this one: the oldest and the capped
+paramiko and fabric, each in a throwaway environment on top of this one: the oldest and the capped
 one of pyproject.toml, and the newest that the package index has."""
 
 from __future__ import annotations
