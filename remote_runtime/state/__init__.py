@@ -1,1 +1,1 @@
-"""What a host remembers between runs (target)."""
+"""The state that a host stores between runs (target)."""

@@ -27,7 +27,7 @@ class DirectorySync(object):
         self._syncs.add(directory)
 
     def release(self) -> None:
-        """Hold no directory open: a command that begins may unmount what it is on."""
+        """Keep no directory open: a command that starts may unmount its file system."""
         self._files.walker.forget()
         if self._syncs is None:
             return
@@ -37,9 +37,8 @@ class DirectorySync(object):
             self._failed = error
 
     def settle(self, beat: Callable[[], None]) -> bytes:
-        """Return once all lasts that was done so far, with a warning for the controller where it
-        may not. ``beat`` is called meanwhile, as often as the controller wants to be called.
-        """
+        """Return once all changes so far are on disk, with a warning for the controller if they may
+        not be. ``beat`` is called in the meantime, as often as the controller needs it."""
         if self._syncs is None:
             return b""
         try:

@@ -1,4 +1,4 @@
-"""What a manifest was last applied as on this host, and what differs from that today (target).
+"""The last applied manifest on this host, and the differences since then (target).
 
 Each resource has a digest of the desired state, one of the state right after, and the run.
 """
@@ -53,7 +53,7 @@ class LastApplied(object):
                 self._whole = False  # the run ends, and completed actions must be recorded
 
     def write(self, mark: str) -> None:
-        """Put what was noted on record; leave the ``mark`` if all of the plan was. StateError."""
+        """Store what was noted; set the ``mark`` if the whole plan was applied. StateError."""
         self._memory.unmark(APPLIED, self._name)
         try:
             self._read()
@@ -71,7 +71,7 @@ class LastApplied(object):
             self._memory.mark(APPLIED, self._name, mark)
 
     def recall(self, tell: Callable[[str, str], None]) -> None:
-        """Take what is on record; where that cannot be read, nothing was applied yet."""
+        """Read the record; if it cannot be read, nothing was applied yet."""
         try:
             self._read()
         except StateError as error:
@@ -96,7 +96,7 @@ class LastApplied(object):
         if item.applies or item.noop or not outcome.changed:
             return {}  # what is in noop by itself is never applied
         if outcome.prediction == "unknown" and (item.deferred_render or outcome.found is None):
-            return {}  # what is desired is not known either, or whether there is anything to do
+            return {}  # the desired state is not known either, or whether there is anything to do
         name = self._memory.digest(item.id) if self._entries else ""
         last = self._entries.get(name)
         if last is None:
@@ -120,7 +120,7 @@ class LastApplied(object):
     def _found(self, outcome: Outcome) -> str:
         try:
             found = outcome.resource.drift_state() if outcome.resource else outcome.found
-        except Exception:  # it has run, and its state does not show whether it did
+        except Exception:  # it ran, and its state does not show whether it did
             return ""
         if found is None:
             return "" if outcome.changed else self._digest("nothing to do")
@@ -131,7 +131,7 @@ class LastApplied(object):
 
 
 def _when(at: Any) -> str:
-    """A time of a record, which a clock that jumps may have made odd."""
+    """A time in a record, which may be wrong if the clock jumped."""
     try:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(at)))
     except (ValueError, OverflowError, OSError, TypeError):

@@ -147,8 +147,7 @@ class PendingRefreshes(Refreshes):
             self._save()
 
     def _index(self, items: Iterable[Item], around: Tuple[str, ...]) -> None:
-        """Note who subscribes to what, and what each resource stands for: what it is made into, as
-        well."""
+        """Note the subscriptions, and the children of each resource."""
         for item in items:
             own = (item.id, "%s#%s" % (item.type, item.alias)) if item.alias else (item.id,)
             self._stands_for[item.index] = own + around
@@ -174,7 +173,7 @@ class PendingRefreshes(Refreshes):
                 self._due[known[name]] = entry
             else:
                 gone.append(entry)
-        run = self._plan.run_id  # which may go on behind a reboot
+        run = self._plan.run_id  # which may continue after a reboot
         self._before = {pair for pair, entry in self._due.items() if entry["run"] != run}
         if gone and not self._noop and not self._incomplete():
             self._forgo(gone)
@@ -184,7 +183,7 @@ class PendingRefreshes(Refreshes):
         return [(ref, one.id) for one in items for ref in (one.id, *one.subscribe)]
 
     def _incomplete(self) -> bool:
-        """Whether a child manifest is broken, so that what it holds is not in the plan."""
+        """Whether a child manifest is broken, so that its resources are not in the plan."""
         return any(one.applies and one.deferred_error for one in each_of(self._plan.items))
 
     def _forgo(self, gone: Sequence[Dict[str, Any]]) -> None:

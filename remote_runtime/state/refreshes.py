@@ -1,7 +1,7 @@
-"""Which refreshes are due from runs before this one (target): of a run that remembers none.
+"""Pending refreshes of earlier runs (target): for a run that stores none.
 
-``pending_refreshes`` is what remembers; a session's commands and what only looks at a host do
-without, and where nothing is due it is needed once something is about to be changed.
+``pending_refreshes`` stores them. Commands of a session and runs that only read do without it. If
+none is pending, it is needed only before the first change.
 """
 
 from typing import Callable, Optional, Sequence
@@ -14,7 +14,7 @@ class Refreshes(object):
 
     @property
     def due(self) -> bool:
-        """Whether any is left."""
+        """Whether any is pending."""
         return False
 
     def since(self, item: Item) -> str:
@@ -24,20 +24,20 @@ class Refreshes(object):
         return ""
 
     def owed(self, item: Item) -> str:
-        """The same, with what this run has brought about so far."""
+        """The same, including the changes of this run."""
         return ""
 
     def owes_itself(self, item: Item) -> bool:
-        """Whether an earlier run changed the resource and did not refresh it, as that needs."""
+        """Whether an earlier run changed the resource without the refresh that it needs."""
         return False
 
     def begin(self, item: Item, itself: bool = False) -> bool:
-        """A resource is about to be changed; whether ``end`` must report the result. ``itself``:
-        it must be refreshed as well."""
+        """A resource is about to be changed; returns whether ``end`` must report the result.
+        ``itself``: it must be refreshed as well."""
         return False
 
     def end(self, changed: bool) -> None:
-        """What has begun has returned."""
+        """The change has returned."""
 
     def announce(self, items: Sequence[Item]) -> Callable[[Item], None]:
         """Several resources are about to be changed before they run; call the returned function
@@ -49,16 +49,15 @@ class Refreshes(object):
         """The resource succeeded, for the references that ``fired`` in this run."""
 
     def released(self, item: Item) -> None:
-        """The resource is not managed, and what it is made of neither: nothing of it is due."""
+        """Neither the resource nor its children are managed: none of its refreshes is pending."""
 
     def close(self) -> None:
         """The run is over."""
 
 
 class LazyRefreshes(Refreshes):
-    """Of a run before which nothing is due: at the first change ``remember`` makes what keeps them,
-    and a run that changes nothing does without.
-    """
+    """For a run without pending refreshes: at the first change, ``remember`` creates the ledger. A
+    run that changes nothing needs none."""
 
     def __init__(self, remember: Callable[[], Refreshes]) -> None:
         self._remember: Optional[Callable[[], Refreshes]] = remember

@@ -1,17 +1,19 @@
-"""The outcomes of one run, which the host keeps for a controller that was lost meanwhile (target).
+"""The outcomes of one run, which the host stores in case the controller loses the connection
+(target).
 
-A record is a log below the state directory, ``runs/RECEIPT``. A line is written before a resource
-is changed and one when its turn is over, each with one call, so the log is whole up to its last
-line at every instant and outlives a kill of the runtime. It begins with the first change: a run
+A record is a log below the state directory, ``runs/RECEIPT``. One line is written before a resource
+is changed and one after it has run, each with one call. The log is therefore complete up to its
+last line at any time and survives a kill of the runtime. It starts with the first change: a run
 that changes nothing leaves none, unless its controller does not confirm the end of the run.
 
-For a power cut, the log is synced ahead: a ``reserve`` line says up to which resource changes may
-begin before the next sync, so one sync is enough for ``RESERVED`` resources. After a reboot, those
-of them without an outcome count as interrupted. Where a line cannot be written, a ``gap`` line
-takes its place: the lines before it are true, and of all other resources nothing is known.
+For a power cut, the log is synced ahead: a ``reserve`` line contains the last resource whose change
+may start before the next sync, so one sync is enough for ``RESERVED`` resources. After a reboot,
+those of them without an outcome count as interrupted. If a line cannot be written, a ``gap`` line
+replaces it: the lines before it are valid, and nothing is known about all other resources.
 
-Resources are told by their index in the plan, which the controller has. No content is in a record:
-names of states, exit codes, masked reasons of failures. The file is locked while its run goes on.
+Resources are identified by their index in the plan, which the controller has. A record has no
+content: only names of states, exit codes and masked reasons of failures. The file is locked during
+its run.
 """
 
 import os
@@ -41,17 +43,17 @@ RUNNING, ENDED, CUT, NONE, UNUSABLE = "running", "ended", "cut", "none", "unusab
 
 
 class RunRecord(object):
-    """The record of the run that goes on; its methods are called by the run's own thread.
+    """The record of the current run; only the thread of the run calls its methods.
 
-    ``receipt`` is what the controller asks for it by, ``last`` the greatest index of the plan.
-    Where the state cannot be written, the run goes on without a record.
+    ``receipt`` identifies it for the controller, ``last`` is the greatest index of the plan. If the
+    state cannot be written, the run continues without a record.
     """
 
     def __init__(self, directory: str, receipt: str, last: int, maker: EventMaker) -> None:
         self._memory = StateStore(directory)
         self._receipt = receipt
         self._last = last
-        self._reserved = -1  # the greatest index that may begin before the next sync
+        self._reserved = -1  # the greatest index whose change may start before the next sync
         self._maker = maker
         self._waiting: List[str] = []  # lines of resources without a change
         self._descriptor = -1
@@ -76,17 +78,17 @@ class RunRecord(object):
             self._write()
 
     def close(self) -> None:
-        """The run is over: nothing more is changed."""
+        """The run is over: there are no more changes."""
         self._waiting.append(jsontext.dumps({"end": True}))
         if self._descriptor >= 0:
             self._write(sync=True)
 
     def keep(self) -> None:
-        """The controller did not confirm the end: leave a record of what changed nothing, too."""
+        """The controller did not confirm the end: leave a record even if nothing changed."""
         self._write(sync=True)
 
     def settle(self, channel: Channel) -> None:
-        """Wait until the controller confirms the end, where that decides whether to ``keep``."""
+        """Wait until the controller confirms the end, if that decides whether to ``keep``."""
         if self._descriptor < 0 and not channel.await_bye(CONFIRMED_WITHIN):
             self.keep()
 
@@ -158,8 +160,8 @@ class RunRecord(object):
             self._give_up()
 
     def _give_up(self) -> None:
-        """Keep what is there, marked as incomplete; on a full disk this takes the room of the
-        latest lines, and without any room the record becomes unusable."""
+        """Keep the record, marked as incomplete. On a full disk, this uses the space of the latest
+        lines; without any space, the record becomes unusable."""
         self._off = True
         mark = b"\n" + jsontext.dumps({"gap": True}).encode("ascii") + b"\n"
         for size in (self._size, max(0, self._size - len(mark)), 0):
@@ -174,7 +176,7 @@ class RunRecord(object):
 
 
 def is_receipt(text: Any) -> bool:
-    """Whether it may be what a record is called."""
+    """Whether it is a valid name of a record."""
     return isinstance(text, str) and len(text) == 32 and not text.strip("0123456789abcdef")
 
 
@@ -220,7 +222,7 @@ def _past(receipt: str, state: str) -> Dict[str, Any]:
 
 
 class _Read(object):
-    """What the lines of a record say."""
+    """The content of a record's lines."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.turns: List[Dict[str, Any]] = []
@@ -241,16 +243,16 @@ class _Read(object):
                 self.gap = True
 
     def interrupted(self) -> List[int]:
-        """The resources that may have been at work when the run was cut, in their order."""
+        """The resources that may have been running when the run was cut, in order."""
         begun = set(self._begun)
         if self._reserved and self._reserved.get("boot") != boot() and not self.ended:
-            # Their lines may be lost with the power.
+            # A power cut may have lost their lines.
             begun.update(range(self._reserved["from"], self._reserved["reserve"] + 1))
         return sorted(begun - {turn["index"] for turn in self.turns})
 
 
 def _entry(text: str) -> Dict[str, Any]:
-    """A line of a record; empty for one that a power cut has spoilt."""
+    """A line of a record; empty if a power cut has damaged it."""
     try:
         found = jsontext.loads(text) if len(text) <= MAX_LINE_LENGTH else None
     except (ValueError, RecursionError):

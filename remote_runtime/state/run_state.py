@@ -1,4 +1,4 @@
-"""What a run of a manifest recalls of the runs before it, and leaves for the next (target)."""
+"""The state of a manifest from earlier runs, and for the next run (target)."""
 
 import os
 from typing import TYPE_CHECKING, Callable, Optional
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class RunState(object):
     """One run: its pending refreshes, and the last applied state. ``directory`` stores the state.
 
-    ``shown`` masks a text, ``tell`` receives a level and a line for people. A plan without a
-    manifest, or a run that only reads, uses no state. If the plan's mark is found, the same plan
-    was the last one here, was applied completely and left nothing pending: then no more is read,
-    and nothing is written.
+    ``shown`` masks a text, ``tell`` receives a level and a line. A plan without a manifest, or a
+    run that only reads, uses no state. If the plan's mark is found, the same plan was the last one
+    here, was applied completely and left nothing pending. Then nothing else is read, and nothing is
+    written.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class RunState(object):
         self._settled = bool(mark) and os.path.exists(record_path(directory, APPLIED, mark))
 
         def remember() -> Refreshes:
-            """The refreshes that wait."""
+            """The pending refreshes."""
             from remote_runtime.state import pending_refreshes
 
             run = pending_refreshes.Run(
@@ -77,7 +77,7 @@ class RunState(object):
             self._try(lambda: applied.write(mark))
 
     def pause(self) -> None:
-        """The host is about to be rebooted; the run goes on behind that."""
+        """The host is about to reboot; the run continues afterwards."""
         applied = self._applied
         if applied is not None and self._keeps:
             self._try(lambda: applied.write(""))
@@ -105,14 +105,14 @@ class RunState(object):
 
 
 def record_name(manifest: str) -> str:
-    """What the records of a manifest are called."""
+    """The name of a manifest's records."""
     return str(digest.sha256(manifest.encode("utf-8", "replace")).hexdigest())[:32]
 
 
 def mark_of(plan: Plan) -> str:
-    """What stands for a plan on this machine, "" for one without a digest.
+    """The mark of a plan on this machine, "" for a plan without a digest.
 
-    That digest alone would say what a plan holds to who can guess it.
+    The digest alone would let others confirm a guess of the plan's content.
     """
     from remote_runtime.system.machine import machine_id
 

@@ -20,8 +20,7 @@ _FLAGS = ("met", "changed", "noop")
 
 class EarlierResults(NamedTuple):
     """``turns`` by reference; ``pending`` are the actions of earlier previews; ``boot`` is the
-    reboot after which the run continues, None for none.
-    """
+    reboot after which the run continues, None without one."""
 
     turns: Dict[str, ResourceResult]
     pending: List[UnknownEffect]
@@ -29,7 +28,7 @@ class EarlierResults(NamedTuple):
 
 
 def parse(entry: Dict[str, Any]) -> EarlierResults:
-    """Return what the ``earlier`` of a plan says. ``ProtocolError`` names what is broken."""
+    """The content of a plan's ``earlier``. ``ProtocolError`` names the broken part."""
     resources, pending = entry.get("resources", {}), entry.get("pending", False)
     if not isinstance(resources, dict) or not isinstance(pending, bool):
         raise _broken("it")
