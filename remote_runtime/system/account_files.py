@@ -102,7 +102,7 @@ class Database(object):
         return self._by_member.get(user, [])
 
     def group_name(self, gid: int) -> Optional[str]:
-        """The name of a group that the databases list, None for another one."""
+        """The name of a group in the databases, None for an unknown group."""
         if self._by_gid is None:
             self._by_gid = {}
             for group in self._all_groups().values():

@@ -130,7 +130,7 @@ class Accounts(object):
         if gid not in self._group_names:
             import grp
 
-            # A list of all that was read anyway takes less time than another look for each.
+            # A list of everything that was already read is faster than a lookup for each.
             listed = None if self._whole is None else self._whole.group_name(gid)
             name = listed or str(_field(_NAME, grp.getgrgid, gid) or gid)
             self._group_names[gid] = name

@@ -65,7 +65,7 @@ def build(files: "Files", fill: Callable[[int, str], None], *, path: str, mode: 
 
 
 def _require_new(directory: int) -> None:
-    """``OSError`` for one that another user has put in the place of the new directory."""
+    """``OSError`` if another user has replaced the new directory."""
     if os.fstat(directory).st_uid != os.geteuid() or os.listdir(directory):
         raise OSError(errno.ESTALE, "the new directory was replaced by another one")
 

@@ -157,7 +157,7 @@ class Files(object):
         """The path as a shell follows its links."""
         try:
             return os.path.realpath(path)
-        except OSError as error:  # a link may go while it is read
+        except OSError as error:  # a link may be removed while it is read
             raise failure("inspect", path, error) from error
 
     def links(self, path: str) -> List[str]:
@@ -250,10 +250,8 @@ class Files(object):
     def read(
         self, path: str, limit: int, follow: bool = False, known: Optional[Status] = None
     ) -> bytes:
-        """The content of a file; ``ResourceError`` for one of more than ``limit`` bytes.
-
-        ``known`` is what was just found there.
-        """
+        """The content of a file; ``ResourceError`` for one of more than ``limit`` bytes. ``known``
+        is its current node."""
         if known is not None and known.size <= min(limit, BLOCK):
             latest = self.walker.read_latest(path, known.size, known.identity)
             if latest is not None:
@@ -307,7 +305,7 @@ class Files(object):
         """What would keep something from being done there, or to what a link there leads to."""
         from remote_runtime.system import preconditions
 
-        with preconditions.CheckErrors("inspect", path):  # a link may go while it is read
+        with preconditions.CheckErrors("inspect", path):  # a link may be removed while it is read
             above, name = os.path.split(os.path.realpath(path) if follow else path)
             real = os.path.join(os.path.realpath(above), name)
         return preconditions.at(path, real, shared=self.in_shared_directory(real))

@@ -4,7 +4,7 @@ import os
 import stat
 from typing import Any, Callable, Iterator, List, NamedTuple, Tuple
 
-_MAX_LENGTH = 3800  # bytes of a path to which a name can be added yet
+_MAX_LENGTH = 3800  # bytes of a path to which a name can still be added
 _MAX_NAME_LENGTH = 255  # bytes
 _MAX_PATH_LENGTH = 4095
 MAX_LINKS = 40  # symlinks on the way to one path, as in Linux
@@ -39,7 +39,7 @@ def status_of(found: os.stat_result) -> Status:
 
 
 def stamp(found: os.stat_result) -> Tuple[int, ...]:
-    """Values that change when a file changes or when another file takes its place."""
+    """Values that change if a file changes or if another file replaces it."""
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

@@ -27,7 +27,7 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class StateError(HostError):
-    """A record cannot be read or written; ``damaged``: there is one, and another may replace it."""
+    """A record cannot be read or written; ``damaged``: it exists, and may be replaced."""
 
     default_kind = "host.state"
     damaged = False

@@ -107,13 +107,13 @@ def parse(line: str) -> Key:
 
 
 def is_ignored(line: str) -> bool:
-    """Whether sshd reads nothing in a line: it is blank or a comment."""
+    """Whether sshd ignores a line: it is blank or a comment."""
     text = line.strip(_BLANKS + "\r\n")
     return not text or text.startswith("#")
 
 
 def key_of(line: str) -> Optional[Key]:
-    """The key of a line of a file, None for a line without one that sshd reads."""
+    """The key in a line of a file, None if sshd finds no key in it."""
     try:
         return None if is_ignored(line) else parse(line)
     except ValueError:

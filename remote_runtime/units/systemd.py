@@ -87,7 +87,7 @@ class Systemd(object):
         self._refused: Dict[str, str] = {}
         self._asked_at = -1
         self._reloaded: Set[str] = set()
-        self._inspected = 0  # how many changed paths have been looked at
+        self._inspected = 0  # the number of changed paths that were checked
 
     def lacking(self) -> str:
         """Return what is missing of systemd, or ""."""
@@ -137,7 +137,7 @@ class Systemd(object):
         return status
 
     def own_name(self, name: str) -> str:
-        """The full name of a unit; for an alias, that of the unit it stands for."""
+        """The full name of a unit; for an alias, the name of its unit."""
         full = self._full(name)
         return self._shown(full).get("Id", full)
 

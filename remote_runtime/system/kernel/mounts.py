@@ -58,7 +58,7 @@ class MountTable(object):
         self._read_at = -1
         self._all: List[MountEntry] = []
         self._points: Dict[str, List[MountEntry]] = {}
-        self._devices: Dict[str, MountEntry] = {}  # what was mounted first of each
+        self._devices: Dict[str, MountEntry] = {}  # the first mount of each
         self._swaps: List[str] = []
 
     def _read(self) -> None:
@@ -267,7 +267,7 @@ def _mounted() -> Iterator[MountEntry]:
 
 
 def _above(path: str) -> Iterator[str]:
-    """The directories that a path is below, the nearest first."""
+    """The directories above a path, the nearest first."""
     while path.strip("/"):
         path = os.path.dirname(path) or "/"
         yield path

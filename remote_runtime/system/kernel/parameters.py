@@ -98,15 +98,15 @@ class Kernel(object):
         return modules.plain(module) in modules.loaded() or modules.is_built_in(module)
 
     def settings(self, key: str) -> Sequence[Setting]:
-        """Those for a parameter in all files, in the order in which a start applies them: the last
-        one wins."""
+        """The settings of a parameter in all files, in the order in which the boot applies them:
+        the last one wins."""
         if self._acted() != self._read_at:
             self._settings = self.read_settings()
             self._read_at = self._acted()
         return self._settings.get(key, [])
 
     def read_settings(self) -> Dict[str, List[Setting]]:
-        """Those for all parameters, by the key, read anew."""
+        """The settings of all parameters, by key, read again."""
         found: Dict[str, List[Setting]] = {}
         for path in _in_order(self._files):
             text = self._files.read(path, _LIMIT, follow=True).decode("utf-8", "surrogateescape")

@@ -163,11 +163,11 @@ class Commands(object):
     ) -> Result:
         """Run one command and wait for it.
 
-        ``env`` is added to the environment, ``path`` replaces PATH, also to find the program by;
-        ``timeout`` in seconds (None or 0: none) kills the whole process group; ``user`` and
-        ``group`` are names or ids; of each output at most ``limit`` bytes are kept; ``on_output``
-        is told ("stdout" or "stderr", line) meanwhile; ``until`` gives the moment at which it is
-        killed where that shows only meanwhile. A daemon left behind is not waited for.
+        ``env`` is added to the environment. ``path`` replaces PATH, also to find the program.
+        ``timeout`` in seconds (None or 0: none) kills the whole process group. ``user`` and
+        ``group`` are names or IDs. At most ``limit`` bytes of each output are stored. ``on_output``
+        is called with ("stdout" or "stderr", line). ``until`` returns the time at which it is
+        killed, if that is only known while it runs. Does not wait for a daemon that it leaves.
         ``CommandNotStartedError``; ``ResourceError`` for an unknown user or group; ``Cancelled``.
         """
         from remote_runtime.system.process import process_io, run_as

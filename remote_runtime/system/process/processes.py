@@ -30,8 +30,8 @@ def find(pid: int) -> Optional[Process]:
 
 
 def service_of(pid: int) -> str:
-    """The service of systemd that a process belongs to, such as ssh.service; "" for one of a login,
-    and for one that is in none."""
+    """The systemd service of a process, such as ssh.service; "" for a process of a login, and for
+    one without a service."""
     try:
         with open("/proc/%d/cgroup" % pid, encoding="utf-8", errors="replace") as file:
             lines = [line.strip().split(":", 2) for line in file]
@@ -46,7 +46,7 @@ def service_of(pid: int) -> str:
 
 
 def services_above(pid: int) -> Sequence[str]:
-    """The services of systemd that a process was started by, itself included."""
+    """The systemd services that started a process, including its own."""
     found = []
     while pid > 1:
         name = service_of(pid)
