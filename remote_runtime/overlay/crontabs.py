@@ -15,8 +15,7 @@ _LARGEST = 1 << 20
 
 
 class OverlayCrontabs(Crontabs):
-    """The crontabs of the host, whose door reads each one once, with those that are planned, which
-    are files of the layer."""
+    """The crontabs of the host, each read once, and planned ones, which are files of the layer."""
 
     def __init__(
         self,
@@ -34,7 +33,7 @@ class OverlayCrontabs(Crontabs):
         node = self._layer.nodes.get(path)
         there = node.kind != "absent" if node is not None else os.path.lexists(path)
         since = 0
-        if node is not None:  # only a header, which is not part of the text, is in doubt
+        if node is not None:  # only a header, which is not part of the text, is uncertain
             since = node.since + (node.content is not None and node.content.uncertainty is not None)
         self._clouds.heed("path", path, there, since)
         if node is None and not self._accounts.is_new("user", user):
@@ -51,5 +50,5 @@ class OverlayCrontabs(Crontabs):
         return data.decode("utf-8", "surrogateescape")
 
     def set_text(self, user: str, text: str) -> None:
-        """A preview does not call it: it records an effect instead."""
+        """Not called in a preview, which records an effect instead."""
         raise NotImplementedError("a preview installs nothing")

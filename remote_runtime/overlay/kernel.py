@@ -41,7 +41,7 @@ class OverlayKernel(Kernel):
             super().require_settable(key)
 
     def set_value(self, key: str, value: str) -> None:
-        """A preview does not call it: it records an effect instead."""
+        """Not called in a preview, which records an effect instead."""
         raise NotImplementedError("a preview sets nothing")
 
     def is_loaded(self, module: str) -> bool:

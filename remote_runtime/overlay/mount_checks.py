@@ -1,4 +1,4 @@
-"""What keeps something from being done where something is planned to be mounted (target)."""
+"""Preconditions of changes below planned mounts (target)."""
 
 import errno
 
@@ -7,7 +7,7 @@ from remote_runtime.system.preconditions import MAKING, PAGE, FreeSpace, PathSta
 
 
 class MountPreconditions(Preconditions):
-    """The obstacles at a path on a planned ``mount``, of which nothing on the host tells."""
+    """The preconditions of a path on a planned ``mount``, which the host does not have yet."""
 
     def __init__(self, spot: PathState, mount: MountEffect) -> None:
         super().__init__(spot)

@@ -46,7 +46,7 @@ _ACCOUNTS = {path: kind for kind, path in DATABASES.items()}
 
 
 class PathConflict(NamedTuple):
-    """What another resource wants at a path is undone."""
+    """A path that another resource manages is changed back."""
 
     other: str
     path: str
@@ -98,11 +98,11 @@ class HostOverlay(object):
 
     @property
     def host_commands(self) -> "Commands":
-        """The programs of the host without what is planned."""
+        """The programs of the host without planned changes."""
         return self._doors[2]
 
     def _beyond_files(self) -> Set[str]:
-        """What is planned that no file shows to a command, by each of its names."""
+        """Planned changes that commands cannot see in a file, by each of their names."""
         names = {name for _, name in self.accounts.planned}
         names.update(self.packages)
         for unit in self.units:
@@ -113,7 +113,7 @@ class HostOverlay(object):
         return names
 
     def fork(self) -> "HostOverlay":
-        """A world that begins as this one and goes its own way."""
+        """A copy of this world that changes independently."""
         other = HostOverlay.__new__(HostOverlay)
         other._doors, other._host_crontabs = self._doors, self._host_crontabs
         other.sequence = self.sequence
@@ -130,10 +130,11 @@ class HostOverlay(object):
     def lay(
         self, effects: Tuple[Effect, ...], uncertainty: Uncertainty, by: str
     ) -> List[PathConflict]:
-        """Add what an action of the resource ``by`` leaves; ``uncertainty`` is its prediction's.
+        """Add the effects of an action of the resource ``by``; ``uncertainty`` is that of its
+        prediction.
 
-        What an unknown action leaves is unknown as well. Returned is what earlier resources of the
-        run want, and this one undoes.
+        The effects of an unknown action are unknown, too. Returns what earlier resources of the run
+        want and this one undoes.
         """
         clashes = []
         for effect in effects:
@@ -169,7 +170,7 @@ class HostOverlay(object):
         self.mounts.planned[effect.path] = effect, self.sequence
 
     def _lay_doubtful(self, path: str, uncertainty: Uncertainty) -> None:
-        """What a file will hold is no surer than what that was taken from."""
+        """The planned content of a file is only as certain as its source."""
         place = self.layer.find(path, follow=False).path
         self.sequence += 1
         fog = UnknownEffect(
@@ -178,7 +179,7 @@ class HostOverlay(object):
         self.clouds.add(fog, self.sequence)
 
     def _lay_accounts(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
-        """A file of accounts says who is there, as far as it can be read before."""
+        """A file of accounts defines accounts, as far as it can be read in advance."""
         kind, path = _ACCOUNTS[effect.path], effect.path
         self.accounts.tables.pop(kind, None)
         text = None
@@ -199,7 +200,7 @@ class HostOverlay(object):
     def _lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """If an uncertain path becomes a link, actions below it happen elsewhere."""
         if self.clouds.over("/", True, 0):
-            return  # all of it is in that fog
+            return  # everything in it is already uncertain
         parts = effect.path.split("/")[1:]
         for number in range(1, len(parts)):
             above, tail = "/" + "/".join(parts[:number]), "/".join(parts[number:])
@@ -238,8 +239,8 @@ class HostOverlay(object):
 
 
 def _accounts_of(path: str, known: bool) -> UnknownEffect:
-    """Who is in no planned file of accounts may be in another database of the host's, and who is
-    there may go where it is not known what the file says."""
+    """An account that is in no planned file may be in another database of the host. If the content
+    of a file is not known, its accounts may be removed."""
     why = "whether it is there is up to the planned %s" % path
 
     def covers(kind: str, name: str, there: bool) -> bool:
@@ -249,8 +250,8 @@ def _accounts_of(path: str, known: bool) -> UnknownEffect:
 
 
 def _kernel_reads(path: str) -> Callable[[str, str, bool], bool]:
-    """What reads a value of the kernel: files, and commands, but not who waits for an answer of the
-    network, unless addresses may come or go."""
+    """Reads of kernel values: files and commands, but not network requests, unless addresses may
+    change."""
     inside = below(path, itself=True)
     addresses = not path.startswith("/proc/sys/") or path.endswith("/disable_ipv6")
 

@@ -18,7 +18,8 @@ _MAX_LENGTH = 2 << 10  # characters of it
 
 
 class _FailedTries(object):
-    """What an event says of the failed tries of a command; ``Cancelled`` leaves it complete."""
+    """The part of an event about the failed tries of a command; ``Cancelled`` leaves it
+    complete."""
 
     def __init__(self, context: "Context", tries: RetryPolicy) -> None:
         self._context, self._tries = context, tries
@@ -26,7 +27,7 @@ class _FailedTries(object):
         self._outputs: List[str] = []
 
     def add(self, number: int, how: str, result: "Result") -> None:
-        """Note one that failed; only the output of the last few is kept."""
+        """Note a failed try; only the output of the last few is stored."""
         # Masked, then shortened: half a secret would not be found.
         text = self._context.mask.text(result.tail())
         self._heads.append(self._head(number, how))
@@ -37,7 +38,7 @@ class _FailedTries(object):
         return "[try %d of %d: %s]\n" % (number, self._tries.maximum, how)
 
     def text(self, number: int, how: str) -> str:
-        """What stands before the output of the try ``number``, which ended as ``how`` says."""
+        """The line before the output of the try ``number``, with its result ``how``."""
         if number == 1:
             return ""
         pairs = zip(self._heads, self._outputs)
@@ -45,7 +46,7 @@ class _FailedTries(object):
 
 
 def _unsettled(result: "Result", command: Command, number: int) -> UnsettledError:
-    """The error of a command that has not succeeded at its last try."""
+    """The error of a command whose last try failed."""
     how = result.ending(command.timeout)
     if result.timed_out:
         return UnsettledError(how + attempts_note(number), TIMEOUT, RAISE, result.tail())
@@ -113,8 +114,8 @@ class Commands(port.Commands):
                 return
             made = bool(awaited) and self._files.exists(awaited)
             if made and not result.timed_out and result.code >= 0:
-                return  # it made what it was to make; its event has the code
-            if made or number == tries.maximum:  # it is not to run once that is there
+                return  # it created its path; its event has the code
+            if made or number == tries.maximum:  # it must not run once that exists
                 raise _unsettled(result, command, number)
             failed.add(number, how, result)
             wait(self._context, tries, number)

@@ -1,4 +1,4 @@
-"""The machine as state types have it in a push (target)."""
+"""The machine for state types in a push (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Union
 
@@ -17,9 +17,9 @@ def reader(
     context: "Optional[Context]" = None,
     planned: "Optional[HostOverlay]" = None,
 ) -> HostReader:
-    """The reader of the machine, or of an overlay; without the ``context`` of a run, there are only
+    """A reader of the machine, or of an overlay. Without the ``context`` of a run, there are only
     the ports of files, accounts, commands, the kernel, mounts, checkouts and crontabs. Units are
-    read as they are in ``planned``, without it as they are at this resource's turn."""
+    read as in ``planned``; without it, as they are for the current resource."""
 
     def part(name: str) -> Any:
         """A port, whose module is imported once a type reads it."""
@@ -123,8 +123,10 @@ def machine(
     warn: Callable[[str], object] = str,
     coming: "Callable[[], Iterable[Coming]]" = tuple,
 ) -> Host:
-    """The machine behind the doors of a run; ``log`` gets each line that is to be reported, and
-    ``warn`` each warning. ``coming`` are the later resources, as far as they are known."""
+    """The machine in a run; ``log`` gets each line to report, and ``warn`` each warning.
+
+    ``coming`` are the later resources, as far as they are known.
+    """
     paths = files.Files(context, coming)
 
     def part(name: str) -> Any:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Mounts(mounts.Mounts):
-    """Runs the programs of the host. ``walker`` has what is open of the file systems."""
+    """Runs the programs of the host. ``walker`` has the open files."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class Mounts(mounts.Mounts):
         self._commands, self._walker = commands, walker
 
     def _perform(self, argv: Sequence[str]) -> None:
-        # An open directory would keep it busy, or lead below what is mounted.
+        # An open directory would keep it busy, or refer to what is below the mount.
         self._walker.forget()
         pinned = PinnedPaths(self._walker)
         try:
@@ -62,21 +62,21 @@ class Mounts(mounts.Mounts):
         return [one for one in points if one != point and is_within(one, point)]
 
     def _users(self, point: str) -> List[str]:
-        return []  # the kernel tells whether it is busy, and only then they are looked for
+        return []  # the kernel reports whether it is busy, and only then they are searched for
 
     def reload(self) -> None:
         self._commands.run(["systemctl", "daemon-reload"])
 
 
 def _pinned(argv: Sequence[str], pinned: PinnedPaths) -> List[str]:
-    """A call whose paths another user cannot lead elsewhere before the program gets there."""
-    if argv[0] == "umount":  # which what is open would keep busy
+    """A call with paths that another user cannot redirect before the program uses them."""
+    if argv[0] == "umount":  # which open files would keep busy
         words = [*argv[:-1], pinned.within(argv[-1])]
     elif argv[0] == "mount":
         words = [*argv[:-2], *(pinned.of(one) if _is_path(one) else one for one in argv[-2:])]
     else:
         return list(argv)
-    # The program would make names of them again.
+    # The program would resolve them to names again.
     return words if words == list(argv) else [words[0], "--no-canonicalize", *words[1:]]
 
 

@@ -1,4 +1,4 @@
-"""The host as state types have it in a preview (target)."""
+"""The host for state types in a preview (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional
 
@@ -36,7 +36,7 @@ class Overlay(Host):
         def make(name: str) -> Any:
             """A port, whose module is imported once a type uses it."""
             if name != "packages":
-                record.own()  # whose doors it keeps
+                record.own()  # the port stays bound to this world
             if name == "accounts":
                 from remote_runtime.host.overlay import accounts
 
@@ -80,7 +80,7 @@ def _fail(error: ResourceError) -> NoReturn:
 
 
 def _part_of_files(host: Host, record: Record, paths: files.Files, *, name: str) -> Any:
-    """A port to what is in files of programs."""
+    """A port for the contents of program files."""
     if name == "crontabs":
         from remote_runtime.host.overlay import crontabs
 
@@ -91,7 +91,7 @@ def _part_of_files(host: Host, record: Record, paths: files.Files, *, name: str)
 
 
 def _part(context: "Context", record: Record, name: str) -> Any:
-    """A port that needs nothing but the run."""
+    """A port that needs only the run."""
     if name == "archives":
         from remote_runtime.host.overlay import archives
 

@@ -1,4 +1,4 @@
-"""Packages in a preview (target): the package manager tells what it would change."""
+"""Packages in a preview (target): the package manager predicts its changes."""
 
 from typing import TYPE_CHECKING, Optional, Sequence, Tuple
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class PackageReader(package_ports.PackageReader):
-    """Asks for what earlier resources leave. Only if the user asks for it, lists are fetched."""
+    """Predicts from the state that earlier resources leave. Downloads lists only if the user
+    requests it."""
 
     def freshen(self, age: Optional[float]) -> str:
         """Refreshes only with ``--refresh-lists``, and never for a pending repository."""
@@ -40,7 +41,7 @@ class PackageReader(package_ports.PackageReader):
         return ""
 
     def available(self) -> Available:
-        """See the base class. A failure may be one of the host as it is."""
+        """See the base class. A failure may depend on the current state of the host."""
         try:
             return super().available()
         except Unknowable:
@@ -55,7 +56,7 @@ class PackageReader(package_ports.PackageReader):
 
 
 class Package(PackageReader, package_ports.Package):
-    """Records what the package manager would change."""
+    """Records the predicted changes of the package manager."""
 
     def __init__(
         self,
@@ -102,7 +103,7 @@ class Package(PackageReader, package_ports.Package):
         return foreseen
 
     def _foreseen(self, operation: Operation) -> Sequence[VersionChange]:
-        """What the package manager would change. ``ResourceError`` where it would fail."""
+        """The predicted changes of the package manager. ``ResourceError`` if it would fail."""
         holder = self._manager.holder()
         if holder:
             raise Unknowable("a push would wait for the package lock %s" % holder)

@@ -1,6 +1,6 @@
-"""What would keep a command from starting (target): looked at by a preview, and nothing tried.
+"""Checks whether a command could start, without starting it (target; in previews).
 
-The ``CommandNotStartedError`` that is raised is the one that the start would end in.
+They raise the ``CommandNotStartedError`` of the start.
 """
 
 import errno
@@ -25,13 +25,13 @@ from remote_runtime.system.process.run_as import RunAs
 if TYPE_CHECKING:
     from remote_runtime.overlay.overlay import HostOverlay
 
-_FIRST_LINE = 256  # bytes of a script that the kernel looks at
-_MAX_SCRIPTS = 5  # of which each is the interpreter of the one before
+_FIRST_LINE = 256  # bytes of a script that the kernel reads
+_MAX_SCRIPTS = 5  # nested interpreters
 
 
 def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -> None:
-    """Raise what keeps ``argv`` from being started, as far as that can be known before.
-    ``Unknowable`` for a program that we may execute and not read: only a script needs more."""
+    """Raise what prevents the start of ``argv``, as far as known. ``Unknowable`` for a program that
+    this user may execute but not read: only a script needs more checks."""
     try:
         identity = world.accounts.identity(command.user, command.group)
         full = world.commands.find(argv[0], command.path, command.cwd)
@@ -40,7 +40,7 @@ def require_startable(world: "HostOverlay", command: Command, argv: List[str]) -
         if script and command.returns == (0,):
             start.require_readable(script)
     except Unknowable:
-        return  # an account or a program that something planned brings
+        return  # an account or a program that a planned change adds
     if script is None:
         raise Unknowable("cannot tell whether %s is a script, which must be readable" % full)
 
@@ -52,12 +52,12 @@ class _Start(object):
         self._script = ""
 
     def require(self, full: str, cwd: Optional[str]) -> Optional[bytes]:
-        """Raise what keeps the program at the path ``full`` from being started; "" is none. The
-        interpreter of a script is returned, b"" for no script, None where that cannot be read."""
+        """Raise what prevents the start of the program at the path ``full``; "" means none. Returns
+        the interpreter of a script, b"" if it is not a script, None if it cannot be read."""
         if not self._identity.current and os.geteuid() != 0:
             self._fail(errno.EPERM)
         if self._identity.current and cwd is not None and not self._rights.reach(cwd + "/"):
-            self._fail(errno.EACCES)  # root enters it before it becomes another user
+            self._fail(errno.EACCES)  # root enters it before it changes the user
         if not full:
             return b""
         full = os.path.join(cwd or "/", full)
@@ -68,7 +68,7 @@ class _Start(object):
         return self._loaded(full, head, cwd or "/")
 
     def require_readable(self, interpreter: bytes) -> None:
-        """``ResourceError`` where a script's interpreter is started, and cannot read it then."""
+        """``ResourceError`` if a script's interpreter starts but cannot read the script."""
         if needs_reading(interpreter) and not self._rights.read(self._script):
             raise ResourceError(
                 "%s cannot be read by its interpreter: permission denied" % self._script,
@@ -76,8 +76,8 @@ class _Start(object):
             )
 
     def _loaded(self, full: str, head: bytes, cwd: str) -> bytes:
-        """Raise what keeps the kernel from loading a program; the interpreter that reads, if any,
-        which may have been named by that of a script."""
+        """Raise what prevents the kernel from loading a program. Returns the interpreter that reads
+        the script, if any, which the script's interpreter may have named."""
         interpreter = b""
         for _ in range(_MAX_SCRIPTS + 1):
             if not head.startswith(b"#!"):
@@ -98,12 +98,12 @@ class _Start(object):
         return self._fail(errno.ELOOP)
 
     def _executable(self, path: str) -> None:
-        """Whether the command's user may execute a file, and reach it at all."""
+        """Whether the command's user may execute a file, and enter its directories."""
         if not self._rights.execute(path):
             self._fail(errno.EACCES)
 
     def _head(self, path: str) -> Optional[bytes]:
-        """What the kernel looks at; None where that cannot be read before."""
+        """What the kernel reads; None if it cannot be read in advance."""
         from contextlib import closing
 
         try:
