@@ -4,7 +4,7 @@ import posixpath
 from typing import Any, Callable, List, Mapping, Tuple
 
 Problems = List[Tuple[str, str]]
-"""What is wrong with a resource, each as (property, message)."""
+"""The problems of a resource, each as (property, message)."""
 
 
 def of_path(path: str) -> List[str]:

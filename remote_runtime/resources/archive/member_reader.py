@@ -60,10 +60,11 @@ class ArchiveErrors(object):
 def members(
     kind: str, file: Any, *, beat: ProgressCallback, maximum: int, program: str = ""
 ) -> Members:
-    """Yield the members of an open archive; ``content`` of one is valid until the next is asked.
+    """Yield the members of an open archive; ``content`` of one is valid until the next one is
+    requested.
 
-    ``beat`` is called often and may raise; at most ``maximum`` bytes are unpacked behind the last
-    member. ``program`` unpacks a tar.zst where Python cannot. To be used inside ``ArchiveErrors``.
+    ``beat`` is called often and may raise; at most ``maximum`` bytes are unpacked after the last
+    member. ``program`` unpacks a tar.zst if Python cannot. For use inside ``ArchiveErrors``.
     """
     file.seek(0)
     if kind == "zip":

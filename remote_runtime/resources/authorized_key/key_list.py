@@ -19,7 +19,7 @@ class KeyList(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a file: ``key`` is None where sshd finds none; ``ignored`` means that the line is
+    """A line of a file: ``key`` is None if sshd finds none; ``ignored`` means that the line is
     blank or a comment."""
 
     text: str
@@ -100,7 +100,7 @@ def problems_of_options(text: str) -> List[str]:
 
 
 class KeyFile(object):
-    """The lines of a file, none of which is changed, and which of them have a key."""
+    """The lines of a file, all unchanged, and which of them have a key."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines = lines
@@ -110,7 +110,7 @@ class KeyFile(object):
                 self._places.setdefault(line.key.identity, []).append(at)
 
     def without(self, gone: Sequence[Key]) -> Sequence[Line]:
-        """The lines without these keys, whatever their options and comments are."""
+        """The lines without these keys, regardless of their options and comments."""
         places = self._of(gone)
         return [line for at, line in enumerate(self.lines) if at not in places]
 
@@ -139,7 +139,8 @@ class KeyFile(object):
         return kept + added
 
     def records(self, wanted: Optional[Sequence[Key]]) -> List[str]:
-        """What records say of the keys in these lines: all, or those that are ``wanted``."""
+        """The representation of the keys in these lines for records: all keys, or the ``wanted``
+        ones."""
         if wanted is not None:
             return [key.shown for key in (self.lines[at].key for at in self._of(wanted)) if key]
         shown = [line for line in self.lines if line.key is not None or not line.ignored]
@@ -153,7 +154,7 @@ class KeyFile(object):
 
 @lru_cache(maxsize=2)
 def file_of(data: bytes) -> KeyFile:
-    """The lines of a file, parsed once for all resources that have keys in it."""
+    """The lines of a file, parsed once for all resources with keys in it."""
     text = data.decode("utf-8", "surrogateescape")
     texts = text.split("\n")
     return KeyFile([_line(one) for one in (texts[:-1] if texts[-1] == "" else texts)])

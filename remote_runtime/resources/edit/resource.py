@@ -21,7 +21,7 @@ class Resource(FilePartStateType):
         if properties.get("edits") is None:
             kinds = [kind for kind in _NOUNS if properties.get(kind) is not None]
             self.noun = _NOUNS[kinds[0]] if kinds else "line"
-        self._found: Optional[bytes] = None  # what the file holds, None for no file
+        self._found: Optional[bytes] = None  # the content of the file, None for no file
         self._after: Optional[bytes] = None
         self._mode = _MODE
 
@@ -77,8 +77,8 @@ class Resource(FilePartStateType):
         return host.files.read(self.name, LARGEST)
 
     def _edited(self, data: bytes) -> bytes:
-        """The content with all edits. ``ResourceError`` for one that does not fit the file, and for
-        one that a later one undoes."""
+        """The content after all edits. ``ResourceError`` for an edit that does not match the file,
+        and for one that a later edit undoes."""
         from remote_runtime.resources.edit import rules
 
         specs = rules.specs_of(self.properties)

@@ -165,8 +165,8 @@ def _goes_on(text: str, grammar: Grammar) -> bool:
 
 
 def spaced(entry: Entry) -> str:
-    """The separator of an entry. What is blank behind it, where there is no value, is not known, so
-    it is as in front of it."""
+    """The separator of an entry. Without a value, the blanks after the sign are unknown, so those
+    before it are used."""
     before = entry.separator[: len(entry.separator) - len(entry.separator.lstrip())]
     return entry.separator if entry.value else entry.separator.rstrip() + before
 

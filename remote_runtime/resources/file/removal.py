@@ -56,7 +56,7 @@ def removing(path: str, force: bool = False) -> Task:
 
 
 def require_access(host: "HostReader", path: str) -> None:
-    """``ResourceError`` where the login of this run needs the file."""
+    """``ResourceError`` if the login of this run needs the file."""
     from remote_runtime.host import lockout
 
     if lockout.may_matter(path):

@@ -21,7 +21,8 @@ class Pending(NamedTuple):
 
 
 class Answers(object):
-    """Those of one resource; ``given`` is the property, ``hidden`` says that nobody may see it."""
+    """The answers of one resource; ``given`` is the property, ``hidden`` means that nobody may see
+    it."""
 
     def __init__(self, package: "PackageReader", given: Mapping[str, Any], hidden: bool) -> None:
         self._package, self._hidden = package, hidden
@@ -39,7 +40,7 @@ class Answers(object):
 
     @property
     def told(self) -> List[str]:
-        """The questions whose answers debconf keeps: scripts forget a password."""
+        """The questions whose answers debconf keeps: scripts delete passwords."""
         return [one.question for one in self._wanted if one.type != PASSWORD]
 
     def pending(self, installed: Installed) -> List[Pending]:
@@ -76,7 +77,7 @@ class Answers(object):
         return answer.type == PASSWORD or hidden
 
     def change(self, pending: Pending) -> Change:
-        """The record of an answer that is set."""
+        """The record of a changed answer."""
         answer, found = pending
         what = "debconf %s" % answer.question
         if self._is_hidden(answer):

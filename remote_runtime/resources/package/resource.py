@@ -30,7 +30,7 @@ Found = Optional[Mapping[str, Any]]
 
 
 class _Step(NamedTuple):
-    """What is to be done, how a preview words it, and the version then, or what is wanted of it."""
+    """The planned action, its noop message, and the version after it, or the wanted one."""
 
     message: str
     operation: Operation
@@ -44,7 +44,7 @@ class Resource(TaskStateType):
     _package: "PackageReader"
     _file: "Optional[PackageFile]" = None  # that it comes from, once that was looked at
     _from: "Optional[Source]" = None
-    _installed, _available = Installed(), Available()  # as far as the last look has come
+    _installed, _available = Installed(), Available()  # of the last query
     _awaits_lists = False  # whether they have to be refreshed first
 
     @property
@@ -198,7 +198,7 @@ class Resource(TaskStateType):
             return None
         if self.properties.get("allow_downgrade") is False and self._is_older(installed):
             return self._preconditions().downgrade(installed)
-        # A hold of its own is in no way.
+        # Its own hold does not prevent the change.
         counts = installed if self._hold is None else installed._replace(held=False)
         return self._preconditions().installation(counts, available)
 
@@ -326,7 +326,7 @@ class Resource(TaskStateType):
         return self._step().operation, installed
 
     def _answering(self) -> List[Task]:
-        """What sets its answers; before the package comes, if it is to come."""
+        """The task that sets its answers, before the package is installed."""
         answers = self._answers
         pending = answers.pending(self._installed) if answers is not None else []
         if answers is None or not pending:
@@ -387,7 +387,7 @@ class Resource(TaskStateType):
             return [Task("", lambda host: None, changes)]
         message = "Would have put the package on hold" if wanted else "Would have released the hold"
         if wanted == held:
-            message = ""  # again, behind the change
+            message = ""  # again, after the change
         return [Task(message, lambda host: self._at(host).hold(wanted is True), changes)]
 
     def _others(self, changed: Sequence[VersionChange]) -> List[Change]:

@@ -92,7 +92,7 @@ def _removing(look: TreeScan, path: str, message: str) -> Task:
 
 
 def _trying(look: TreeScan, paths: List[str], message: str) -> List[Task]:
-    """Try last to remove the paths whose removal is likely to fail, and report the failure."""
+    """Remove the paths last whose removal is likely to fail, and report the failure."""
     if not paths:
         return []
 

@@ -55,8 +55,10 @@ def contradictions(properties: Properties) -> List[Tuple[str, str]]:
 
 
 def conflicts(resources: Sequence[Tuple[str, Properties]]) -> List[Tuple[int, int, str]]:
-    """Two resources of one unit, such as app and app.service, that want it otherwise. See
-    ``StateType.conflicts``."""
+    """Two resources of one unit, such as app and app.service, with different desired states.
+
+    See ``StateType.conflicts``.
+    """
     first: Dict[Tuple[str, str], int] = {}
     found = []
     for at, (name, properties) in enumerate(resources):

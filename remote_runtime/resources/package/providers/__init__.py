@@ -9,7 +9,7 @@ from remote_runtime.packages.values import PLACES
 
 
 class Provider(provider.Provider):
-    """Tells whether the package manager of this name can manage a package on the host."""
+    """Finds out whether the package manager with this name can manage a package on the host."""
 
     def __init__(self, context: Any) -> None:
         from remote_runtime.packages.managers import manager_of
