@@ -15,7 +15,7 @@ EXISTS, ABSENT, COMMAND = "exists", "absent", "command"
 
 
 class Answer(NamedTuple):
-    """Whether all conditions hold; ``uncertainty``, in noop, is how sure that is not."""
+    """Whether all conditions are true; ``uncertainty``, in noop, is that of this result."""
 
     holds: bool
     uncertainty: Uncertainty = Uncertainty()

@@ -1,4 +1,4 @@
-"""Walks the resources of a plan in the order written (target): who runs, who is skipped."""
+"""Runs or skips the resources of a plan in the order written (target)."""
 
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
@@ -17,10 +17,10 @@ _SURE = Uncertainty()
 
 
 class ResourceResult(object):
-    """How the latest run of a resource ended, for resources that require or subscribe to it.
+    """The result of the latest run of a resource, for resources that require or subscribe to it.
 
     In noop, ``uncertainty`` is that of this result, and ``passing`` that of the success of its
-    command and its health checks; ``apart`` is the noop child that it was part of.
+    command and its health checks; ``apart`` is the noop child that contains it.
     """
 
     def __init__(
@@ -65,20 +65,20 @@ class Engine(object):
         self._context = context
         self._lifecycle = lifecycle
         self._ended = ended
-        self._turns: Dict[str, ResourceResult] = dict(turns or {})  # the latest one of each
+        self._turns: Dict[str, ResourceResult] = dict(turns or {})  # the latest result of each
         self._changed: Dict[str, List[ResourceResult]] = {}  # all that changed something
         self._refreshes = context.refreshes = refreshes or Refreshes()
         self._apart = ""
-        self._asked = _SURE  # the doubt over what the control of the resource at work asks
+        self._asked = _SURE  # the uncertainty of the control of the current resource
         self._halting = _SURE
         self._applied = applied
         self._before: Dict[int, str] = done or {}
         self._done = dict(self._before)
 
     def run(self, items: Sequence[Item], fail_on_error: bool = False) -> List[Outcome]:
-        """Run these items; with ``fail_on_error`` nothing starts after the first failure.
+        """Run these items; with ``fail_on_error``, none starts after the first failure.
 
-        ``Cancelled`` passes, after the event of the resource that was at work.
+        ``Cancelled`` is raised after the event of the current resource.
         """
         outcomes: List[Outcome] = []
         outside = self._halting
@@ -160,7 +160,7 @@ class Engine(object):
         return outcome
 
     def _skips(self, item: Item, outcome: Outcome, noop: bool) -> bool:
-        """Whether the resource is skipped, as the outcome then says.
+        """Whether the resource is skipped, which the outcome then contains.
 
         If its control cannot be evaluated, the outcome has failed.
         """
@@ -180,13 +180,13 @@ class Engine(object):
             from remote_runtime.lookups.staleness import staleness
 
             self._doubt_skip(outcome, staleness(item, self._context))
-        # A skipped resource has no events of children; resources that require it get their answer.
+        # A skipped resource has no events of children; resources that require it use its result.
         for child in each_of(item.children):
             self._note(child, ResourceResult(met=not unmet))
         return True
 
     def _ask(self, item: Item, outcome: Outcome, noop: bool, unmet: List[str]) -> List[str]:
-        """Let its control decide; the requirements that are unmet, unless it leaves it out."""
+        """Evaluate its control; return the unmet requirements, unless the control excludes it."""
         asked = Outcome(item)
         self._asked = self._lifecycle.ask(asked, noop)
         if asked.skipped:
@@ -199,7 +199,7 @@ class Engine(object):
 
     @staticmethod
     def _doubt_skip(outcome: Outcome, uncertainty: Uncertainty) -> None:
-        """Say how sure it is not that its control leaves a resource out."""
+        """Record the uncertainty of a control that does not exclude the resource."""
         if uncertainty.level:
             outcome.prediction, outcome.prediction_reason = uncertainty
             reason = "it depends on %s: %s" % (outcome.item.id, uncertainty.reason)
@@ -221,7 +221,7 @@ class Engine(object):
                 self._halting = outside
 
         def inside() -> List[Outcome]:
-            """Run them; apart from all that is outside, where only this resource is previewed."""
+            """Run them; separate from everything outside if only this resource is previewed."""
             if not item.noop or self._apart:
                 return self.run(item.children, item.fail_on_error)
             # The preview describes its effects, which nothing outside of it can see.
@@ -250,13 +250,14 @@ class Engine(object):
         return worst
 
     def _all_of(self, reference: str) -> List[ResourceResult]:
-        """The latest run of a resource, and those that changed something."""
+        """The latest result of a resource, and the resources that changed something."""
         latest = self._turns.get(reference)
         changed = self._changed.get(reference, [])
         return changed if latest is None or latest in changed else changed + [latest]
 
     def _is_seen(self, turn: ResourceResult, item: Item) -> bool:
-        """Whether a change fires this resource: one in a noop child does so inside of it only."""
+        """Whether a change triggers this resource: a change in a noop child only triggers inside
+        it."""
         return turn.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
@@ -272,7 +273,7 @@ class Engine(object):
         return fired
 
     def _account(self, outcome: Outcome, noop: bool, *, fired: List[str], since: str) -> None:
-        """Keep what of its refresh is due still, or no longer."""
+        """Record which of its refreshes are still pending, and which are not."""
         if outcome.skipped and not (outcome.unmet or outcome.left_out):
             self._refreshes.released(outcome.item)
         elif outcome.skipped or (outcome.failed and not outcome.acted):
@@ -284,7 +285,7 @@ class Engine(object):
         self._applied(outcome, noop)
 
     def _apart_of(self, item: Item) -> str:
-        """The outermost child in noop, for its own sake, that this one is or is part of."""
+        """The outermost noop child, by its own setting, that contains this one or is this one."""
         return self._apart or (item.id if item.noop and item.applies else "")
 
     def _record(self, item: Item, outcome: Outcome, noop: bool) -> None:
@@ -316,5 +317,6 @@ class Engine(object):
 
 
 def _halting(outcome: Outcome) -> Uncertainty:
-    """In noop: the doubt over whether a run goes on behind this one that ends where one fails."""
+    """In noop: the uncertainty whether a run with ``fail_on_error`` continues after this
+    resource."""
     return outcome.passing if outcome.gate.level != UNKNOWN else outcome.gate

@@ -1,4 +1,4 @@
-"""Carries out ``ccm run`` and ``ccm fetch`` (target): no type, no conditions, no stored state.
+"""Runs ``ccm run`` and ``ccm fetch`` (target): no type, no conditions, no stored state.
 
 The plan of such a run has one item. The properties of a command are ``argv`` and optionally
 ``timeout``. Those of a script are also its content, the name of its file and its arguments;
@@ -25,7 +25,7 @@ FETCH = "fetch"  # the type of the item that sends files to the controller
 
 
 class AdhocLifecycle(Lifecycle):
-    """The life of a command: it runs once, and 0 is the only exit code that is good. Or that of
+    """The lifecycle of a command: it runs once, and only exit code 0 is a success. Or that of
     files, which are sent once."""
 
     def _manage(
@@ -77,12 +77,12 @@ class AdhocLifecycle(Lifecycle):
             raise ResourceError(how, kind="resource.exit", output=result.tail())
 
     def _home(self) -> str:
-        """Where a login begins, if one could begin there."""
+        """The home directory, if commands can start there."""
         home = self._context.accounts.identity().home
         return home if os.path.isdir(home) and os.access(home, os.X_OK) else "/"
 
     def _staged(self, directory: str, given: Properties) -> List[str]:
-        """The script in a file of our own, and its arguments."""
+        """The script in a private file, and its arguments."""
         content = given["script"]
         path = os.path.join(directory, os.path.basename(given["file"]))
         try:

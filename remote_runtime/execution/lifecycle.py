@@ -1,4 +1,4 @@
-"""Takes one resource through its life (target): provider, state, actions, state again, checks."""
+"""The lifecycle of one resource (target): provider, state, actions, state again, checks."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
@@ -15,9 +15,9 @@ from remote_runtime.state.refreshes import Refreshes
 if TYPE_CHECKING:
     from remote_runtime.plans.assertions import PlanAssertions
 
-APPLIED = "Would have applied changes"  # noop, of a resource that is made of others
+APPLIED = "Would have applied changes"  # in noop, for a resource with children
 
-DIFFERS, AS_DESIRED = "differs", "as_desired"  # the state of a skipped resource; or it is UNKNOWN
+DIFFERS, AS_DESIRED = "differs", "as_desired"  # the state of a skipped resource, or UNKNOWN
 
 Children = Callable[[], List[Outcome]]
 
@@ -83,8 +83,8 @@ class Lifecycle(object):
                 self._try(lambda: self._foresee_checks(outcome), outcome)
 
     def ask(self, outcome: Outcome, noop: bool) -> Uncertainty:
-        """Ask what the control of an item does on the host: the outcome is skipped where that does
-        not hold, and has failed where it cannot be asked. The doubt over it."""
+        """Evaluate the control of an item on the host. The outcome is skipped if it is false, and
+        failed if it cannot be evaluated. Returns its uncertainty."""
         from remote_runtime.execution.control import Answer, ask
 
         answers: List[Answer] = []
@@ -107,7 +107,7 @@ class Lifecycle(object):
     def _stands(self, item: Item) -> str:
         outcome = Outcome(item)
         if (item.applies and not item.deferred_error) or not item.managed:
-            return ""  # it is made of others, or not desired
+            return ""  # its state follows from its children, or is not managed
         if item.control:
             self.ask(outcome, True)
             if outcome.skipped or outcome.failed:
@@ -116,7 +116,7 @@ class Lifecycle(object):
         def look() -> None:
             self._manage(item, True, refresh=False, gate=_SURE, outcome=outcome)
             resource = self._registry.create(item)
-            # What is done on every run is never as it should be, whatever was done before.
+            # An action that always runs is never converged, even after it has run.
             if outcome.changed and resource.may_fail and resource.drift_state() == {}:
                 outcome.prediction = UNKNOWN
 
@@ -134,7 +134,7 @@ class Lifecycle(object):
             raise
         except CcmError as error:
             outcome.fail(str(error), getattr(error, "output", ""))
-        # A defect fails its resource, never the run; a site's own type may even try to leave.
+        # A defect fails its resource, never the run; a custom type may even call exit.
         except (Exception, SystemExit) as error:
             outcome.fail(*(bug(error, outcome.item) or (defect(error),)))
 
@@ -174,7 +174,7 @@ class Lifecycle(object):
             return
         outcome.final_ensure = resource.observe().ensure
         outcome.refreshed = refresh and not outcome.health_only
-        # What a child in noop would change is no change of one that is not.
+        # Changes of a noop child do not count as changes of a parent that is not noop.
         outcome.changed = any(child.changed and (item.noop or not child.item.noop) for child in ran)
         if noop and outcome.changed:
             outcome.noop_message = APPLIED
@@ -184,7 +184,7 @@ class Lifecycle(object):
             summed_up(outcome, ran)
 
     def _look(self, item: Item, outcome: Outcome) -> None:
-        """Only observe: the outcome has the properties that were found."""
+        """Only observe: the outcome has the properties that were read."""
         resource = self._registry.create(item)
         outcome.provider = resource.provider.name
         found = resource.found()
@@ -232,7 +232,7 @@ class Lifecycle(object):
         try:
             action.call()
         finally:
-            # Also when it failed: it may have got half way.
+            # Also after a failure: it may have been partly done.
             self._context.has_acted(action.effects)
         outcome.changed = not read_only
         outcome.changes.extend(action.changes)
@@ -253,10 +253,10 @@ class Lifecycle(object):
 
 
 def _has_changed(resource: ManagedResource) -> bool:
-    """Whether an action that failed has brought about what is desired: the next run would not see
-    that anything was changed."""
+    """Whether a failed action has reached the desired state: the next run would not see that
+    anything was changed."""
     if resource.ended is not None:
-        return False  # a command of the user's, which runs again
+        return False  # a command of the user, which runs again
     try:
         return not resource.actions(resource.observe(), False)
     except Exception:  # its state is unknown
@@ -288,7 +288,7 @@ def bug(error: BaseException, item: Item) -> Tuple[str, ...]:
 
 
 def defect(error: BaseException) -> str:
-    """One line about a defect of ours, with the place where it came up."""
+    """One line about a bug in ccm, with its position."""
     import os
     import traceback
 

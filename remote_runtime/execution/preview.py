@@ -1,4 +1,4 @@
-"""Describes what a resource would do, and how certain that is (target; in a preview only)."""
+"""Describes what a resource would do, and how certain that is (target; only in a preview)."""
 
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
@@ -56,7 +56,7 @@ class Previewer(object):
                 passed.append(action)
         except ResourceError as error:
             if resource is not None and not self._is_open(error):
-                # All of it will be done, and that is not enough; or what comes before the failure.
+                # All of it will be done, and is not enough; or what precedes the failure.
                 whole = error.kind == UnsettledError.default_kind
                 done = actions if whole else passed
                 self._describe(
@@ -85,7 +85,7 @@ class Previewer(object):
         return resource
 
     def _supposed(self, outcome: Outcome) -> ManagedResource:
-        """The resource, also where only an earlier change lets a provider manage it."""
+        """The resource, even if only an earlier change lets a provider manage it."""
         try:
             return self._created(outcome)
         except ResourceError as error:
@@ -99,7 +99,7 @@ class Previewer(object):
         return isinstance(error, Unknowable) or bool(self._context.uncertainty.level)
 
     def _unknown(self, error: ResourceError) -> Uncertainty:
-        """Why a failure is not certain; raises it where it is."""
+        """Why a failure is not certain; raises it if it is."""
         if isinstance(error, Unknowable):
             return Uncertainty(UNKNOWN, error.message)
         if not self._context.uncertainty.level:
@@ -143,7 +143,7 @@ class Previewer(object):
 
     @staticmethod
     def _look(resource: ManagedResource, actions: List[Action], outcome: Outcome) -> None:
-        """Keep how it is found, before what it would leave counts."""
+        """Store its current state, before its effects apply."""
         try:
             outcome.found = resource.drift_state()
             outcome.provenance = resource.provenance(actions)
@@ -152,7 +152,7 @@ class Previewer(object):
 
 
 def _effects(action: Action, resource: ManagedResource, name: str) -> Sequence[Effect]:
-    """What an action leaves; one that does not say it may change anything."""
+    """The effects of an action; an action without a list may change anything."""
     if action.effects is not None:
         return action.effects
     if resource.read_only:
@@ -162,7 +162,7 @@ def _effects(action: Action, resource: ManagedResource, name: str) -> Sequence[E
 
 
 def summed_up(outcome: Outcome, children: List[Outcome]) -> None:
-    """Give a resource with children the combined prediction of these."""
+    """Give a resource with children their combined prediction."""
     worst = Uncertainty()
     for child in children:
         if child.prediction in (ASSUMED, UNKNOWN):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Boot(NamedTuple):
     """The reboot after which a run continues.
 
-    ``cause`` is the resource that requested it, ``done`` the status of each that ran before it, by
-    index, ``references`` their results for ``require`` and ``subscribe``.
+    ``cause`` is the resource that requested it, ``done`` the status of each resource that ran
+    before it, by index, ``references`` their results for ``require`` and ``subscribe``.
     """
 
     cause: int
@@ -24,12 +24,12 @@ class Boot(NamedTuple):
     references: Sequence[str]
 
     def knows(self, references: Sequence[str]) -> bool:
-        """Whether all of these ran before it."""
+        """Whether all of these ran before the reboot."""
         return all(reference in self.references for reference in references)
 
 
 def parse(entry: Dict[str, Any], references: Sequence[str]) -> Boot:
-    """What the member ``reboot`` of ``earlier`` says. ``ProtocolError``."""
+    """The member ``reboot`` of ``earlier``. ``ProtocolError``."""
     index, done = entry.get("index"), entry.get("done")
     if not isinstance(index, int) or not isinstance(done, dict):
         raise _broken()
@@ -42,7 +42,7 @@ def parse(entry: Dict[str, Any], references: Sequence[str]) -> Boot:
 
 
 def announce(channel: "Channel", index: int, seconds: float, record: Dict[str, Any]) -> None:
-    """Have the controller wait for the host, with the ``record`` of an engine. ``Cancelled``."""
+    """Make the controller wait for the host, with the ``record`` of an engine. ``Cancelled``."""
     earlier = {
         "resources": record["resources"],
         "reboot": {"index": index, "done": record["done"]},
