@@ -1,4 +1,4 @@
-"""The bytes that a file is to hold (target)."""
+"""The desired bytes of a file (target)."""
 
 from typing import Any, Generator
 
@@ -14,11 +14,11 @@ class Content(object):
     sha256 = ""
     size = 0
     uncertainty: Any = None
-    """In a preview the ``Uncertainty`` over what the bytes were taken from, if there is one."""
+    """In a preview, the ``Uncertainty`` of the source of the bytes, if there is one."""
 
     @property
     def at_hand(self) -> bool:
-        """Whether the bytes are in the memory."""
+        """Whether the bytes are in memory."""
         return False
 
     def chunks(self) -> Chunks:
@@ -26,18 +26,18 @@ class Content(object):
         raise NotImplementedError
 
     def fetch(self) -> None:
-        """In a preview, get bytes of which only the hash is known, where that is possible.
+        """In a preview, get bytes of which only the hash is known, if possible.
 
-        It may take a download, so that only what shows a difference to a person asks for it.
+        This may be a download, so only code that shows a diff calls it.
         """
 
     def read(self) -> bytes:
-        """All bytes at once; only for a small content."""
+        """All bytes at once; only for small content."""
         return b"".join(self.chunks())
 
 
 class Bytes(Content):
-    """Bytes that are at hand."""
+    """Bytes in memory."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -53,7 +53,7 @@ class Bytes(Content):
 
 
 class Text(Bytes):
-    """A text that is at hand. ``ResourceError`` where it has no bytes in UTF-8."""
+    """A text in memory. ``ResourceError`` if it cannot be encoded in UTF-8."""
 
     def __init__(self, text: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What a resource may use of the run it is part of (target)."""
+"""The interface between resources and their run (target)."""
 
 from typing import (
     TYPE_CHECKING,
@@ -46,7 +46,7 @@ class Ahead(object):
 
 
 class UncertainRead(NamedTuple):
-    """The doubts over one thing that was read, and why a failure because of it may not come."""
+    """The uncertainties of one read, and why a failure because of it may not happen."""
 
     uncertainties: Sequence[Uncertainty]
     why: str
@@ -62,36 +62,36 @@ class _Turn(NamedTuple):
 
 
 class Context(object):
-    """One run on one target, as types and providers see it.
+    """One run on one target, for types and providers.
 
-    ``options`` are those of the plan that is at work, ``items`` the resources of all plans of the
-    run. ``silent``: nothing that is done or worth a notice is told. ``changed_paths`` are the
-    absolute paths that resources of this run have written or removed so far (never in noop).
-    ``acted`` counts the actions called so far; a provider that answered all its queries in one go
-    compares it to know whether its answers may be stale. ``observes``: a preview keeps what it
-    observed with each outcome. ``promised``: the run is held to what was, so the records of an
-    action say before its call all that a preview says.
+    ``options`` are those of the current plan, ``items`` the resources of all plans of the run.
+    ``silent``: no progress and no notices are reported. ``changed_paths`` are the absolute paths
+    that resources of this run have written or removed so far (never in noop). ``acted`` counts the
+    actions called so far; a provider that answered all its queries at once compares it to know
+    whether its answers may be stale. ``observes``: a preview stores what it observed with each
+    outcome. ``promised``: the run is bound to a plan file, so the records of an action are complete
+    before its call.
 
-    ``answers`` are the look-ups of the run with their answers; ``asked_again`` says, by the place
-    of one among these and the state of a preview, why it would be answered otherwise then.
+    ``answers`` are the look-ups of the run with their answers; ``asked_again`` stores, by the index
+    of a look-up and the state of a preview, why its answer would differ then.
 
     ``outdated_lists`` are the repositories that have changed since the package lists were
-    refreshed, by the package manager (never in noop).
+    refreshed, by package manager (never in noop).
 
-    ``boot`` is the reboot of this run, None as long as there was none. ``fired`` is what has
-    changed in this run of that which the resource subscribes to whose turn has come last.
+    ``boot`` is the reboot of this run, None without one. ``fired`` are the changed resources of
+    this run to which the current resource subscribes.
 
-    ``coming`` gives the resources right behind that one, in their order, up to the first of which
-    it is not known that it will have a turn. ``ahead`` is what was made for turns to come.
-    ``halts``: none of those gets its turn if this one fails. ``changed_ahead`` are the indexes of
-    resources that were changed together with an earlier one, whose turns come although the run is
-    cancelled; ``refreshes`` is told of such a change before it is made. ``before_change`` is called
-    with all resources that are about to be changed, each time before that begins.
+    ``coming`` gives the resources right after the current one, in order, up to the first that may
+    not run. ``ahead`` is work that was prepared for later resources. ``halts``: none of those runs
+    if the current resource fails. ``changed_ahead`` are the indexes of resources that were changed
+    together with an earlier one; these still run if the run is cancelled. ``refreshes`` is informed
+    of such a change before it is made. ``before_change`` is called with all resources that will be
+    changed, each time before that starts.
 
-    ``on_progress`` gets the index of the resource whose turn it is and what it does,
-    ``on_notice`` a level and a line; both masked; ``on_depart`` the index of the resource that
-    reboots the host, and the seconds within which that has to be back. ``channel`` leads to the
-    controller, if there is one.
+    ``on_progress`` gets the index of the current resource and what it does, ``on_notice`` a level
+    and a line; both masked; ``on_depart`` the index of the resource that reboots the host, and the
+    seconds within which the host must be back. ``channel`` is the connection to the controller, if
+    there is one.
     """
 
     def __init__(
@@ -129,9 +129,9 @@ class Context(object):
         self.ahead: Optional[Ahead] = None
         self.halts = False
         self.changed_ahead: Set[int] = set()
-        self.checksum_files: Dict[str, bytes] = {}  # that servers sent, by what was asked
+        self.checksum_files: Dict[str, bytes] = {}  # from servers, by request
         self.refreshes = Refreshes()
-        self.memory_directory = ""  # where this host keeps what it remembers, "" for nowhere
+        self.memory_directory = ""  # the directory of stored state, "" for none
         self.outdated_lists: Dict[str, List[str]] = {}
         self.before_change: Callable[[Sequence[Item]], None] = lambda items: None
         self._on_progress = on_progress
@@ -148,7 +148,7 @@ class Context(object):
     def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "Exchange":
         """A block in which this resource runs; blocks may be nested.
 
-        ``secrets`` are masked meanwhile.
+        ``secrets`` are masked in it.
         """
         rendered = item.deferred_render
         mask = self.mask.extended(secrets)
@@ -158,7 +158,7 @@ class Context(object):
 
     @property
     def noop(self) -> bool:
-        """Whether the current resource may change nothing; between resources, the run."""
+        """Whether the current resource may not change anything; between resources, the run."""
         return self._turn.noop
 
     @property
@@ -177,29 +177,29 @@ class Context(object):
         return self._turn.mask
 
     def peers(self, type_name: str) -> List[Item]:
-        """Every item of a type in the run, children included, in the order written."""
+        """All items of a type in the run, including children, in the order written."""
         return self._peers.get(type_name, [])
 
     def resources(self) -> Iterator[Item]:
-        """Every item of the run, also those that are not managed, children included."""
+        """All items of the run, including children and those that are not managed."""
         return each_of(self._items)
 
     def one(self, kind: "Callable[[Context], Any]") -> Any:
-        """The only one of its kind in this run, made when it is first asked for."""
+        """The only instance of its kind in this run, created on first use."""
         if kind not in self._made:
             self._made[kind] = kind(self)
         return self._made[kind]
 
-    # -- the target, in a preview with what earlier resources would have done ---------------------
+    # -- the target, in a preview with the effects of earlier resources ---------------------------
 
     @property
     def world(self) -> Optional["HostOverlay"]:
-        """What is planned, in a preview once anything is."""
+        """The planned changes, in a preview once there are any."""
         return self._world if self._turn.noop else None
 
     @property
     def files(self) -> "Files":
-        """The door to the file system; in a preview it opens for reading only."""
+        """The file system; in a preview, for reading only."""
         if not self._turn.noop:
             return self._doors[0]
         return self._reading() if self._world is None else self._world.files
@@ -213,12 +213,12 @@ class Context(object):
 
     @property
     def accounts(self) -> "Accounts":
-        """The door to users and groups."""
+        """The users and groups."""
         return self._doors[1] if self.world is None else self.world.accounts
 
     @property
     def kernel(self) -> "Kernel":
-        """The door to the kernel's parameters and modules."""
+        """The parameters and modules of the kernel."""
         found: "Kernel" = self.one(Context._kernel) if self.world is None else self.world.kernel
         return found
 
@@ -229,7 +229,7 @@ class Context(object):
 
     @property
     def mounts(self) -> "MountTable":
-        """The door to what is mounted."""
+        """The mounts."""
         found: "MountTable" = self.one(Context._mounts) if self.world is None else self.world.mounts
         return found
 
@@ -240,7 +240,7 @@ class Context(object):
 
     @property
     def crontabs(self) -> "Crontabs":
-        """The door to the crontabs of users."""
+        """The crontabs of users."""
         found: "Crontabs" = (
             self.one(Context._crontabs) if self.world is None else self.world.crontabs
         )
@@ -257,7 +257,7 @@ class Context(object):
         return self.user_commands if self._planned or self._turn.own else self._doors[2]
 
     def as_planned(self, look: Callable[..., str], *given: Any) -> str:
-        """What ``look`` says where our commands, too, are looked up on the host as it will be."""
+        """The result of ``look``, which also looks up ccm's own commands on the predicted host."""
         self._planned = True
         try:
             return look(*given)
@@ -266,21 +266,21 @@ class Context(object):
 
     @property
     def user_commands(self) -> "Commands":
-        """Runs what the user wrote, such as a guard, and looks up the programs of it."""
+        """Runs commands of the user, such as a guard, and looks up their programs."""
         return self._doors[2] if self.world is None else self.world.commands
 
     def planned(self) -> "HostOverlay":
-        """In a preview: the target under what is planned, nothing maybe; to be read only."""
+        """In a preview: the target below the planned changes, if any; read only."""
         return self._new_world() if self._world is None else self._world
 
     def world_with(self, effects: Sequence[Effect]) -> "HostOverlay":
-        """The target as it would be with these as well; for this look only."""
+        """The target with these changes as well, for one read."""
         world = self._new_world() if self._world is None else self._world.fork()
         world.lay(tuple(effects), Uncertainty(), "")
         return world
 
     def places(self, path: str) -> List[str]:
-        """In a preview: where a path is without links, that at its end left and followed."""
+        """In a preview: the path without links. A link at its end is kept, or also followed."""
         layer = self._layer()
         return [layer.find(path, follow).path for follow in (False, True)]
 
@@ -290,9 +290,9 @@ class Context(object):
         return FileOverlay(self.files) if self.world is None else self.world.layer
 
     def saw(self, kind: str, value: str, present: bool = True) -> None:
-        """Say that something was read that no door above leads to: a package, unit or lists.
+        """Record a read that none of the above makes: of a package, a unit or lists.
 
-        In a preview the doubt over it is noted then. See ``UnknownEffect`` for the kinds.
+        In a preview, its uncertainty is then noted. See ``UnknownEffect`` for the kinds.
         """
         if self.world is not None:
             self.world.clouds.heed(kind, value, present)
@@ -307,7 +307,7 @@ class Context(object):
         return self.uncertainty_since(0)
 
     def uncertainty_since(self, since: int) -> Uncertainty:
-        """The same, of what was read when there had been so many doubts."""
+        """The same, for reads after this number of uncertain values."""
         worst = Uncertainty()
         for found in self._turn.uncertainties[since:]:
             for uncertainty in found.uncertainties:
@@ -327,7 +327,7 @@ class Context(object):
         return len(self._turn.uncertainties)
 
     def expect(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
-        """In a preview: what an action of the resource ``by`` would leave counts from now on."""
+        """In a preview: add the effects of an action of the resource ``by``."""
         if not effects:
             return
         if self._world is None:
@@ -353,30 +353,30 @@ class Context(object):
         self._turn.uncertainties.append(UncertainRead(uncertainties, why))
 
     def apart(self) -> "Exchange":
-        """A block whose previews see what was planned before, and leave nothing planned."""
+        """A block whose previews see earlier planned changes, and add none."""
         return Exchange(self, _world=None if self._world is None else self._world.fork())
 
     def trial(self, effects: Sequence[Effect]) -> "Exchange":
-        """A block in which these values count, too, whatever happens in it."""
+        """A block in which these values apply, too, even if it fails."""
         world, turn = self.world_with(effects), self._turn._replace(uncertainties=[])
         return Exchange(self, _world=world, _turn=turn)
 
     def within(self, world: "HostOverlay") -> "Exchange":
-        """A block that reads this target; the doubt over what is read is noted."""
+        """A block that reads this target; the uncertainty of what is read is noted."""
         return Exchange(self, _world=world)
 
     def ignoring(self) -> "Exchange":
-        """A block in which the doubt over what is read is not noted."""
+        """A block in which the uncertainty of what is read is not noted."""
         return Exchange(self, _world=self._world, _turn=self._turn._replace(uncertainties=[]))
 
     def shared(self) -> "PackageSharing":
-        """What other hosts have learnt, for previews."""
+        """What other hosts have found out, for previews."""
         from remote_runtime.protocol.package_sharing import PackageSharing
 
         return PackageSharing(self._channel)
 
     def to_controller(self) -> "Channel":
-        """The channel, for what sends more than an event."""
+        """The channel, for messages other than events."""
         if self._channel is None:
             raise ValueError("there is no controller")
         return self._channel
@@ -392,36 +392,35 @@ class Context(object):
             self.accounts.forget()
 
     def progress(self, action: str) -> None:
-        """Say what the resource is doing right now, as in "installing nginx"."""
+        """Report what the resource is doing now, such as "installing nginx"."""
         if not self.silent:
             self._on_progress(self._turn.position, self.mask.text(action))
 
     def notice(self, level: str, text: str) -> None:
-        """Send a line for people; ``level`` is info, waiting, warning or error."""
+        """Report a line; ``level`` is info, waiting, warning or error."""
         if not self.silent:
             self._on_notice(level, self.mask.text(text))
 
     def depart(self, seconds: float) -> None:
-        """Have the controller wait for the host to be back that is about to be rebooted.
+        """Have the controller wait for the host, which is about to reboot.
 
-        Everything that must outlive this run is on the disk then.
+        Everything that must outlive this run is already on disk.
         """
         self.on_depart(self._turn.position, seconds)
 
     def check_cancelled(self, item: Optional[Item] = None) -> None:
-        """Raise ``Cancelled`` when the run must end, unless the current resource, or the next
-        ``item``, was already changed.
-        """
+        """Raise ``Cancelled`` if the run must end, unless the current resource, or the next
+        ``item``, was already changed."""
         position = self._turn.position if item is None else item.index
         if position not in self.changed_ahead:
             self.cancellation.check()
 
     def sleep(self, seconds: float) -> None:
-        """Wait that long, or raise ``Cancelled`` at once when the run is to end."""
+        """Wait this long, or raise ``Cancelled`` as soon as the run must end."""
         self.cancellation.sleep(seconds)
 
     def unkillable(self) -> Protected:
-        """A block whose commands complete on cancel, as in ``with context.unkillable():``."""
+        """A block whose commands complete even if the run is cancelled."""
         return self.cancellation.protected()
 
 
@@ -430,8 +429,7 @@ def _may_change_accounts(effect: Effect) -> bool:
 
 
 class Exchange(object):
-    """A block in which some attributes of a context have other values; those that the block leaves
-    are gone with it."""
+    """A block in which some attributes of a context have other values."""
 
     def __init__(self, context: Context, **values: Any) -> None:
         self._context = context

@@ -46,7 +46,7 @@ def serve(nonce: str, runtime_sha: str, lock: str = "", state: str = "") -> int:
     os.dup2(null, 0)
     os.close(null)
     os.dup2(2, 1)
-    # What every command begins with; it also keeps no file system from being unmounted.
+    # The directory in which commands start; it also prevents no unmount.
     os.umask(0o022)
     os.chdir("/")
     cancellation = Cancellation()
@@ -95,11 +95,11 @@ class Session(object):
         self._state = state
         self._home = ""  # the user that the runtime runs as
         self._reporter = EventReporter(self._channel, EventMaker(self._mask))
-        self._answers: "Known" = []  # to the look-ups before the plan
-        self._record: Any = None  # of this run, for a controller that is lost
+        self._answers: "Known" = []  # for the look-ups before the plan
+        self._record: Any = None  # of this run, for a controller that loses the connection
 
     def serve(self) -> int:
-        """Run to the end. 0 when the conversation went as it should, 1 otherwise."""
+        """Run to the end. Returns 0 for a valid conversation, otherwise 1."""
         os.write(self._writing, ("%s %s ready \n" % (wire.PROTOCOL, self._nonce)).encode())
         self._channel.start()
         error: Optional[CcmError] = None
@@ -110,7 +110,7 @@ class Session(object):
             pass
         except CcmError as failed:
             error = failed
-        except Exception as failed:  # never a traceback in place of a frame
+        except Exception as failed:  # never a traceback instead of a frame
             error = CcmError(defect(failed), kind="runtime.defect")
         finally:
             self._files.discard_temporary()
@@ -118,7 +118,7 @@ class Session(object):
         return 0 if error is None and not self._cancellation.is_set() else 1
 
     def _give_up(self) -> None:
-        """The run does not end by itself: leave, with nothing half-written behind."""
+        """The run does not end by itself: exit, without partial writes."""
         self._files.discard_temporary()
         if self._record is not None:
             self._record.keep()
@@ -165,7 +165,7 @@ class Session(object):
             self._tell_past(plans.recall_of(message), alone=False)
 
     def _look_up(self, message: wire.Message) -> None:
-        """Answer what a manifest asks before its plan can be made."""
+        """Answer the look-ups of a manifest before its plan is made."""
         from remote_runtime.lookups import exchange
         from remote_runtime.options import RunOptions
 
@@ -220,8 +220,8 @@ class Session(object):
                 lock.release()
 
     def _tell_past(self, receipts: Sequence[str], alone: bool) -> None:
-        """Report what earlier runs did here whose controllers may not know; ``alone``: none of
-        them is at work."""
+        """Report what earlier runs did here whose controllers may not know it; ``alone``: none of
+        them is still active."""
         if receipts:
             from remote_runtime.state.run_record import report
             from remote_runtime.system.locks import is_held, lock_path
@@ -239,7 +239,7 @@ class Session(object):
         return lock
 
     def _tidy(self, alone: bool) -> None:
-        """Remove what killed runs left behind, if the lock is ours; note what this one begins."""
+        """Remove what killed runs left behind, if this run has the lock; note its own start."""
         from remote_runtime.system import state
 
         kept = self._kept()
@@ -287,7 +287,7 @@ class Session(object):
         self._run_items(plan, context, registry=registry, ended=ended, promises=promises)
 
     def _pass(self, before: Sequence[plans.Plan], context: Context, registry: Registry) -> None:
-        """Preview what comes before a plan, so that it sees what that would leave."""
+        """Preview the plans that precede a plan, so that it sees their effects."""
 
         def passed(outcome: Outcome, noop: bool, seconds: float) -> None:
             self._channel.send({"t": "passed"})
@@ -372,7 +372,7 @@ class Session(object):
 
                 refresh_at_the_end(context)
         finally:
-            if sys.exc_info()[0] is not HostRebooting:  # it is then reported when the host is back
+            if sys.exc_info()[0] is not HostRebooting:  # it is reported when the host is back
                 recall.close(whole)
                 self._log(plan, "interrupted" if self._cancellation.is_set() else "whole")
 
@@ -385,14 +385,14 @@ class Session(object):
         return AdhocLifecycle
 
     def _log(self, plan: plans.Plan, ended: str) -> None:
-        """Leave a line in the system's log where something was changed or failed."""
+        """Write a line to the system's log if something changed or failed."""
         if self._reporter.tally.get("changed") or self._reporter.tally.get("failed"):
             from remote_runtime.reporting import log_summary
 
             log_summary.write(plan, self._reporter.tally, ended, self._mask.text)
 
     def _kept(self) -> str:
-        """The directory of what this host remembers."""
+        """The directory of the state of this host."""
         from remote_runtime.system import state
 
         return self._state or state.state_directory(self._home)
@@ -412,7 +412,8 @@ class Session(object):
         context.observes = True
         self._run_items(preview, context, registry=Registry(context), ended=trial.ended)
         memory = StateStore(self._kept())
-        if before:  # what comes behind the reboot was promised as far as it was certain
+        # Certain predictions for the part after the reboot are binding.
+        if before:
             require_own(memory, binding, plan.run_id)
         else:
             trial.require_no_drift()

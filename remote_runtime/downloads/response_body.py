@@ -21,9 +21,9 @@ _WITH_HEADER = 31  # what zlib calls the format of gzip
 
 
 class Body(object):
-    """Passes the body of one answer to ``take``, of at most ``maximum`` bytes.
+    """Passes the body of one response to ``take``, at most ``maximum`` bytes of it.
 
-    ``begin`` is called before with the number of bytes if the server says it, else with None.
+    ``begin`` is called first with the number of bytes if the server sends it, otherwise with None.
     """
 
     def __init__(

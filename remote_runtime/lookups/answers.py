@@ -22,11 +22,11 @@ Answer = Dict[str, Any]
 MAX_SECONDS = 10.0  # maximum seconds of one command
 LARGEST = 1 << 20  # bytes of a file, and of each output of a command
 _COMMAND, _FILE, _STAT = "command", "file", "stat"
-NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells have it
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # the exit codes of shells
 
 
 def answer(question: Question, context: "Context", registry: "Registry") -> Answer:
-    """The answer, or the ``error`` why there is none. ``Unknowable`` in a preview."""
+    """The answer, or the ``error`` with the reason. ``Unknowable`` in a preview."""
     kind, of = question["kind"], question["of"]
     try:
         if kind == _COMMAND:
@@ -46,12 +46,12 @@ def answer(question: Question, context: "Context", registry: "Registry") -> Answ
 
 
 def item_of(question: Question) -> Item:
-    """The resource that a question about a type is about."""
+    """The resource that a question about a type refers to."""
     return Item(index=0, type=question["kind"], name=question["of"], properties={})
 
 
 def is_of_type(question: Question) -> bool:
-    """Whether a type of resource answers it."""
+    """Whether a type of resource has look-ups."""
     return question["kind"] not in (_COMMAND, _FILE, _STAT)
 
 

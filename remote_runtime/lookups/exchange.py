@@ -1,4 +1,4 @@
-"""Answers what the controller asks before it makes the plan (target)."""
+"""Answers the look-ups of the controller before it makes the plan (target)."""
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Sequence
 
@@ -23,9 +23,10 @@ def reply(
     known: "Known",
     context_for: "Callable[[Sequence[Item]], Context]",
 ) -> None:
-    """Answer the questions of an ``ask`` frame with an ``answers`` frame; ``known`` keeps both.
+    """Answer the questions of an ``ask`` frame with an ``answers`` frame; ``known`` stores both.
 
-    ``context_for`` makes the context in which resources of types are looked up. ``ProtocolError``.
+    ``context_for`` creates the context in which resources of types are looked up.
+    ``ProtocolError``.
     """
     questions = _questions(message)
     if len(known) + len(questions) > MAX_LOOKUPS:
@@ -43,7 +44,7 @@ def _answer(question: Question, context: "Context", registry: Registry) -> Answe
         return answer(question, context, registry)
     except CcmError:
         raise
-    except Exception as error:  # of a site's own type
+    except Exception as error:  # of a custom type
         return {"error": "%s: %s" % (type(error).__name__, error)}
 
 

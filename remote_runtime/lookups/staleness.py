@@ -37,7 +37,7 @@ def staleness(item: "Item", context: "Context") -> Uncertainty:
 
 
 def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Context") -> str:
-    """Why it may be answered otherwise; "" where it would not be."""
+    """Why its answer may differ; "" if it does not."""
     before = "was answered before the first change"
     with context.turn(item, True):
         try:
@@ -55,7 +55,7 @@ def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Con
 
 
 def _changed_by(question: Dict[str, Any], context: "Context") -> str:
-    """The resource that is to change the path which a question is of; "" where none is known."""
+    """The resource that will change the path of a question; "" if none is known."""
     world = context.world
     if world is None or question["kind"] not in ("file", "stat"):
         return ""

@@ -20,12 +20,13 @@ Key = Tuple[str, str]
 
 
 def losses(effects: Iterable[Effect]) -> List[Dict[str, str]]:
-    """What the effects of a resource take away or interrupt: each a ``kind`` (package, user, group,
-    path, unit), a ``name`` and a ``state``; the kind ``unknown`` has the reason as its name.
+    """What the effects of a resource remove or interrupt: each has a ``kind`` (package, user,
+    group, path, unit), a ``name`` and a ``state``; the kind ``unknown`` has the reason as its name.
 
-    A path is only told where it goes with an account, and what is unknown only of packages and of
-    what says nothing of its effects: of all others the changes and the prediction of the event say
-    it. At most ``MAX_EFFECTS``; one entry of kind ``unknown`` counts the rest.
+    A path is only listed if it is removed with an account. Unknown effects are only listed for
+    packages and for actions without declared effects: for all others, the changes and the
+    prediction of the event show them. At most ``MAX_EFFECTS``; one entry of kind ``unknown`` counts
+    the rest.
     """
     effects = list(effects)
     packages = any(isinstance(one, PackageEffect) for one in effects)

@@ -22,7 +22,7 @@ _QUERY = (
     r"[\w.~-]{0,40}|auth|key|pass|pwd|sig)=)([^&;#\s'\"<>]+)"
 )
 _HASH = r"\b[0-9a-f]{16,}\b"
-_UNQUOTED = "%+,-./:=@_"  # what the quoting of a shell leaves as it is, beside letters and digits
+_UNQUOTED = "%+,-./:=@_"  # with letters and digits: the characters that a shell need not quote
 _MARKS: List[Dict[int, str]] = [
     {},
     {34: "&quot;", 39: "&#x27;"},
