@@ -311,6 +311,8 @@ class EventCheck:
             raise refuse(f"event {seq}: {problem}")
         self._require_new(seq, event["event_id"])
         identity = self._planned_as(event["type"] + "#" + event["name"], seq)
+        if identity.partition("#")[0] != event["type"]:  # a name may have a # of its own
+            raise self._undue(seq)
         again = self._due().take(identity)
         self.counted(1, event["event_id"])
         place = self._place(identity) if event["failed"] else ""

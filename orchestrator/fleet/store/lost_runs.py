@@ -243,8 +243,10 @@ class LostEvents:
         """The member of a message that asks the host; none where there is nothing to ask."""
         return {"recall": list(self._lost)} if self._lost else {}
 
-    def take(self, message: Mapping[str, Any]) -> None:
-        """Take a part of the answer, and store the complete answer with its run. ProtocolError."""
+    def take(self, message: Mapping[str, Any]) -> bool:
+        """Take a part of the answer, and store the complete answer with its run; whether the part
+        has anything new, which is bounded. ProtocolError.
+        """
         receipt, state = message.get("receipt"), message.get("state")
         turns, begun = message.get("turns"), message.get("begun")
         known = isinstance(receipt, str) and receipt in self._open
@@ -268,6 +270,7 @@ class LostEvents:
         if state:
             self._open.discard(str(receipt))
             _complete(lost, state, found, begun)
+        return bool(state or turns)
 
 
 def _checked_index(turn: Any, lost: LostHost) -> int:

@@ -171,6 +171,25 @@ def test_pieces_beside_a_mask_must_all_be_there(name: str) -> None:
 
 
 @pytest.mark.timeout(20)
+@pytest.mark.parametrize(("kind", "name"), [("exec#echo a", "b"), ("exec", "echo a#b")])
+def test_a_type_is_that_of_the_plan(kind: str, name: str) -> None:
+    """A host cannot divide a name with a # of its own into another type and name."""
+    check = EventCheck("web1", "run-1", planned=["exec#echo a#b"])
+    event = make_event(kind, name)
+    if kind == "exec":
+        assert check.check(1, event).identity == "exec#echo a#b"
+    else:
+        with pytest.raises(ProtocolError, match="names a resource that is not expected"):
+            check.check(1, event)
+
+
+def test_a_mask_stands_for_no_type() -> None:
+    """Types are never secret, so a host that masks one is refused."""
+    check = EventCheck("web1", "run-1", planned=["file#/etc/motd"])
+    with pytest.raises(ProtocolError, match="names a resource that is not expected"):
+        check.check(1, make_event("[masked]", "/etc/motd"))
+
+
 def test_a_name_made_of_masks_costs_nothing() -> None:
     """A host cannot keep the controller busy with a name that fits the plan in countless ways."""
     check = EventCheck("h", "r", planned=["file#/" + "a" * 200])

@@ -147,6 +147,14 @@ def test_a_report_is_taken_once(run: SavedRun) -> None:
     assert statuses(run) == {"/a": "changed", "/b": "changed", "/c": "changed"}
 
 
+def test_parts_without_anything_new_are_no_progress(run: SavedRun) -> None:
+    """A host that answers for ever with empty parts runs into the bounds on what is no progress."""
+    recall = LostEvents("web1")
+    assert not recall.take(past(state=""))
+    assert recall.take(past(turn(1), state=""))
+    assert recall.take(past())
+
+
 def test_texts_of_a_report_are_plain(run: SavedRun) -> None:
     """What acts on a terminal does not get into the record."""
     LostEvents("web1").take(past(turn(1, "failed", error="\x1b[2Jno\u202e")))
