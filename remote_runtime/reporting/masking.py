@@ -10,6 +10,7 @@ SHORTEST = 4  # shorter values would mask half of every text
 MANY = 200  # spellings, from which on a text is not searched for each
 _SCHEMES = ("apikey", "basic", "bearer", "digest", "negotiate", "token")
 _PIECE = 8
+SHORTEST_LINE = 16  # of base64 that goes on in the next line
 SHORTEST_TOKEN = 8  # of a URL's query, beyond the URL: it may as well be a word
 
 # ``re`` is imported and compiles them when first needed: most runs need none of them.
@@ -32,14 +33,17 @@ _MARKS: List[Dict[int, str]] = [
 ]
 """How HTML and XML write double and single quotation marks."""
 _BESIDE = "[A-Za-z0-9+/_-]{0,3}"  # base64 letters that hold some bits of a secret, and of others
+_WRAP = r"(?:(?:\r?\n|(?:\\r)?\\n)[-+ \t]{0,20})?"  # between two letters, also in JSON or a diff
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
 class Mask(object):
     """Replaces secret values, URL credentials and Authorization headers in text and in values.
 
-    It finds a secret literally, quoted for Python, JSON, a URL, a shell or HTML, and in base64 and
-    hex. ``hashes``: also hides hashes, because a short secret can be guessed by the hash of a
-    content with it. Threads may share one to which nothing is added any more.
+    It finds a secret literally, quoted for Python, JSON, a URL (also twice), a shell or HTML, and
+    in hex, base32 and base64, also over several lines. ``hashes``: also hides hashes, because a
+    short secret can be guessed by the hash of a content with it. Threads may share one to which
+    nothing is added any more.
     """
 
     def __init__(
@@ -48,7 +52,7 @@ class Mask(object):
         self._hashes = hashes
         self._base = base  # whose secrets are hidden as well
         self._secrets: Set[str] = set()
-        self._spellings: Dict[str, bool] = {}  # each with whether it is a part of base64
+        self._spellings: Dict[str, bool] = {}  # each with whether it is a part of base64 or base32
         self._by_piece: Dict[int, Dict[str, List[str]]] = {}
         self._escaped: Optional[Mask] = None  # has the spellings as JSON text has them
         self.add(secrets)
@@ -88,8 +92,8 @@ class Mask(object):
             # The longest first, so that no secret is left over behind one that it begins with. One
             # pattern for all, because secrets may overlap.
             ordered = sorted(found, key=len, reverse=True)
-            beside = (("", ""), (_BESIDE, _BESIDE + "={0,2}"))
-            around = [(re.escape(s), beside[found[s]]) for s in ordered]
+            beside = (("", ""), (_BESIDE, _BESIDE + "={0,6}"))
+            around = [(_pattern(s, s in text), beside[found[s]]) for s in ordered]
             text = re.sub("|".join([a + s + z for s, (a, z) in around]), MASKED, text)
         if url:
             text = re.sub(_URL, r"\1:%s@" % MASKED, text)
@@ -127,17 +131,25 @@ class Mask(object):
             escaped = Mask()
             for spelling in self._spellings:
                 spelt = (spelling, jsontext.dumps(spelling)[1:-1])
-                escaped._spellings.update(dict.fromkeys(spelt, False))
+                escaped._spellings.update(dict.fromkeys(spelt, self._spellings[spelling]))
             self._escaped = escaped  # complete: on the controller, threads share a mask
         return bool(escaped._found(text))
 
     def _found(self, text: str) -> Dict[str, bool]:
         """Return the spellings that occur in a text."""
         found = self._base._found(text) if self._base else {}
-        for spelling in self._spellings if len(self._spellings) < MANY else self._likely(text):
-            if spelling in text:
-                found[spelling] = self._spellings[spelling]
+        if not self._spellings:
+            return found
+        found.update(self._standing_in(text))
+        for joined in _without_wraps(text):
+            encoded = self._standing_in(joined)
+            found.update({spelling: True for spelling in encoded if encoded[spelling]})
         return found
+
+    def _standing_in(self, text: str) -> Dict[str, bool]:
+        known = self._spellings
+        likely = known if len(known) < MANY else self._likely(text)
+        return {spelling: known[spelling] for spelling in likely if spelling in text}
 
     def _likely(self, text: str) -> Set[str]:
         """Return the spellings of which a part occurs in a text, in one pass over it.
@@ -197,8 +209,27 @@ def _credentials_of(header: str) -> List[str]:
     return [rest, login, login.partition(":")[2]]
 
 
+def _without_wraps(text: str) -> List[str]:
+    """A text of several lines as one, for what is encoded over several; the second one is without
+    the signs of a diff. None for a text that no line of base64 is in."""
+    if "\n" not in text and "\\n" not in text:
+        return []
+    lines = text.replace("\\r", "").replace("\\n", "\n").split("\n")
+    lines = [line.strip(" \t\r\\") for line in lines]
+    if not any(len(line) - line.rfind(" ") > SHORTEST_LINE for line in lines[:-1]):
+        return []
+    return ["".join(lines), "".join([line[1:] if line[:1] in "+-" else line for line in lines])]
+
+
+def _pattern(spelling: str, is_whole: bool) -> str:
+    """What finds a spelling that is a whole, or divided into lines."""
+    import re
+
+    return re.escape(spelling) if is_whole else _WRAP.join(map(re.escape, spelling))
+
+
 def _spellings(secret: str) -> Dict[str, bool]:
-    """The spellings of a secret in messages, each with whether it is a part of base64."""
+    """The spellings of a secret in messages, each with whether it is a part of base64 or base32."""
     data = _bytes_of(secret)
     plain = [
         secret,
@@ -219,8 +250,8 @@ def _spellings(secret: str) -> Dict[str, bool]:
         plain.append(secret.translate({38: "&amp;", 60: "&lt;", 62: "&gt;", **marks}))
     for kept in ("", "/", "/:@"):
         quoted = _quoted(data, kept)
-        plain += [quoted, quoted.lower(), quoted.replace("%20", "+")]
-    found = dict.fromkeys(_base64_cores(data), True)
+        plain += [quoted, quoted.lower(), quoted.replace("%20", "+"), quoted.replace("%", "%25")]
+    found = dict.fromkeys(_base64_cores(data) + _base32_cores(data), True)
     found.update(dict.fromkeys(plain, False))
     return found
 
@@ -250,7 +281,20 @@ def _base64_cores(data: bytes) -> List[str]:
     for before in range(3):
         letters = binascii.b2a_base64(b"\0" * before + data)
         core = letters[(8 * before + 5) // 6 : 8 * (before + len(data)) // 6].decode("ascii")
-        found += [core, core.replace("+", "-").replace("/", "_")]
+        found += [core, core.replace("+", "-").replace("/", "_"), core.replace("/", "\\/")]
+        found.append(core.replace("+", "%2B").replace("/", "%2F"))  # in a URL
+    return [core for core in found if len(core) >= SHORTEST]
+
+
+def _base32_cores(data: bytes) -> List[str]:
+    """The base32 text of bytes at any offset in the encoded data."""
+    found = []
+    for before in range(5):
+        first, end = (8 * before + 4) // 5, 8 * (before + len(data)) // 5
+        bits = int.from_bytes(data, "big") << 5  # and room for a letter of which bits lack
+        width = 8 * len(data) + 5
+        shifts = [width + 8 * before - 5 * place - 5 for place in range(first, end)]
+        found.append("".join([_BASE32[bits >> shift & 31] for shift in shifts]))
     return [core for core in found if len(core) >= SHORTEST]
 
 

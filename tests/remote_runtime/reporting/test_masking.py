@@ -66,6 +66,47 @@ class MaskTest(unittest.TestCase):
         ):
             self.assertEqual(Mask([secret]).text("a %s b" % text), "a [masked] b")
 
+    def test_base64_over_several_lines(self) -> None:
+        """As base64, openssl, YAML and diffs divide it, in a text and in its JSON text."""
+        secret = "correct horse battery staple, and more of it"
+        encoded = base64.b64encode(b"password=%s\n" % secret.encode() * 2).decode()
+        mask = Mask([secret])
+        for width in (16, 64, 76):
+            lines = [encoded[at : at + width] for at in range(0, len(encoded), width)]
+            for wrap in ("\n", "\r\n", "\n    ", "\n+", "\n-", "\\n"):
+                text = "a\n+" + wrap.join(lines) + "\nb"
+                shown = mask.text(text)
+                self.assertEqual(shown.count(MASKED), 2, shown)
+                self.assertLess(len(shown), 60)
+                self.assertFalse(mask.passes(jsontext.dumps([text])))
+
+    def test_breaks_of_lines_cost_little(self) -> None:
+        """Very many blanks and empty lines in what looks like base64 are soon looked through."""
+        mask = Mask(["correct horse battery staple"])
+        core = base64.b64encode(b"correct horse battery staple").decode().strip("=")
+        text = (core[:20] + "\n" + " " * 15 + "\n" * 50) * 5000 + core[:20] + "\n" + core[20:]
+        self.assertTrue(mask.text(text).endswith(MASKED))
+
+    def test_base32(self) -> None:
+        """At any offset in what is encoded, but for letters that hold bits of something else."""
+        secret = "correct horse"
+        mask = Mask([secret])
+        for before in range(11):
+            text = base64.b32encode(b"-" * before + secret.encode() + b"++").decode()
+            self.assertRegex(mask.text(text), r"^[A-Z2-7]{0,16}\[masked\][A-Z2-7]{0,2}=*$")
+
+    def test_base64_and_urls(self) -> None:
+        """A secret that is encoded as base64 in a URL or in JSON of PHP, or twice for a URL."""
+        mask = Mask(["a?b>c?d~é/ü"])
+        encoded = base64.b64encode("a?b>c?d~é/ü".encode()).decode().strip("=")
+        self.assertRegex(encoded, r"[+/]")
+        for text in (
+            quote(encoded, ""),
+            encoded.replace("/", "\\/"),
+            quote(quote("a?b>c?d~é/ü", ""), ""),
+        ):
+            self.assertEqual(mask.text("x %s y" % text), "x [masked] y")
+
     def test_short_values_stay(self) -> None:
         """Values of fewer than 4 characters are not searched for."""
         self.assertEqual(Mask(["abc"]).text("abcd"), "abcd")
