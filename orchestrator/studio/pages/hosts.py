@@ -64,14 +64,15 @@ class FleetHosts:
 
     def _check(self) -> None:
         """Read the inventory if it is time: at once from files, in a thread from programs."""
-        first, self._checked = self._stamps is None, time.monotonic()
+        self._checked = time.monotonic()
+        if self._loading is not None and self._loading.is_alive():
+            return
         stamps = tuple(map(_stamp, self.sources))
-        changed, self._stamps = stamps != self._stamps, stamps
+        first, changed = self._stamps is None, stamps != self._stamps
+        self._stamps = stamps
         if first or not any(map(is_program, self.sources)):
             if changed or self._problem:
                 self._load()
-        elif self._loading is not None and self._loading.is_alive():
-            return
         elif changed or self._checked - self._loaded >= PROGRAM_PAUSE:
             self._loading = threading.Thread(target=self._load, name="inventory", daemon=True)
             self._loading.start()

@@ -37,9 +37,11 @@ def _loaded(fleet: FleetHosts) -> list[str]:
 
 
 def _program(tmp_path: Path, body: str = "") -> Path:
-    path = tmp_path / "inventory"
-    path.write_text(PROGRAM.format(body=body, names=tmp_path / "names"))
-    path.chmod(0o700)
+    """A new file, as one that is running reads the rest of its own."""
+    path, new = tmp_path / "inventory", tmp_path / "new"
+    new.write_text(PROGRAM.format(body=body, names=tmp_path / "names"))
+    new.chmod(0o700)
+    new.replace(path)
     return path
 
 
@@ -66,6 +68,28 @@ def test_pages_do_not_wait_for_a_program(tmp_path: Path) -> None:
     (tmp_path / "pipe").write_text("go\n")
     _program(tmp_path)
     assert _loaded(fleet) == ["web2"]
+
+
+def test_a_program_that_changes_while_it_runs_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the next look, though the pause between two runs is not over."""
+    (tmp_path / "names").write_text(_listed("web1"))
+    fleet = FleetHosts([str(_program(tmp_path))], tmp_path)
+    assert _names(fleet) == ["web1"]
+    monkeypatch.setattr(hosts, "PROGRAM_PAUSE", 1000.0)
+    os.mkfifo(tmp_path / "pipe")
+    _program(tmp_path, f"read x < '{tmp_path / 'pipe'}'\necho '{_listed('web2')}'\nexit")
+    assert _names(fleet) == ["web1"]
+    with (tmp_path / "pipe").open("w") as pipe:  # waits until the program reads
+        (tmp_path / "names").write_text(_listed("web3"))
+        _program(tmp_path)
+        assert _names(fleet) == ["web1"]
+        pipe.write("go\n")
+    for thread in threading.enumerate():
+        if thread.name == "inventory":
+            thread.join()
+    assert _loaded(fleet) == ["web3"]
 
 
 def test_a_program_that_failed_is_run_again(tmp_path: Path) -> None:
