@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     result = run_on_hosts(
         request,
         command,
-        shown=command.shown,
+        title=command.title,
         words=_again(args),
         reporter=output,
         ready=lambda: _make(args.directory),

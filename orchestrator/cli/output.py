@@ -235,11 +235,11 @@ class Output:
         with self._aside():
             return ask_secret(prompt)
 
-    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
+    def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
         """Ask for a yes on the terminal, the view out of the way; None where no answer comes in
         time. Any thread."""
         with self._aside():
-            answer = ask_line(f"{question} [y/N] ", left)
+            answer = ask_line(f"{question} [y/N] ", remaining)
         return None if answer is None else answer.strip().lower() in ("y", "yes")
 
     @contextlib.contextmanager
@@ -263,7 +263,7 @@ class Output:
         if self.human is sys.stdout and any(map(_is_of_a_stream, result.faults)):
             detach_stdout()  # there is no place for a summary
         with contextlib.suppress(BrokenPipeError):
-            self.write_summary(result.run_id if result.kept else "")
+            self.write_summary(result.run_id if result.stored else "")
         directory = result.directory
         if directory is not None and directory.whole and self.options.metrics is not None:
             from orchestrator.fleet.store.saved_runs import SavedRun

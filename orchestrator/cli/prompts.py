@@ -19,14 +19,14 @@ def ask_secret(prompt: str) -> str:
 
 
 def terminal_secret() -> Callable[[str], str] | None:
-    """What asks for a password; None where cannot prompt without a terminal."""
+    """What asks for a password; None without a terminal."""
     return ask_secret if sys.stdin.isatty() else None
 
 
-def ask_line(prompt: str, left: Callable[[], float]) -> str | None:
-    """What is typed in a line; None where the input ends, or no seconds are ``left`` before."""
+def ask_line(prompt: str, remaining: Callable[[], float]) -> str | None:
+    """What is typed in a line; None at the end of the input or of the ``remaining`` seconds."""
     print(prompt, end="", file=sys.stderr, flush=True)
-    while left() > 0:
+    while remaining() > 0:
         ready, _, _ = select.select([sys.stdin], [], [], 0.2)
         if ready:
             line = sys.stdin.readline()

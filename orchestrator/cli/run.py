@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     request = request._replace(run=request.run._replace(timeout=0.0))
     output = GroupedOutput(read_output(args), request.run, fold=args.fold)
     result = run_on_hosts(
-        request, command, shown=command.shown, words=_again(args), reporter=output
+        request, command, title=command.title, words=_again(args), reporter=output
     )
     return output.exit_code(result)
 

@@ -57,7 +57,7 @@ class VerifyOutput:
         if self._report is not None:
             self._report.take(outcome)
 
-    def finish(self, found: Assessment, seconds: float) -> None:
+    def finish(self, assessment: Assessment, seconds: float) -> None:
         """Write the outcomes and the totals."""
-        if self._report is not None and (found.exit_code or not self._silent_if_good):
-            self._report.finish(found, seconds)
+        if self._report is not None and (assessment.exit_code or not self._silent_if_good):
+            self._report.finish(assessment, seconds)

@@ -30,21 +30,21 @@ class BoundPlanner:
     def __init__(
         self,
         planner: Planner,
-        kept: PlanFile,
+        plan_file: PlanFile,
         *,
         stage: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._planner = planner
-        self.kept = kept
+        self.plan_file = plan_file
         self._stage = stage
         self._clock = clock
 
     def plan(self, host: Any, gathered: HostFacts) -> HostPlan:
         """The plan of one host, which the target checks against the plan file."""
         name = StageHost(self._stage, host).name if self._stage else host.name
-        kept, planned = self.kept.record, self.kept.hosts[name]
-        if self._clock() >= kept["expires"]:
+        record, planned = self.plan_file.record, self.plan_file.hosts[name]
+        if self._clock() >= record["expires"]:
             raise _refused("expired", "the plan expired during the push")
         identity = identity_of(host, gathered)
         for key, message in DIFFERS.items():
@@ -53,33 +53,33 @@ class BoundPlanner:
         plan = self._planner.plan(host, gathered)
         if plan.fail_on_error != planned["fail_on_error"]:
             raise _refused("differs", "fail_on_error has changed")
-        items = [kept["items"][place] for place in planned["items"]]
-        found = differing(items, desired_of(plan), kept["salt"])
-        if found:
-            raise _refused("differs", f"it differs from the plan: {_some(found)}")
-        told = self.kept.outcomes(name)
+        items = [record["items"][place] for place in planned["items"]]
+        differences = differing(items, desired_of(plan), record["salt"])
+        if differences:
+            raise _refused("differs", f"it differs from the plan: {_some(differences)}")
+        outcomes = self.plan_file.outcomes(name)
         observed = planned["observed"]
         if self._is_later(host):
             # The result of an earlier stage was unknown, too.
             observed = [
-                one if _is_certain(of) else "" for one, of in zip(observed, told, strict=True)
+                one if _is_certain(of) else "" for one, of in zip(observed, outcomes, strict=True)
             ]
         plan.binding = {
-            "salt": kept["observed_key"],
-            "serial": serial_of(kept["serial"], self._stage),
+            "salt": record["observed_key"],
+            "serial": serial_of(record["serial"], self._stage),
             "observed": observed,
-            "certain": [at for at, one in enumerate(told) if _is_certain(one)],
-            "created": kept["created"],
-            "expires": kept["expires"],
+            "certain": [at for at, one in enumerate(outcomes) if _is_certain(one)],
+            "created": record["created"],
+            "expires": record["expires"],
         }
-        plan.compare = Predictions(told).misprediction
+        plan.compare = Predictions(outcomes).misprediction
         return plan
 
     def _is_later(self, host: Any) -> bool:
         """Whether an earlier stage of the plan runs on the host."""
-        stages = self.kept.record.get("stages", [])
+        stages = self.plan_file.record.get("stages", [])
         earlier = stages[: stages.index(self._stage)] if self._stage in stages else []
-        return any(StageHost(stage, host).name in self.kept.hosts for stage in earlier)
+        return any(StageHost(stage, host).name in self.plan_file.hosts for stage in earlier)
 
 
 def serial_of(serial: str, stage: str) -> str:

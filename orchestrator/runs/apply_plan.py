@@ -45,27 +45,27 @@ class PlanFilePush:
         request, required, path = self._request, self._request.plan, self._request.manifest
         text = read_text(path, own=not required.signers)
         require_digest(path, text, required.digest)
-        kept = parse_plan(path, text)
+        plan = parse_plan(path, text)
         check_request(request)
-        self._check_options(kept.record)
-        self._check_time(kept.record)
-        require_id(kept, required.expect)
-        approvers = self._approvers(text, kept.record["manifest"])
+        self._check_options(plan.record)
+        self._check_time(plan.record)
+        require_id(plan, required.expect)
+        approvers = self._approvers(text, plan.record["manifest"])
         if approvers:
             self._reporter.note(f"approved by {', '.join(approvers)}")
-        check_whole(path, kept.record)
-        request = request._replace(data=request.data._replace(hiera=kept.record["hiera"]))
+        check_whole(path, plan.record)
+        request = request._replace(data=request.data._replace(hiera=plan.record["hiera"]))
         request = wiring.with_sources(request)
-        check_unchanged(kept.record["files"], kept.record["salt"], request.data.fetched)
+        check_unchanged(plan.record["files"], plan.record["salt"], request.data.fetched)
         words = [f"--signers={required.signers}"] if required.signers else []
         words += [f"--approvals={required.approvals}"] if required.approvals else []
-        return PlanPush(kept, request, self._reporter, words=(*words, path)).run()
+        return PlanPush(plan, request, self._reporter, words=(*words, path)).run()
 
     def _check_options(self, record: Record) -> None:
         """UsageError for what a plan has settled already."""
         run, data = self._request.run, self._request.data
-        for name, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
-            if given:
+        for name, is_set in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
+            if is_set:
                 hint = "ccm plan show FILE shows what it would do"
                 raise UsageError(f"{name} does not apply to a plan", hint=hint)
         for name in _FIXED:
@@ -75,9 +75,9 @@ class PlanFilePush:
         given_again = data.record()
         for name in ("data", "fact"):
             if sorted(given_again[name]) != sorted(record[name]):
-                wanted = ", ".join(f"--{name} {key}=..." for key in record[name]) or f"no --{name}"
+                flags = ", ".join(f"--{name} {key}=..." for key in record[name]) or f"no --{name}"
                 raise UsageError(
-                    f"the plan was made with {wanted}",
+                    f"the plan was made with {flags}",
                     hint="give the same options: a plan stores their names, not their values",
                 )
 
@@ -112,10 +112,10 @@ class PlanPush:
     """The push of a plan that was checked; ``words`` name its file on a command line."""
 
     def __init__(
-        self, kept: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
+        self, plan: PlanFile, request: RunRequest, reporter: Reporter, words: tuple[str, ...] = ()
     ) -> None:
-        self._request = resolved_request(request, kept.record)
-        self._kept = kept
+        self._request = resolved_request(request, plan.record)
+        self._plan = plan
         self._reporter = reporter
         self._words = words
 
@@ -123,14 +123,14 @@ class PlanPush:
         """Push it to its hosts, or to the selected ones."""
         from orchestrator.image import build
 
-        kept, request, record = self._kept, self._request, self._kept.record
+        plan, request, record = self._plan, self._request, self._plan.record
         if "stages" in record:
             push, chosen = self._stages()
         else:
             wiring.refuse_stages(request, "the plan")
             chosen = self._choose()
             push = wiring.manifest_job(request)
-            binder = BoundPlanner(cast("Planner", push.planner), kept)
+            binder = BoundPlanner(cast("Planner", push.planner), plan)
             push = push._replace(binder=binder, remarks=tuple)
         if build(own_types(push)).sha256 != record["runtime"]:
             raise _refused(
@@ -142,66 +142,68 @@ class PlanPush:
         if request.rollout.canary:
             from orchestrator.runs.canaries import collect, with_clusters
 
-            push = with_clusters(push, collect(kept.replay()), flow)
+            push = with_clusters(push, collect(plan.replay()), flow)
         return flow.run(push)
 
     def _stages(self) -> tuple[PushJob, TargetSelection]:
         """The push of a plan's stages to the plan's hosts."""
         from orchestrator.fleet.host.stage_host import host_in, stage_in
 
-        kept, request = self._kept, self._request
-        path = kept.record["manifest"]
-        hosts_of_plan = set(map(host_in, kept.hosts))
+        plan, request = self._plan, self._request
+        path = plan.record["manifest"]
+        hosts_of_plan = set(map(host_in, plan.hosts))
         chosen = wiring.select_targets(request.hosts, self._reporter.warn, path, hosts_of_plan)
-        among = tuple(kept.record["stages"])
+        among = tuple(plan.record["stages"])
         staged = request._replace(stages=request.stages._replace(among=among))
         push = StagedJob(staged, chosen).job()
         if request.hosts.limit:
             standing = (host_in(host.name) for stage in push.stages for host in stage.hosts)
             _require_planned(standing, hosts_of_plan)
         self._check_left_out(push.stages)
-        held = []
+        bound = []
         for stage in push.stages:
-            binder = BoundPlanner(cast("Planner", stage.push.planner), kept, stage=stage.name)
-            hosts = tuple(host for host in stage.hosts if host.name in kept.hosts)
-            held.append(stage._replace(hosts=hosts, push=stage.push._replace(binder=binder)))
-        known = {host.name for stage in held for host in stage.hosts}
-        pushed = {stage.name for stage in held}
-        missing = [name for name in kept.hosts if stage_in(name) in pushed and name not in known]
+            binder = BoundPlanner(cast("Planner", stage.push.planner), plan, stage=stage.name)
+            hosts = tuple(host for host in stage.hosts if host.name in plan.hosts)
+            bound.append(stage._replace(hosts=hosts, push=stage.push._replace(binder=binder)))
+        hosts_to_push = {host.name for stage in bound for host in stage.hosts}
+        pushed = {stage.name for stage in bound}
+        missing = [
+            name for name in plan.hosts if stage_in(name) in pushed and name not in hosts_to_push
+        ]
         if missing and not request.hosts.limit:
             raise _refused(
                 f"the plan contains {', '.join(missing[:5])}, which is no longer in that stage",
                 "use the inventory that the plan was made with, or select hosts with -l",
             )
-        if not known:
+        if not hosts_to_push:
             raise UsageError(
                 "the plan contains none of these hosts", hint="ccm plan show FILE lists its hosts"
             )
-        stages = tuple(stage for stage in held if stage.hosts)
+        stages = tuple(stage for stage in bound if stage.hosts)
         return push._replace(stages=stages, binder=stages[0].push.binder), chosen
 
     def _choose(self) -> TargetSelection:
         """The hosts of the plan, or those that ``-l`` selects."""
-        kept, request = self._kept, self._request
-        manifest = kept.record["manifest"]
-        chosen = wiring.select_targets(request.hosts, self._reporter.warn, manifest, kept.hosts)
+        plan, request = self._plan, self._request
+        manifest = plan.record["manifest"]
+        chosen = wiring.select_targets(request.hosts, self._reporter.warn, manifest, plan.hosts)
         if request.hosts.limit:
-            _require_planned((host.name for host in chosen.hosts), kept.hosts)
+            _require_planned((host.name for host in chosen.hosts), plan.hosts)
             return chosen
-        missing = [name for name in kept.hosts if name not in chosen.inventory.hosts]
+        missing = [name for name in plan.hosts if name not in chosen.inventory.hosts]
         if missing:
             raise _refused(
                 f"the plan contains {', '.join(missing[:5])}, which is not in the inventory",
                 "use the inventory that the plan was made with, or select hosts with -l",
             )
-        return chosen._replace(hosts=[host for host in chosen.hosts if host.name in kept.hosts])
+        return chosen._replace(hosts=[host for host in chosen.hosts if host.name in plan.hosts])
 
     def _check_left_out(self, stages: Sequence[PushStage]) -> None:
         """InputError if so many hosts of a stage are left out that later stages must not start."""
         from orchestrator.rollout.budget import Budget
 
         whole = self._request.rollout.max_fail
-        left_out = self._kept.record["left_out"]
+        left_out = self._plan.record["left_out"]
         total = sum(len(stage.hosts) for stage in stages)
         overall, every = Budget.of(whole, total, waves=False), list[str]()
         for at, stage in enumerate(stages[:-1], 1):
@@ -237,21 +239,21 @@ def require_digest(path: str, text: bytes, expected: str | None) -> None:
         )
 
 
-def require_id(kept: PlanFile, expected: str | None) -> None:
+def require_id(plan: PlanFile, expected: str | None) -> None:
     """PlanError where another plan was expected."""
-    if expected is not None and kept.id != expected:
+    if expected is not None and plan.id != expected:
         raise PlanError(
-            f"the plan now has the ID {kept.id}, not {one_line(expected, 80)}: nothing was changed",
+            f"the plan now has the ID {plan.id}, not {one_line(expected, 80)}: nothing was changed",
             hint="ccm plan shows what the new plan would do",
         )
 
 
 def _require_planned(names: Iterable[str], planned: Container[str]) -> None:
     """UsageError for hosts that were picked and that a plan is not for."""
-    others = list(dict.fromkeys(name for name in names if name not in planned))
-    if others:
+    unplanned = list(dict.fromkeys(name for name in names if name not in planned))
+    if unplanned:
         raise UsageError(
-            f"the plan does not contain {', '.join(others[:5])}",
+            f"the plan does not contain {', '.join(unplanned[:5])}",
             hint="ccm plan show FILE lists its hosts",
         )
 

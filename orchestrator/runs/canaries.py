@@ -55,12 +55,12 @@ class CanaryPush:
 
         def remarks() -> list[str]:
             """The remarks of the push, with one about too many clusters."""
-            told = list(push.remarks())
+            texts = list(push.remarks())
             try:
                 check_clusters(clusters_of(collected), maximum)
             except UsageError as error:
-                told.append(f"a push would be refused: {error.message} ({error.hint})")
-            return told
+                texts.append(f"a push would be refused: {error.message} ({error.hint})")
+            return texts
 
         return push._replace(subscribers=(*push.subscribers, collected), remarks=remarks)
 

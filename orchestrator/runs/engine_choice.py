@@ -80,22 +80,22 @@ class EngineSpec(NamedTuple):
     remote: RemoteEngineSource | None = None
 
 
-def parse_engine(given: str, where: str = "--engine") -> EngineChoice:
+def parse_engine(text: str, where: str = "--engine") -> EngineChoice:
     """The choice for a word; errors name ``where`` it is from; UsageError."""
-    if given.startswith(_DASK):
+    if text.startswith(_DASK):
         from orchestrator.cluster.trust import scheduler_address
 
-        return EngineChoice(DASK, scheduler=scheduler_address(where, given, _DASK))
-    if given == AUTO:
+        return EngineChoice(DASK, scheduler=scheduler_address(where, text, _DASK))
+    if text == AUTO:
         return EngineChoice()
-    found = re.fullmatch(_CHOICE, given)
-    if found is None:
+    match = re.fullmatch(_CHOICE, text)
+    if match is None:
         raise UsageError(
-            f"{where} {given[:40]!r} is not an engine",
+            f"{where} {text[:40]!r} is not an engine",
             hint="use auto, threads, processes, processes:N with a number from 1 to 999, or "
             "dask://HOST:PORT",
         )
-    word, number = found[1].partition(":")[0], found[2]
+    word, number = match[1].partition(":")[0], match[2]
     return EngineChoice(word, int(number) if number else None)
 
 

@@ -22,19 +22,19 @@ def run_on_hosts(
     request: RunRequest,
     planner: Planner,
     *,
-    shown: str,
+    title: str,
     words: tuple[str, ...],
     reporter: Reporter,
     ready: Callable[[], None] = lambda: None,
 ) -> RunResult:
     """Run the planner's plan on each host, outside of any manifest.
 
-    ``shown`` is the command for people, ``words`` those of a command line that repeats it.
+    ``title`` is the command for people, ``words`` those of a command line that repeats it.
     ``ready`` is called once the hosts are known, before the first one is contacted.
     """
     request = request._replace(run=request.run._replace(adhoc=True, diff=False))
     raise_limit(request.connection.forks)
     chosen = wiring.select_targets(request.hosts, reporter.warn)
     ready()
-    job = PushJob(request.command, shown, site=None, planner=planner, words=words)
+    job = PushJob(request.command, title, site=None, planner=planner, words=words)
     return PushFlow(request, chosen, reporter).run(job)

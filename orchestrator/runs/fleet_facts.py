@@ -49,13 +49,13 @@ class FactReads(NamedTuple):
     def summary(self) -> str:
         """The facts that a run uses, with their age; "" for none."""
         known = self.view.facts.known
-        found = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MAX_NAMES]
+        ages = [f"{host.name} ({known[host.name].gathered})" for host in self.hosts[:_MAX_NAMES]
                  if host.name in known]  # fmt: skip
-        left = len(self.hosts) - _MAX_NAMES
-        if not found:
+        rest = len(self.hosts) - _MAX_NAMES
+        if not ages:
             return ""
-        more = f" and {left} more" if left > 0 else ""
-        return f"templates read the facts of {', '.join(found)}{more}"
+        more = f" and {rest} more" if rest > 0 else ""
+        return f"templates read the facts of {', '.join(ages)}{more}"
 
 
 def show_hosts(
@@ -79,14 +79,16 @@ def show_hosts(
     hosts = [inventory.hosts[name] for name in names]
     store, now, stale = FactCache(state_directory()), time.time(), []
     for host in hosts:
-        kept = store.of(host)
-        if kept is None or (oldest is not None and kept.age(now) > oldest):
+        record = store.of(host)
+        if record is None or (oldest is not None and record.age(now) > oldest):
             stale.append(host)
-            if kept is not None:
-                why = f"the stored ones are from {kept.moment} and too old"
+            if record is not None:
+                why = f"the stored ones are from {record.moment} and too old"
                 view.facts.reasons[host.name] = f"{why}; 'ccm facts -l {host.name}' gathers them"
         else:
-            view.facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
+            view.facts.known[host.name] = PackedFacts.of(
+                record.moment, record.facts, record.unavailable
+            )
     return FactReads(view, hosts, stale)
 
 
@@ -106,11 +108,11 @@ def take_answers(
         if isinstance(answer, CcmError):
             facts.reasons[host.name] = f"{host.name} could not be queried: {answer.message}"
             continue
-        kept = keep_facts(host, answer, failed)
-        if kept is None:
+        record = keep_facts(host, answer, failed)
+        if record is None:
             facts.reasons[host.name] = f"they are larger than {MAX_BYTES >> 20} MiB"
         else:
-            facts.known[host.name] = PackedFacts.of(kept.moment, kept.facts, kept.unavailable)
+            facts.known[host.name] = PackedFacts.of(record.moment, record.facts, record.unavailable)
     for text in failed:
         warn(text)
 
@@ -122,8 +124,8 @@ def keep_facts(host: Host, gathered: HostFacts, failed: dict[str, None]) -> Host
     """
     from orchestrator.fleet.store.fact_cache import FactCache, HostRecord
 
-    found, _ = merge_host_facts(gathered)
-    record = HostRecord(dict(dict.items(found)), time.time(), found.unavailable)
+    facts, _ = merge_host_facts(gathered)
+    record = HostRecord(dict(dict.items(facts)), time.time(), facts.unavailable)
     try:
         if not FactCache(state_directory()).keep(host, *record):
             return None

@@ -131,10 +131,10 @@ def with_hooks(
 
     def wrapped(host: "Target") -> "HostTask[HostResult]":
         """The task of a host between its hooks."""
-        told = {"run_id": config.settings.run_id, "host": host_input(host_itself(host))}
+        hook_input = {"run_id": config.settings.run_id, "host": host_input(host_itself(host))}
         if isinstance(host, StageHost):
-            told["stage"] = host.stage
-        return HookedTask(make(host), options.before_host, options.after_host, told)
+            hook_input["stage"] = host.stage
+        return HookedTask(make(host), options.before_host, options.after_host, hook_input)
 
     return wrapped
 

@@ -39,7 +39,7 @@ def push_resource(
         what=name,
         site=site,
         planner=planner,
-        kept=request.hosts.inventory is not None,
+        stored=request.hosts.inventory is not None,
         subscribers=subscribers,
     )
     return PushFlow(request, chosen, reporter).run(job)

@@ -82,7 +82,7 @@ class PushFlow:
         request, chosen, reporter = self.request, self.chosen, self.reporter
         # The name of a resource, as with ccm ensure exec, may hold a login.
         mask = Mask().text
-        shown = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
+        masked = push._replace(what=mask(push.what), words=tuple(map(mask, push.words)))
         reporter.prepare()
         if request.hosts.inventory is None:
             reporter.on_this_machine()
@@ -109,8 +109,8 @@ class PushFlow:
             if read is not None:
                 self._know_facts(read, connector, by_workers=remote is not None)
             targets = Targets(hosts, connector, request.connection.forks)
-            config = self._config(shown, verify, remote)
-            result = run_loop.run_push(shown, targets, config, reporter)
+            config = self._config(masked, verify, remote)
+            result = run_loop.run_push(masked, targets, config, reporter)
         if result.is_good:
             for message in dict.fromkeys(site.post_message for site in push.sites):
                 reporter.say(message)
@@ -174,10 +174,10 @@ class PushFlow:
         take_answers(read, answers, self.reporter.warn)
 
     def _config(
-        self, shown: PushJob, verify: VerifyAfterPush | None, remote: RemoteWork | None
+        self, masked: PushJob, verify: VerifyAfterPush | None, remote: RemoteWork | None
     ) -> PushConfig:
         request = self.request
-        origin = origin_of(shown.what if shown.site is not None or shown.stages else "")
+        origin = origin_of(masked.what if masked.site is not None or masked.stages else "")
         run_id, run = new_run_id(), request.run
         reads_only = run.noop or run.monitor_only or run.status_only or run.adhoc
         return PushConfig(
@@ -185,20 +185,20 @@ class PushFlow:
                 run_id=run_id,
                 user=f"{origin.user}@{origin.machine}",
                 options=run,
-                manifest=shown.identity,
+                manifest=masked.identity,
                 origin=origin,
-                key="" if reads_only or not shown.kept else key_of(run_id),
+                key="" if reads_only or not masked.stored else key_of(run_id),
             ),
             record=request.record(),
             registration=request.data.registration,
             verify=verify,
             rollout=request.rollout,
-            again=retry_words(shown, request),
-            retry=retry_failed_words(shown, request),
+            again=retry_words(masked, request),
+            retry=retry_failed_words(masked, request),
             keep=request.keep,
             engine=request.engine or EngineChoice(THREADS),
             remote=remote,
-            history=request.history if shown.kept else None,
+            history=request.history if masked.stored else None,
             runs=request.runs,
         )
 
@@ -248,15 +248,15 @@ class PushFlow:
 def own_types(push: PushJob) -> dict[str, bytes]:
     """The files of the sites' own types, which travel with the runtime; UsageError where two
     sites have different ones of the same name."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for site in push.sites:
         for path, text in site.types.sources().items():
-            if found.setdefault(path, text) != text:
+            if files.setdefault(path, text) != text:
                 raise UsageError(
                     f"two stages use different types from {path}",
                     hint="put their manifests next to the same types/, or push them separately",
                 )
-    return found
+    return files
 
 
 def user_at_host() -> str:

@@ -33,7 +33,7 @@ class PushJob(NamedTuple):
     """The job of a push; everything in it was checked, and no host was contacted.
 
     ``what`` is the path of the manifest or of the stages file, or the words of a command. With
-    ``kept``, the run directory stays. ``subscribers`` receive the events of the run. ``identity``
+    ``stored``, the run directory stays. ``subscribers`` receive the events of the run. ``identity``
     is the name under which hosts store the manifest, "" for none. ``binder`` replaces the planner
     when a plan file is written or applied. A command over the fleet has no ``site``. ``words`` are
     those of a command line that repeats it. ``remarks`` makes the warnings after the last host. The
@@ -44,7 +44,7 @@ class PushJob(NamedTuple):
     what: str
     site: Site | None
     planner: ports.Planner
-    kept: bool = True
+    stored: bool = True
     subscribers: Sequence[Subscriber] = ()
     identity: str = ""
     binder: ports.Planner | None = None

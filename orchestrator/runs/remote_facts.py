@@ -75,7 +75,7 @@ def gather_by_workers(
     """
     request = request._replace(run=RunOptions(noop=True, timeout=request.run.timeout))
     planner = FactRequest()
-    push = PushJob("facts", "facts", None, planner, kept=False)
+    push = PushJob("facts", "facts", None, planner, stored=False)
     settings = RunSettings(new_run_id(), f"{local_user()}@{os.uname().nodename}", request.run)
     job = Job(planner, settings)
     forks = request.connection.forks

@@ -104,10 +104,10 @@ class RemoteWork:
                 f"the current directory cannot be read: {error.strerror}",
                 hint="change to an existing directory",
             ) from error
-        given = _login_password(self._request.connection.ask_pass)
-        if given:
+        source = _login_password(self._request.connection.ask_pass)
+        if source:
             raise UsageError(
-                f"{given}: a login password is not sent to workers, which log in as themselves",
+                f"{source}: a login password is not sent to workers, which log in as themselves",
                 hint=f"omit it and let workers log in with keys; or {_ELSE}",
             )
         from orchestrator.planning import Planner
@@ -135,8 +135,8 @@ class RemoteWork:
             if push.data is None:
                 named += planner.files()
                 continue
-            given = (*push.data.hiera, *push.data.facts)
-            named += [Path(path) for path in given if not is_url(path)]
+            paths = (*push.data.hiera, *push.data.facts)
+            named += [Path(path) for path in paths if not is_url(path)]
             named += planner.files()
             directories += [
                 Path(one.directory) for one in planner.site.children.archives.known().values()
@@ -184,7 +184,7 @@ class RemoteWork:
         if isinstance(binder, PlanWriter):
             return {"making": binder.key}
         if isinstance(binder, BoundPlanner):
-            return {"held": binder.kept.record}
+            return {"held": binder.plan_file.record}
         return {}
 
     def _access(self, spec: "EngineSpec") -> "Access":
@@ -214,34 +214,34 @@ class RemoteWork:
         from orchestrator.cluster.remote_host import host_record
         from orchestrator.transport.settings import hop_names
 
-        known = self._chosen.inventory.hosts
-        found: dict[str, Any] = {}
-        left: list[Any] = list(self._chosen.hosts)
-        while left:
-            for name in hop_names(left.pop().jump):
-                if name in known and name not in found:
-                    found[name] = host_record(known[name])
-                    left.append(known[name])
-        return found
+        hosts = self._chosen.inventory.hosts
+        jumps: dict[str, Any] = {}
+        pending: list[Any] = list(self._chosen.hosts)
+        while pending:
+            for name in hop_names(pending.pop().jump):
+                if name in hosts and name not in jumps:
+                    jumps[name] = host_record(hosts[name])
+                    pending.append(hosts[name])
+        return jumps
 
     def _left_out(self) -> "set[Path]":
         """Files and directories in the directory of a site that are the controller's own."""
         from orchestrator.cluster.trust import VARIABLE, default_directory
 
         tls = str(os.environ.get(VARIABLE) or default_directory())
-        known = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)
-        keys = {host.key_file for host in known if host.key_file}
+        hosts = (*self._chosen.inventory.hosts.values(), *self._chosen.hosts)
+        keys = {host.key_file for host in hosts if host.key_file}
         for push in self._push.pushes:
             secrets = push.data.secret_keys if push.data is not None else None
             keys |= set(secrets.files()) if secrets is not None else set()
         return {Path(os.path.abspath(path)) for path in (*keys, *self._chosen.files, ".env", tls)}
 
 
-def _login_password(asked: bool) -> str:
+def _login_password(ask_pass: bool) -> str:
     """What says that there is a password for the login; "" for nothing."""
     from orchestrator.transport.credentials import COMMAND_SUFFIX, SSH_PASSWORD
 
-    if asked:
+    if ask_pass:
         return "--ask-pass"
     names = (SSH_PASSWORD, SSH_PASSWORD + COMMAND_SUFFIX)
     return next((name for name in names if os.environ.get(name)), "")

@@ -27,7 +27,7 @@ class VerifyReporter(Protocol):
         """One check has an outcome."""
         ...
 
-    def finish(self, found: Assessment, seconds: float) -> None:
+    def finish(self, assessment: Assessment, seconds: float) -> None:
         """All checks are done; they took so many ``seconds``."""
         ...
 
@@ -72,8 +72,9 @@ class Reporter(Protocol):
         """Ask for a password; "" for none. Called from any thread."""
         ...
 
-    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
-        """Ask for a yes or no while seconds are ``left``; None for no answer. Any thread."""
+    def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
+        """Ask for a yes or no for ``remaining`` seconds; None for no answer. Called from any
+        thread."""
         ...
 
     def for_preview(self) -> Reporter:

@@ -71,8 +71,8 @@ class StageChoice(NamedTuple):
 
     def words(self) -> list[str]:
         """The words of a command line that choose the same."""
-        given = (("--from", self.begin), ("--stage", self.stage))
-        return [word for flag, name in given if name is not None for word in (flag, name)]
+        flags = (("--from", self.begin), ("--stage", self.stage))
+        return [word for flag, name in flags if name is not None for word in (flag, name)]
 
 
 class RunRequest(NamedTuple):

@@ -20,8 +20,8 @@ class RunResult(NamedTuple):
 
     ``incomplete``: a rollout stopped, or registrations were not published. ``faults`` are errors of
     subscribers, such as a full disk. ``directory`` is the record of the run, None for none; with
-    ``kept`` it stays. ``assessment`` is that of the verify after a push, ``plan`` the plan file of
-    a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
+    ``stored`` it stays. ``assessment`` is that of the verify after a push, ``plan`` the plan file
+    of a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
     """
 
     run_id: str
@@ -30,7 +30,7 @@ class RunResult(NamedTuple):
     incomplete: bool = False
     faults: Sequence[Exception] = ()
     directory: RunDirectory | None = None
-    kept: bool = False
+    stored: bool = False
     assessment: Assessment | None = None
     plan: PlanFile | None = None
     left_out: Mapping[str, str] = MappingProxyType({})

@@ -28,8 +28,8 @@ def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
     Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
     """
-    said = push.words or push.command in _OF_MANIFESTS
-    if not (push.kept and request.hosts.inventory and said):
+    repeatable = push.words or push.command in _OF_MANIFESTS
+    if not (push.stored and request.hosts.inventory and repeatable):
         return ()
     record = request.record()
     words = ["ccm", push.command]
@@ -58,9 +58,9 @@ def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
 
 def retry_failed_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
     """The command for failed hosts. A host accepts a plan once, so a new plan is made."""
-    again = retry_words(push, request)
-    if not (again and push.binder is not None and push.words):
-        return again
+    repeated = retry_words(push, request)
+    if not (repeated and push.binder is not None and push.words):
+        return repeated
     *choice, plan = (word for word in push.words if not word.startswith(_APPROVAL))
     record = request.record()
     words = ["ccm", "plan"]
@@ -86,8 +86,8 @@ def _path(manifest: str, sources: "Sequence[str]") -> str:
     """The manifest's path in the form of the inventory's path."""
     if not is_url(manifest) and not any(map(os.path.isabs, sources)):
         with suppress(OSError):  # the current directory may be gone
-            here = os.path.relpath(manifest)
-            return manifest if here.startswith("..") else here
+            relative = os.path.relpath(manifest)
+            return manifest if relative.startswith("..") else relative
     return manifest
 
 

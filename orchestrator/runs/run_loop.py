@@ -50,7 +50,7 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
             start_engine(config.engine, _engine_spec(push, targets, config))
         )
         directory = copier = None
-        if push.kept:
+        if push.stored:
             directory = _directory(begin, config, config.runs)
             copier = _copier(config, directory)
         elif reporter.needs_record:
@@ -106,8 +106,8 @@ def _run(
     push: PushJob, targets: Targets, *, config: PushConfig, reporter: Reporter, start: _Start
 ) -> RunResult:
     started, directory, engage = start
-    shown = reporter.subscribers(push.command, push.what)
-    bus = Bus([*([directory] if directory else []), *push.subscribers, *shown])
+    subscribers = reporter.subscribers(push.command, push.what)
+    bus = Bus([*([directory] if directory else []), *push.subscribers, *subscribers])
     ended: dict[str, HostResult] = {}
 
     def publish(event: happening.Event) -> None:
@@ -155,7 +155,7 @@ def _run(
         incomplete=unpublished or (scheduler is not None and scheduler.held),
         faults=list(bus.faults),
         directory=directory,
-        kept=push.kept and directory is not None and directory.path.is_dir(),
+        stored=push.stored and directory is not None and directory.path.is_dir(),
     )
 
 

@@ -69,13 +69,13 @@ def _preview(flow: PushFlow, valid: float) -> RunResult:
     if result.interrupted:
         return result
     about = {**_about(request, push), "created": created, "expires": created + int(valid)}
-    kept = maker.finish(about, _named_files(request), request.data.fetched)
+    plan = maker.finish(about, _named_files(request), request.data.fetched)
     left_out = maker.too_large()
     for host, why in left_out.items():
         reporter.say(f"{host} is left out of the plan: {why}")
-    if not kept.hosts:
+    if not plan.hosts:
         reporter.say("no plan was made: it would contain no hosts")
-    return result._replace(plan=kept if kept.hosts else None, left_out=left_out)
+    return result._replace(plan=plan if plan.hosts else None, left_out=left_out)
 
 
 def _with_maker(push: PushJob) -> tuple[PushJob, PlanWriter]:
@@ -115,7 +115,7 @@ def _about(request: RunRequest, push: PushJob) -> dict[str, Any]:
 
     data = request.data
     inventory = request.hosts.inventory or []
-    given = data.record()
+    values = data.record()
     return {
         "ccm": VERSION,
         "runtime": build(own_types(push)).sha256,
@@ -124,8 +124,8 @@ def _about(request: RunRequest, push: PushJob) -> dict[str, Any]:
         "inventory": [here(one) if os.path.exists(one) else one for one in inventory],
         "hiera": list(map(here, data.hiera)),
         "facts": list(map(here, data.facts)),
-        "data": given["data"],
-        "fact": given["fact"],
+        "data": values["data"],
+        "fact": values["fact"],
         **{name: list(getattr(data, name)) for name in SELECTION},
         **({"stages": [stage.name for stage in push.stages]} if push.stages else {}),
     }

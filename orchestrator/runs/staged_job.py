@@ -44,24 +44,24 @@ class StagedJob:
         self._refuse(len(stages))
         hosts = self._hosts_of(stages)
         selected = {host.name for host in self._chosen.hosts}
-        found: list[PushStage] = []
+        prepared: list[PushStage] = []
         problems: list[Problem] = []
         secrets: HostSecrets | None = None
         for stage in stages:
-            meant = tuple(
+            stage_hosts = tuple(
                 StageHost(stage.name, host) for host in hosts[stage.name] if host.name in selected
             )
             secrets = HostSecrets(secrets)
             try:
-                made = self._stage(stage, hosts=meant, secrets=secrets)
+                made = self._stage(stage, hosts=stage_hosts, secrets=secrets)
             except InputError as error:
                 problems += stage.placed(error)
                 continue
             if made.hosts:
-                found.append(made)
+                prepared.append(made)
         if problems:
             raise InputError(list(dict.fromkeys(problems)))
-        if not found:
+        if not prepared:
             raise UsageError(
                 f"{request.command}: none of the selected hosts is in a stage of {path}",
                 hint="select other hosts with -l, or stages with --from",
@@ -69,19 +69,19 @@ class StagedJob:
         if request.data.data:
             from orchestrator.planning.site.unknown_data import keep_common
 
-            keep_common([stage.push.site for stage in found if stage.push.site is not None])
+            keep_common([stage.push.site for stage in prepared if stage.push.site is not None])
         if request.run.noop:
-            found = list(_in_sequence(found))
+            prepared = list(_in_sequence(prepared))
         whole = os.path.abspath(path)
-        first = found[0].push
-        remarks = [stage.push.remarks for stage in found]
+        first = prepared[0].push
+        remarks = [stage.push.remarks for stage in prepared]
         return first._replace(
             what=whole,
             identity=identity(whole),
             binder=None,
             words=(*request.stages.words(), whole),
-            stages=tuple(found),
-            remarks=lambda: [text for told in remarks for text in told()],
+            stages=tuple(prepared),
+            remarks=lambda: [text for texts in remarks for text in texts()],
         )
 
     def _chosen_stages(self) -> list[Stage]:
@@ -93,14 +93,14 @@ class StagedJob:
         if choice.among:
             stages = [stage for stage in stages if stage.name in choice.among]
         names = [stage.name for stage in stages]
-        wanted = choice.stage if choice.begin is None else choice.begin
-        if wanted is None:
+        first = choice.stage if choice.begin is None else choice.begin
+        if first is None:
             return stages
-        if wanted not in names:
-            guess = nearest(wanted, names)
+        if first not in names:
+            guess = nearest(first, names)
             hint = f"did you mean {guess}?" if guess else f"known stages: {', '.join(names)}"
-            raise UsageError(f"{path} has no stage {wanted[:60]!r}", hint=hint)
-        at = names.index(wanted)
+            raise UsageError(f"{path} has no stage {first[:60]!r}", hint=hint)
+        at = names.index(first)
         return stages[at:] if choice.begin else stages[at : at + 1]
 
     def _stage(
@@ -138,19 +138,19 @@ class StagedJob:
 
     def _hosts_of(self, stages: list[Stage]) -> dict[str, list[Host]]:
         """The hosts of each stage, before selection; InputError for a pattern without hosts."""
-        found: dict[str, list[Host]] = {}
+        hosts: dict[str, list[Host]] = {}
         problems: list[Problem] = []
         runs = wiring.past_runs(self._request.hosts, self._request.manifest)
         for stage in stages:
             try:
-                found[stage.name] = self._chosen.inventory.select(stage.hosts, runs)[: stage.take]
+                hosts[stage.name] = self._chosen.inventory.select(stage.hosts, runs)[: stage.take]
             except InputError as error:
                 problems += [
                     one._replace(where=one.where or stage.hosts_at) for one in error.problems
                 ]
         if problems:
             raise InputError(problems)
-        return found
+        return hosts
 
 
 def _in_sequence(stages: list[PushStage]) -> Iterator[PushStage]:
@@ -169,7 +169,7 @@ def _in_sequence(stages: list[PushStage]) -> Iterator[PushStage]:
 
 def refuse_part(data: PlanOptions, stages: int) -> None:
     """UsageError for what chooses a part of a manifest where there are several."""
-    given = [name for name in SELECTION if getattr(data, name)]
-    if given and stages > 1:
+    options = [name for name in SELECTION if getattr(data, name)]
+    if options and stages > 1:
         hint = "select the stage with --stage"
-        raise UsageError(f"--{given[0]} applies to one manifest only", hint=hint)
+        raise UsageError(f"--{options[0]} applies to one manifest only", hint=hint)

@@ -39,7 +39,7 @@ class VerifyRequest(NamedTuple):
     options: Sequence[str] = ()
 
 
-def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReporter) -> Assessment:
+def verify_hosts(request: VerifyRequest, reporter: Reporter, view: VerifyReporter) -> Assessment:
     """Check everything that needs no host, then the hosts. UsageError, InputError."""
     from orchestrator.fleet.descriptors import raise_limit
     from orchestrator.runs import wiring
@@ -72,25 +72,25 @@ def verify_hosts(request: VerifyRequest, reporter: Reporter, shown: VerifyReport
         options=request.options,
     )
     with connector:
-        found = run_verify(checkup, reporter, shown)
+        assessment = run_verify(checkup, reporter, view)
     for unmatched in planner.unmatched():
         reporter.warn(unmatched)
-    return found
+    return assessment
 
 
 def run_verify(
-    checkup: VerifyJob, reporter: Reporter, shown: VerifyReporter, keep: Keep | None = None
+    checkup: VerifyJob, reporter: Reporter, view: VerifyReporter, keep: Keep | None = None
 ) -> Assessment:
-    """Run all checks; ``shown`` and ``keep`` get each outcome. An interrupt ends them in order."""
-    shown.begin(checkup.manifest.name, len(checkup.hosts))
+    """Run all checks; ``view`` and ``keep`` get each outcome. An interrupt ends them in order."""
+    view.begin(checkup.manifest.name, len(checkup.hosts))
     start = time.monotonic()
     active: list[Window[Any] | None] = [None]
 
-    def take(one: Outcome) -> None:
+    def take(result: Outcome) -> None:
         """Store and show an outcome."""
         if keep is not None:
-            keep(one)
-        shown.take(one)
+            keep(result)
+        view.take(result)
 
     def watch(window: Window[Any] | None) -> None:
         """Set the window that an interrupt stops."""
@@ -103,15 +103,15 @@ def run_verify(
         active[0].interrupt()
 
     with reporter.interruptible(interrupt):
-        found = verify(checkup, take, watch, shown.answered)
-    shown.finish(found, time.monotonic() - start)
-    return found
+        assessment = verify(checkup, take, watch, view.answered)
+    view.finish(assessment, time.monotonic() - start)
+    return assessment
 
 
 def check_options(run: RunOptions) -> None:
     """Refuse ``--verify`` of a run that changes nothing, before anything is read. UsageError."""
-    for option, given in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
-        if given:
+    for option, is_set in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
+        if is_set:
             raise UsageError(
                 f"--verify and {option} are mutually exclusive: nothing changes",
                 hint="use ccm verify to check the current state of hosts",

@@ -44,8 +44,8 @@ def select_targets(
     if options.inventory is None:
         if options.limit:
             raise UsageError("--limit needs an inventory", hint="set one with -i, or in ccm.yaml")
-        here = this_host()
-        return TargetSelection(here, list(here.hosts.values()))
+        inventory = this_host()
+        return TargetSelection(inventory, list(inventory.hosts.values()))
     loaded = load(options.inventory)
     for warning in loaded.warnings:
         warn(str(warning))
@@ -112,14 +112,14 @@ def planner(manifest: str, options: PlanOptions) -> tuple[Site, Planner]:
 def _archived(url: str, archives: Archives) -> Path:
     """The manifest of an archive on another machine; InputError."""
     try:
-        found = archives.get(url)
+        archived = archives.get(url)
     except SourceError as error:
         raise InputError([Problem(error.message, None, error.hint, error.kind)]) from error
-    if found is None:
+    if archived is None:
         hint = "ccm render or ccm push --noop reads it; then the cache has it"
         text = f"{url.partition('#')[0]} was not checked: no other machine is contacted"
         raise InputError([Problem(text, None, hint, SourceError.default_kind)])
-    return found.path
+    return archived.path
 
 
 def manifest_name(manifest: str) -> str:

@@ -55,7 +55,7 @@ class QuietReporter:
         """There is no terminal."""
         return ""
 
-    def confirm(self, question: str, left: Callable[[], float]) -> bool | None:
+    def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
         """Nobody answers."""
         return None
 

@@ -16,12 +16,12 @@ from remote_runtime.item import Item
 
 
 class FetchCommand:
-    """A request for files; ``shown`` is its text for people. UsageError for an invalid path."""
+    """A request for files; ``title`` is its text for people. UsageError for an invalid path."""
 
     def __init__(self, paths: Sequence[str], landing: FetchTarget, recursive: bool) -> None:
         for path in paths:
             _check(path)
-        self.shown = shlex.join(paths)
+        self.title = shlex.join(paths)
         self._paths = list(paths)
         self._landing = landing
         properties: dict[str, Any] = {
@@ -30,7 +30,7 @@ class FetchCommand:
             "max_size": landing.max_file,
             "max_total": landing.max_total,
         }
-        item = Item(index=0, type=FETCH, name=self.shown, properties=properties)
+        item = Item(index=0, type=FETCH, name=self.title, properties=properties)
         self._whole = [CompleteResource.alone(item)]
 
     def share(self) -> None:

@@ -36,13 +36,13 @@ class CommandSpec(NamedTuple):
 
 
 class FleetCommand:
-    """A command with everything needed to run it; ``shown`` is its text for people.
+    """A command with everything needed to run it; ``title`` is its text for people.
 
     UsageError for an invalid one.
     """
 
-    def __init__(self, shown: str, argv: Sequence[str], timeout: float = 0.0) -> None:
-        self.shown = shown
+    def __init__(self, title: str, argv: Sequence[str], timeout: float = 0.0) -> None:
+        self.title = title
         self.said = CommandSpec(tuple(argv), timeout)
         self._properties: dict[str, Any] = {"argv": list(argv)}
         if timeout:
@@ -117,7 +117,7 @@ class FleetCommand:
 
     def plan(self, host: Any, gathered: GatheredFacts) -> HostPlan:
         """The plan of any host."""
-        item = Item(index=0, type=TYPE, name=self.shown, properties=self._properties)
+        item = Item(index=0, type=TYPE, name=self.title, properties=self._properties)
         whole = [CompleteResource.alone(item, self._blobs)]
         return HostPlan(whole, whole, declared=(), secrets=(), warnings=(), fail_on_error=False)
 
