@@ -7,19 +7,17 @@ A type is the directory ``resources/TYPE/``: ``__init__.py`` lists ``PROVIDERS``
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple, Type
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Sequence, Tuple, Type
 
 from remote_runtime.base import StateType
 from remote_runtime.changes import Unknowable
 from remote_runtime.errors import ResourceError
 from remote_runtime.item import Item, Properties
 from remote_runtime.provider import FIRST, Provider
-from remote_runtime.resource import ManagedResource
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-
-Make = Callable[[Item, Any, "Context"], ManagedResource]
+    from remote_runtime.managed.resource import ManagedResource
 
 PORTS = ("posix",)
 """The provider names of a state type that lists no providers; ``PORTS`` in its ``__init__.py``
@@ -61,13 +59,6 @@ def resource_class(type_name: str) -> Type[StateType]:
     return found
 
 
-def _maker(type_name: str) -> Make:
-    """The function that creates the resources of a type for the lifecycle."""
-    from remote_runtime.host.adapters import adapter_for
-
-    return adapter_for(resource_class(type_name))
-
-
 def schema_text(type_name: str) -> bytes:
     """The bytes of a type's ``schema.json``. ``ResourceError`` for an unknown type."""
     package = _load(type_name, "")
@@ -76,12 +67,20 @@ def schema_text(type_name: str) -> bytes:
     return data
 
 
+class _Known(NamedTuple):
+    """A type: the names of its providers, its class, and the class that runs its resources."""
+
+    providers: Sequence[str]
+    kind: Type[StateType]
+    managed: "Type[ManagedResource]"
+
+
 class Registry(object):
     """The providers of one run: one instance of each, which learns its items once."""
 
     def __init__(self, context: "Context") -> None:
         self._context = context
-        self._types: Dict[str, Tuple[Tuple[str, ...], Make]] = {}
+        self._types: Dict[str, _Known] = {}
         self._instances: Dict[Tuple[str, str], Provider] = {}
         self._prepared: Dict[Tuple[str, str], bool] = {}
 
@@ -91,7 +90,7 @@ class Registry(object):
         The explicit one, or among those that can manage it the one with the smallest priority.
         ``ResourceError`` says why when there is none.
         """
-        names = self._type(item.type)[0]
+        names = self._type(item.type).providers
         if item.provider and item.provider not in names:
             raise ResourceError(
                 "there is no provider %r for %s, only %s"
@@ -120,12 +119,12 @@ class Registry(object):
 
     def _look_ahead(self, item: Item, properties: Properties) -> None:
         """``Unknowable`` where a provider is to come; the doubt over one that may come is noted."""
-        for name in [item.provider] if item.provider else self._type(item.type)[0]:
+        for name in [item.provider] if item.provider else self._type(item.type).providers:
             anew = type(self._instance(item.type, name))(self._context)
             if not self._context.as_planned(anew.unsupported_reason, properties):
                 raise Unknowable("only an earlier change provides what %s needs" % name)
 
-    def create(self, item: Item, prepare: bool = True) -> ManagedResource:
+    def create(self, item: Item, prepare: bool = True) -> "ManagedResource":
         """Return the resource of an item with its provider, which is prepared the first time."""
         provider = self.choose(item, item.properties)
         key = (item.type, provider.name)
@@ -134,20 +133,26 @@ class Registry(object):
             provider.prepare(
                 [p for p in self._context.peers(item.type) if p.provider in ("", provider.name)]
             )
-        return self._type(item.type)[1](item, provider, self._context)
+        return self._managed(item, provider)
 
-    def suppose(self, item: Item) -> ManagedResource:
+    def suppose(self, item: Item) -> "ManagedResource":
         """The resource with the provider that comes first, whether that can manage it or not: for a
         preview, where an earlier change may see to that."""
-        names = [item.provider] if item.provider else self._type(item.type)[0]
+        names = [item.provider] if item.provider else self._type(item.type).providers
         first = min((self._instance(item.type, name) for name in names), key=_priority)
-        return self._type(item.type)[1](item, first, self._context)
+        return self._managed(item, first)
 
-    def _type(self, name: str) -> Tuple[Tuple[str, ...], Make]:
-        """The provider names of a type and the function that creates its resources, looked up
-        once."""
+    def _managed(self, item: Item, provider: Provider) -> "ManagedResource":
+        known = self._type(item.type)
+        return known.managed(known.kind, item, provider, self._context)
+
+    def _type(self, name: str) -> _Known:
+        """A type, looked up once."""
         if name not in self._types:
-            self._types[name] = (provider_names(name), _maker(name))
+            from remote_runtime.managed import managed_class
+
+            names, kind = provider_names(name), resource_class(name)
+            self._types[name] = _Known(names, kind, managed_class(kind))
         return self._types[name]
 
     def _instance(self, type_name: str, name: str) -> Provider:

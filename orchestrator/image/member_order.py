@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
 _LOCK = ("remote_runtime.system.locks", "remote_runtime.system.machine")
-_PORTS = ("remote_runtime.host.adapters", "remote_runtime.host.machine.machine")
+_PORTS = ("remote_runtime.managed", "remote_runtime.host.machine.machine")
 _TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.
 _ROOTS = (

@@ -9,10 +9,10 @@ from remote_runtime.errors import CcmError, ProtocolError, ResourceError, Unsett
 from remote_runtime.item import Item, each_of
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import Outcome, secrets_of
-from remote_runtime.resource import ManagedResource
 from remote_runtime.state.refreshes import Refreshes
 
 if TYPE_CHECKING:
+    from remote_runtime.managed.resource import ManagedResource
     from remote_runtime.plans.assertions import PlanAssertions
 
 APPLIED = "Would have applied changes"  # in noop, for a resource with children
@@ -191,7 +191,7 @@ class Lifecycle(object):
         outcome.final_ensure = str(found.pop("ensure"))
         outcome.item = item._replace(properties=found)
 
-    def _converge(self, resource: ManagedResource, refresh: bool, outcome: Outcome) -> None:
+    def _converge(self, resource: "ManagedResource", refresh: bool, outcome: Outcome) -> None:
         state = resource.observe()
         outcome.final_ensure = state.ensure
         actions = resource.actions(state, refresh)
@@ -252,7 +252,7 @@ class Lifecycle(object):
         predict(outcome, self._context)
 
 
-def _has_changed(resource: ManagedResource) -> bool:
+def _has_changed(resource: "ManagedResource") -> bool:
     """Whether a failed action has reached the desired state: the next run would not see that
     anything was changed."""
     if resource.ended is not None:

@@ -1,6 +1,6 @@
 """Describes what a resource would do, and how certain that is (target; only in a preview)."""
 
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
 from remote_runtime.changes import Action, Unknowable
 from remote_runtime.context import Context
@@ -10,7 +10,9 @@ from remote_runtime.item import Item
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.effects import losses
 from remote_runtime.reporting.events import Outcome
-from remote_runtime.resource import ManagedResource
+
+if TYPE_CHECKING:
+    from remote_runtime.managed.resource import ManagedResource
 
 CERTAIN = "certain"
 
@@ -32,7 +34,7 @@ class Previewer(object):
         ``ResourceError`` for a certain failure. A failure that a planned change may fix makes the
         prediction unknown.
         """
-        resource: Optional[ManagedResource] = None
+        resource: "Optional[ManagedResource]" = None
         actions: List[Action] = []
         passed: List[Action] = []
         outcome.prediction = CERTAIN
@@ -79,12 +81,12 @@ class Previewer(object):
         if not actions and self._context.world is not None and uncertainty.level != UNKNOWN:
             self._context.expect(resource.known_effects(state), Uncertainty(), outcome.item.id)
 
-    def _created(self, outcome: Outcome) -> ManagedResource:
+    def _created(self, outcome: Outcome) -> "ManagedResource":
         resource = self._registry.create(outcome.item)
         outcome.provider = resource.provider.name
         return resource
 
-    def _supposed(self, outcome: Outcome) -> ManagedResource:
+    def _supposed(self, outcome: Outcome) -> "ManagedResource":
         """The resource, even if only an earlier change lets a provider manage it."""
         try:
             return self._created(outcome)
@@ -108,7 +110,7 @@ class Previewer(object):
 
     def _describe(
         self,
-        resource: ManagedResource,
+        resource: "ManagedResource",
         actions: List[Action],
         *,
         refresh: bool,
@@ -142,7 +144,7 @@ class Previewer(object):
         outcome.recorded = () if resource.read_only else effects
 
     @staticmethod
-    def _look(resource: ManagedResource, actions: List[Action], outcome: Outcome) -> None:
+    def _look(resource: "ManagedResource", actions: List[Action], outcome: Outcome) -> None:
         """Store its current state, before its effects apply."""
         try:
             outcome.found = resource.drift_state()
@@ -151,7 +153,7 @@ class Previewer(object):
             pass
 
 
-def _effects(action: Action, resource: ManagedResource, name: str) -> Sequence[Effect]:
+def _effects(action: Action, resource: "ManagedResource", name: str) -> Sequence[Effect]:
     """The effects of an action; an action without a list may change anything."""
     if action.effects is not None:
         return action.effects

@@ -18,12 +18,12 @@ from remote_runtime.errors import ResourceError
 from remote_runtime.execution.engine import Engine
 from remote_runtime.execution.lifecycle import Lifecycle
 from remote_runtime.item import Item
+from remote_runtime.managed.resource import State
 from remote_runtime.options import RunOptions
 from remote_runtime.protocol.blobs import Blobs, Part
 from remote_runtime.registry import Registry
 from remote_runtime.reporting.events import EventMaker
 from remote_runtime.reporting.masking import Mask
-from remote_runtime.resource import State
 from remote_runtime.system.accounts import Accounts
 from remote_runtime.system.errno_messages import failure
 from remote_runtime.system.files import Files

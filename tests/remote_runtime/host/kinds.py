@@ -3,11 +3,11 @@
 from typing import Any, Callable, Dict, List, Mapping, Optional, Type
 
 from remote_runtime.base import Diff, StateType
-from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
+from remote_runtime.managed import managed_class
+from remote_runtime.managed.resource import ManagedResource
 from remote_runtime.provider import Provider
-from remote_runtime.resource import ManagedResource
 from tests.remote_runtime.fakes import context, item, run_items
 
 
@@ -18,7 +18,7 @@ class Kinds(object):
         self._context, self._kind = ctx, kind
 
     def create(self, wanted: Item, prepare: bool = True) -> ManagedResource:
-        return adapter_for(self._kind)(wanted, Provider(self._context), self._context)
+        return managed_class(self._kind)(self._kind, wanted, Provider(self._context), self._context)
 
     suppose = create
 

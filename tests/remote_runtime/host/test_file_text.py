@@ -96,14 +96,14 @@ class FileTextTest(DirectoryTest):
 
     def test_records(self) -> None:
         """Status and plan files have the hash; drift what the type says."""
-        from remote_runtime.host.adapter import StateResource
+        from remote_runtime.managed.resource import ManagedResource
         from remote_runtime.provider import Provider
         from tests.remote_runtime.fakes import context
 
         path = self.write("a", b"good day\n")
         ctx = context()
         greeting = item("greeting", path, properties={"text": "hello"})
-        resource = StateResource(greeting, Provider(ctx), ctx, kind=Greeting)
+        resource = ManagedResource(Greeting, greeting, Provider(ctx), ctx)
         hashed = FileText(b"good day\n", 0o644).record
         self.assertEqual(resource.found(), {"content": hashed, "ensure": "present"})
         self.assertEqual(resource.observation(resource.observe()), {"content": hashed})

@@ -4,9 +4,9 @@ import os
 import unittest
 from typing import Any, Callable, Dict, List, Tuple
 
-from remote_runtime.changes import Action
 from remote_runtime.content import Text
-from remote_runtime.errors import ResourceError
+from remote_runtime.effects import PathEffect, Uncertainty
+from remote_runtime.errors import CcmError, ResourceError
 from remote_runtime.host.accounts import Accounts
 from remote_runtime.host.command import Commands, of_command
 from remote_runtime.host.crontab_ports import Crontabs
@@ -16,11 +16,11 @@ from remote_runtime.host.machine.machine import machine
 from remote_runtime.host.mounts import Mounts
 from remote_runtime.host.overlay.overlay import Overlay
 from remote_runtime.host.ports import HostReader
-from remote_runtime.resource import ManagedResource, State
+from remote_runtime.provider import Provider
 from remote_runtime.system.kernel.fstab import Entry
 from remote_runtime.system.kernel.mounts import MountEntry
 from remote_runtime.system.read_only import ReadOnly
-from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
+from tests.remote_runtime.fakes import DirectoryTest, context
 from tests.remote_runtime.host.kinds import kind_of, run, thing
 
 READS = {
@@ -205,26 +205,21 @@ class SafetyTest(DirectoryTest):
         self.assertTrue(doors)
         self.assertEqual([door for door in doors if not isinstance(door, ReadOnly)], [])
 
-    def test_an_older_type_cannot_write_in_a_preview_either(self) -> None:
+    def test_a_provider_cannot_write_in_a_preview_either(self) -> None:
         """``context.files`` opens for reading only, before anything is planned and after."""
         path = self.write("kept", b"x")
 
-        class Old(ManagedResource):
-            def observe(self) -> State:
+        class Writing(Provider):
+            def unsupported_reason(self, properties: Any) -> str:
                 self.context.files.remove(path)
-                return State("present")
+                return ""
 
-            def actions(self, state: Any, refresh: bool) -> List[Action]:
-                return []
-
-        class Registry(object):
-            def create(self, wanted: Any, prepare: bool = True) -> Any:
-                provider = type("Provider", (), {"name": "old"})()
-                return Old(wanted, provider, ctx)
-
-        ctx = context(noop=True)
-        event = one(run_items([item("old", "x")], Registry(), shared=ctx))
-        self.assertIn("must not change the host", event["error"][0])
+        provider = Writing(context(noop=True))
+        for _ in range(2):
+            with self.assertRaisesRegex(CcmError, "must not change the host"):
+                provider.unsupported_reason({})
+            effect = PathEffect(self.path("planned"), "absent")
+            provider.context.expect([effect], Uncertainty(), "file#planned")
         self.assertTrue(os.path.exists(path))
 
 

@@ -25,7 +25,7 @@ BROKEN = """\
 import sys
 sys.path.insert(0, %r)
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.host.step_adapter import PathTaskResource
+from remote_runtime.managed.steps import PathTaskResource
 def drift_state(self):
     raise %s
 PathTaskResource.drift_state = drift_state

@@ -1,4 +1,4 @@
-"""Runs state types that take several steps (target). See ``adapter``."""
+"""Runs state types that take several steps (target). See ``resource``."""
 
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -6,11 +6,10 @@ from remote_runtime.base import Change, Diff, Missing, Properties, StepStateType
 from remote_runtime.changes import HASHED, Action
 from remote_runtime.effects import UNKNOWN, Effect, PathEffect, Uncertainty, UnknownEffect, below
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.adapter import StateResource, Step
 from remote_runtime.host.file_text import diff_of
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.item import Item
-from remote_runtime.resource import State
+from remote_runtime.managed.resource import ManagedResource, State, Step
 
 if TYPE_CHECKING:
     from remote_runtime.host.overlay.overlay import Overlay
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from remote_runtime.tasks import PathTaskStateType, Task, TaskStateType
 
 
-class SteppingResource(StateResource):
+class SteppingResource(ManagedResource):
     """One resource of a step type.
 
     ``plans_on``: a preview continues after a step that would fail, and records what it and the

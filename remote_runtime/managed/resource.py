@@ -1,8 +1,9 @@
-"""Lets the lifecycle run a state type (target).
+"""A resource of a state type while it runs, as the lifecycle and the preview use it (target).
 
-``read`` gets the machine in a push and the overlay in a preview, and can only read. ``apply`` gets
-the machine in a push. In a preview it gets a copy of the overlay, which then has recorded the
-effects of the action. A state type has no other access to the host: it has no context.
+The lifecycle calls the actions, then observes again; the preview describes them. ``read`` gets the
+machine in a push and the overlay in a preview, and can only read. ``apply`` gets the machine in a
+push. In a preview it gets a copy of the overlay, which then has recorded the effects of the action.
+A state type has no other access to the host: it has no context.
 """
 
 from typing import (
@@ -12,6 +13,7 @@ from typing import (
     Dict,
     Iterable,
     List,
+    NamedTuple,
     Optional,
     Sequence,
     Type,
@@ -20,17 +22,14 @@ from typing import (
 
 from remote_runtime.base import (
     AccountStateType,
-    ActionStateType,
     Change,
     Diff,
     FilePartStateType,
-    Missing,
     PathStateType,
-    Properties,
     StateType,
     Unknowable,
 )
-from remote_runtime.changes import Action
+from remote_runtime.changes import Action, Ended
 from remote_runtime.context import Context
 from remote_runtime.effects import (
     UNKNOWN,
@@ -46,9 +45,8 @@ from remote_runtime.effects import (
 from remote_runtime.errors import ResourceError, UnsettledError
 from remote_runtime.host.file_text import FileText, diff_of, recorded
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.item import Item
+from remote_runtime.item import Item, Properties
 from remote_runtime.reporting.masking import MASKED
-from remote_runtime.resource import ManagedResource, State
 
 if TYPE_CHECKING:
     from remote_runtime.host.machine.write_ahead import Coming
@@ -58,13 +56,27 @@ if TYPE_CHECKING:
 Step = Callable[[Host], None]
 
 
-class StateResource(ManagedResource):
-    """One resource of a state type while it runs."""
+class State(NamedTuple):
+    """An observed state: ``ensure`` as the event reports it, and what the type ``found``."""
 
-    def __init__(
-        self, item: Item, provider: Any, context: Context, *, kind: Type[StateType]
-    ) -> None:
-        super().__init__(item, provider, context)
+    ensure: str
+    found: Any = None
+
+
+class ManagedResource(object):
+    """One resource while it runs: it observes, compares and returns actions, but never acts."""
+
+    may_fail = False  # only running its actions shows whether they succeed
+    ended: Optional[Ended] = None  # how the command of the user ended, if it runs one
+    tries = 0  # the number of tries, if several are allowed
+    state_left: Any = None  # the state that it observed last; None if it may have changed since
+
+    def __init__(self, kind: Type[StateType], item: Item, provider: Any, context: Context) -> None:
+        self.item = item
+        self.name = item.name
+        self.provider = provider
+        self.context = context
+        self.read_only = kind.read_only  # its actions change nothing, such as waiting
         self._type = kind(item.name, item.properties)
         self._type.provider = provider.name
         self._type.sensitive = item.sensitive
@@ -72,8 +84,10 @@ class StateResource(ManagedResource):
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that ran on the overlay
-        self.default_ensure = kind.default_ensure
-        self.read_only = kind.read_only
+
+    @property
+    def _removes(self) -> bool:
+        return self._type.ensure == "absent"
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -93,41 +107,76 @@ class StateResource(ManagedResource):
             raise ResourceError(why, kind="resource.unsupported")
         return reader
 
+    def wanted(self) -> List[str]:
+        """SHA-256 of the blobs that this resource will need, as far as a quick look can tell."""
+        return []
+
     def observe(self) -> State:
+        """Read the state of the target and change nothing. ``ResourceError`` or ``Missing``."""
         found = self._type.read(self._supported())
         return State(self._type.state_of(found), found=found)
 
     def _diff(self, found: Any) -> Optional[Diff]:
         """The difference; None if nothing differs."""
-        if self.ensure == "absent":
+        if self._removes:
             return None if found is None else Diff(found, self._type.remaining())
         return Diff(found, self._type.desired()) or None
 
     def found(self) -> Properties:
+        """What ``ccm status`` shows: ``ensure`` and the other current properties.
+
+        The resource may have a name only. Changes nothing. ``ResourceError``.
+        """
         state = self.observe()
         found = (state.found or {}).items()
         shown = {k: recorded(v) for k, v in found if k not in self._type.secret}
         return dict(shown, ensure=state.ensure)
 
+    def answer(self) -> Optional[Properties]:
+        """The answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema: texts,
+        numbers, booleans. None for a type without look-ups.
+
+        The resource has a name only. A preview returns the predicted answers. Changes nothing.
+        ``ResourceError``.
+        """
+        return None
+
     def observation(self, state: Any) -> Any:
-        """The values that the type desires; all that was found for ``ensure: absent``."""
+        """The parts of a state that decide what is done, in addition to the old values in the
+        changes: the values that the type desires; all that was found for ``ensure: absent``. The
+        keys are properties, which somebody may correct before the push.
+
+        Plain data. It is equal as long as the host does not change, and predicted if earlier
+        resources of a preview change it. A push of a plan file continues only if it is equal to
+        that in the plan's preview.
+        """
         if state.found is None:
             return None
-        keys = state.found if self.ensure == "absent" else self._type.desired()
+        keys = state.found if self._removes else self._type.desired()
         return {key: recorded(state.found.get(key)) for key in keys}
 
     def drift_state(self) -> Optional[Properties]:
-        """Without secrets. A type that changes a part of a file compares this part."""
+        """What ``ccm drift`` compares: the state after a push, without secrets and what changes by
+        itself. A type that changes a part of a file compares this part.
+
+        None for a type without such a state: it has drifted if there is anything to do. Changes
+        nothing. ``ResourceError``.
+        """
         state = self.observe() if self.state_left is None else self.state_left
         if self._keeps_part:
             return dict(self._type.left(self._reader()) or {}, ensure=state.ensure)
-        keys = () if self.ensure == "absent" else self._type.desired()
+        keys = () if self._removes else self._type.desired()
         found = state.found or {}
         kept = {key: recorded(found.get(key)) for key in keys if key not in self._type.secret}
         return dict(kept, ensure=state.ensure)
 
     def provenance(self, actions: Sequence[Action]) -> Dict[str, str]:
-        """Only for types of paths."""
+        """Hints about who changed a path: ``owner``, ``changed`` (a time) and ``package``, and
+        their ``path`` if that is not the name of the resource.
+
+        Called for a resource that has drifted, with the actions that would correct it.
+        ``ResourceError``.
+        """
         if not isinstance(self._type, PathStateType):
             return {}
         from remote_runtime.plans.observed_state import provenance_of
@@ -137,6 +186,7 @@ class StateResource(ManagedResource):
     # -- acting -----------------------------------------------------------------------------------
 
     def actions(self, state: Any, refresh: bool) -> List[Action]:
+        """Compare, and return what must be done: nothing in the desired state."""
         diff = self._diff(state.found)
         actions = [] if diff is None else [self._changing(diff)]
         if self.accepts_refresh(refresh):
@@ -145,17 +195,23 @@ class StateResource(ManagedResource):
             actions.append(self._action("refreshing", message, self._type.refresh, [change]))
         return actions
 
+    def needs_refresh(self, state: Any) -> bool:
+        """Whether its own change takes effect only after a refresh. If a run ends before that, the
+        next run refreshes it."""
+        return False
+
     def accepts_refresh(self, refresh: bool) -> bool:
-        return refresh and self._refreshes and self.ensure != "absent"
+        """Whether a subscription that fired (``refresh``) affects what is done."""
+        return refresh and self._refreshes and not self._removes
 
     def _step(self, diff: Diff) -> Step:
-        if self.ensure == "absent":
+        if self._removes:
             return self._type.remove
         return lambda host: self._type.apply(host, diff)
 
     def _changing(self, diff: Diff) -> Action:
         step = self._step(diff)
-        if self.ensure == "absent":
+        if self._removes:
             message = "Would have removed the %s" % self._noun
             changes = [
                 Change("ensure", self._type.state_of(diff.found), "absent"),
@@ -164,7 +220,7 @@ class StateResource(ManagedResource):
             return self._action("removing", message, step, changes)
         message = "Would have %s the %s" % ("created" if diff.new else "updated", self._noun)
         doing = "creating" if diff.new else "updating"
-        changes = [Change("ensure", "absent", self.ensure)] if diff.new else []
+        changes = [Change("ensure", "absent", self._type.ensure)] if diff.new else []
         return self._action(doing, message, step, changes + self._changes(diff))
 
     def _changes(self, diff: Diff) -> List[Change]:
@@ -278,8 +334,12 @@ class StateResource(ManagedResource):
             )
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
-        """Takes nothing as found. Effects that cannot be rehearsed stay unknown."""
-        diff = Diff(None, {} if self.ensure == "absent" else self._type.desired())
+        """What it would do, as far as known, if its deferred templates cannot be rendered before
+        an earlier pending change; called only in a preview. ``refresh`` as for ``actions``.
+
+        Takes nothing as found. Effects that cannot be rehearsed stay unknown.
+        """
+        diff = Diff(None, {} if self._removes else self._type.desired())
         action = self._changing(diff)
         effects: Sequence[Effect]
         try:
@@ -293,14 +353,18 @@ class StateResource(ManagedResource):
         return [action._replace(effects=effects, changes=(), rehearse=None)]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
-        """Accounts, and of a path that it is absent or a symlink; the rest stays in doubt."""
+        """The effects that are known once this resource is in the desired state: accounts, and of
+        a path that it is absent or a symlink. The rest stays in doubt.
+
+        Called in a preview after a change with unknown effects.
+        """
         if isinstance(self._type, AccountStateType):
             return self._account_pins(self._type.account)
         by_path = isinstance(self._type, PathStateType)
         if not by_path or isinstance(self._type, FilePartStateType):
             return ()
         if state.found is None:  # something may exist where it makes no difference
-            return [PathEffect(self.name, "absent")] if self.ensure == "absent" else ()
+            return [PathEffect(self.name, "absent")] if self._removes else ()
         if state.found.get("type") == "symlink" and "target" in state.found:
             return [PathEffect(self.name, "symlink", target=state.found["target"])]
         return ()
@@ -317,110 +381,22 @@ class StateResource(ManagedResource):
                 number = -1 if group is None else group.gid
         return [AccountEffect(kind, self.name, number, present=entry is not None, entry=entry)]
 
-
-class ActionResource(StateResource):
-    """One resource of an action type while it runs."""
-
-    may_fail = True
-    _type: ActionStateType
-
-    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """The host itself until a change is planned: an overlay costs a converged preview time."""
-        from remote_runtime.host.machine.machine import reader
-
-        context = self.context
-        if context.world is None:
-            return reader(context, context)
-        return super()._reader(world)
-
-    def observe(self) -> State:
-        return super().observe() if self.read_only else State("present")
-
-    def found(self) -> Properties:
-        """Absent if it is due. See the base class."""
-        return {"ensure": super().observe().ensure}
-
-    def observation(self, state: Any) -> Any:
-        return None
-
-    def drift_state(self) -> Optional[Properties]:
-        left = self._type.left(self._reader())
-        return None if left is None else dict(left)
-
-    def accepts_refresh(self, refresh: bool) -> bool:
-        return refresh and not self.read_only
-
     def unachieved(self, state: Any) -> str:
-        return ""
+        """After acting: return why the desired state was not achieved, or ""."""
+        left = self.actions(state, False)
+        told = [
+            "%s differs from the desired state" % c.what  # both values are secret
+            if c.before == c.after
+            else "%s is %r, not %r" % (c.what, c.before, c.after)
+            for action in left
+            for c in action.changes
+        ]
+        return "; ".join(told) or ("still to do: " + self.describe(left) if left else "")
 
-    def actions(self, state: Any, refresh: bool) -> List[Action]:
-        reader = self._supported()
-        refresh = self.accepts_refresh(refresh)
-        if not refresh and (self._type.refresh_only or not self._type.due(reader)):
-            return []
-        if self._type.is_served(reader, refresh):
-            return []
-        action = self._acting(refresh, self._type.details)
-        try:
-            self._type.require(reader)
-        except Missing as missing:
-            missing.would = [action._replace(effects=self._effects())]
-            raise
-        return [action]
-
-    def assumed_actions(self, refresh: bool) -> List[Action]:
-        if self._type.refresh_only and not refresh:
-            return []
-        return [self._acting(refresh)._replace(effects=self._effects(), changes=(), rehearse=None)]
-
-    def _acting(self, refresh: bool, details: str = "") -> Action:
-        words = [self._type.done, details, "via subscribe" if refresh else ""]
-        message = " ".join(["Would have", *filter(None, words)])
-        changes = [Change(key, None, value) for key, value in self._type.desired().items()]
-        effects: List[Effect] = []
-
-        def call() -> None:
-            host = self._machine()
-            try:
-                self._type.act(host)
-            finally:
-                self.ended, self.tries = host.commands.ended, host.commands.tries
-
-        def rehearse() -> None:
-            self._rehearse(effects)
-
-        return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
-
-    def _effects(self) -> List[Effect]:
-        """What it would leave, in a preview on whose host it cannot act yet."""
-        effects: List[Effect] = []
-        if self.context.noop:
-            try:
-                with self.context.ignoring():
-                    self._rehearse(effects)
-            except ResourceError:
-                pass  # all that it would leave is recorded
-        return effects
-
-    def _rehearse(self, effects: List[Effect]) -> None:
-        """Record what it would leave. ``ResourceError`` if it would fail."""
-        from remote_runtime.host.overlay.overlay import Overlay
-
-        host = Overlay(
-            self.context.world_with(()),
-            self.item.id,
-            covering=self._covering,
-            context=self.context,
-            warn=self._warn,
-        )
-        try:
-            self._type.act(host)
-        finally:
-            effects.extend(host.record.effects)
-        for uncertainty in host.record.assumed:
-            self.context.suppose(uncertainty.reason)
-
-    def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
-        from remote_runtime.packages.affects import affected
-
-        return affected(affects, self.context)
+    def describe(self, actions: Sequence[Action]) -> str:
+        """The noop message of these actions: each wording once, joined by commas."""
+        words: List[str] = []
+        for action in actions:
+            if action.message and action.message not in words:
+                words.append(action.message)
+        return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))

@@ -4,8 +4,9 @@ import unittest.mock
 from typing import Any, List
 
 from remote_runtime.base import ActionStateType, Diff, StateType, StepStateType
-from remote_runtime.host.adapters import adapter_for
 from remote_runtime.host.command import of_command
+from remote_runtime.managed import managed_class
+from remote_runtime.managed.resource import ManagedResource
 from remote_runtime.provider import Provider
 from remote_runtime.reporting.masking import MASKED
 from tests.remote_runtime.fakes import DirectoryTest, context, item, one
@@ -38,7 +39,7 @@ class Note(StateType):
         host.files.unlink(self.name)
 
 
-class AdapterTest(DirectoryTest):
+class ManagedResourceTest(DirectoryTest):
     def test_created(self) -> None:
         """Preview and push tell the same, and the second push nothing."""
         note = item("note", self.path("a"), properties={"text": "x"})
@@ -147,9 +148,6 @@ class AdapterTest(DirectoryTest):
 
     def test_refresh(self) -> None:
         """Only a type that defines it is refreshed; preview and push tell it alike."""
-        from remote_runtime.host.adapter import StateResource
-        from remote_runtime.provider import Provider
-
         refreshed: List[str] = []
 
         class Fresh(Note):
@@ -162,7 +160,7 @@ class AdapterTest(DirectoryTest):
             (Note, []),
             (Fresh, ["Would have refreshed the note via subscribe"]),
         ):
-            resource = StateResource(note, Provider(ctx), ctx, kind=kind)
+            resource = ManagedResource(kind, note, Provider(ctx), ctx)
             actions = resource.actions(resource.observe(), True)
             self.assertEqual([action.message for action in actions], expected)
             for action in actions:
@@ -171,12 +169,9 @@ class AdapterTest(DirectoryTest):
 
     def test_a_kept_plan(self) -> None:
         """Its digest is of what decides; drift is told by what is desired."""
-        from remote_runtime.host.adapter import StateResource
-        from remote_runtime.provider import Provider
-
         note = item("note", self.write("a", b"x", 0o644), properties={"text": "y"})
         ctx = context()
-        resource = StateResource(note, Provider(ctx), ctx, kind=Note)
+        resource = ManagedResource(Note, note, Provider(ctx), ctx)
         state = resource.observe()
         self.assertEqual(resource.observation(state), {"text": "x", "mode": "0644"})
         found = {"text": "x", "mode": "0644", "ensure": "present"}
@@ -188,7 +183,7 @@ class AdapterTest(DirectoryTest):
         note = item("note", self.write("a", b"x", 0o644), properties={"text": "x"})
         ctx = context()
         for kind in (Note, Steps):
-            resource = adapter_for(kind)(note, Provider(ctx), ctx)
+            resource = managed_class(kind)(kind, note, Provider(ctx), ctx)
             resource.state_left = resource.observe()
             with unittest.mock.patch.object(kind, "read", side_effect=AssertionError):
                 found = {"text": "x", "mode": "0644", "ensure": "present"}
@@ -233,9 +228,8 @@ class ActionTest(DirectoryTest):
 
     def resource(self, **properties: Any) -> Any:
         ctx = context()
-        return adapter_for(Touch)(
-            item("touch", self.path("a"), properties=properties), Provider(ctx), ctx
-        )
+        touch = item("touch", self.path("a"), properties=properties)
+        return managed_class(Touch)(Touch, touch, Provider(ctx), ctx)
 
     def test_due(self) -> None:
         """It acts once; preview and push tell the same, and it is asked once in each."""

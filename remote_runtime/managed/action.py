@@ -1,0 +1,122 @@
+"""Runs state types that act instead of reading a state (target). See ``resource``."""
+
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence
+
+from remote_runtime.base import ActionStateType, Change, Missing
+from remote_runtime.changes import Action
+from remote_runtime.effects import Effect
+from remote_runtime.errors import ResourceError
+from remote_runtime.host.ports import HostReader
+from remote_runtime.item import Properties
+from remote_runtime.managed.resource import ManagedResource, State
+
+if TYPE_CHECKING:
+    from remote_runtime.overlay.overlay import HostOverlay
+
+
+class ActionResource(ManagedResource):
+    """One resource of an action type while it runs."""
+
+    may_fail = True
+    _type: ActionStateType
+
+    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
+        """The host itself until a change is planned: an overlay costs a converged preview time."""
+        from remote_runtime.host.machine.machine import reader
+
+        context = self.context
+        if context.world is None:
+            return reader(context, context)
+        return super()._reader(world)
+
+    def observe(self) -> State:
+        return super().observe() if self.read_only else State("present")
+
+    def found(self) -> Properties:
+        """Absent if it is due. See the base class."""
+        return {"ensure": super().observe().ensure}
+
+    def observation(self, state: Any) -> Any:
+        return None
+
+    def drift_state(self) -> Optional[Properties]:
+        left = self._type.left(self._reader())
+        return None if left is None else dict(left)
+
+    def accepts_refresh(self, refresh: bool) -> bool:
+        return refresh and not self.read_only
+
+    def unachieved(self, state: Any) -> str:
+        return ""
+
+    def actions(self, state: Any, refresh: bool) -> List[Action]:
+        reader = self._supported()
+        refresh = self.accepts_refresh(refresh)
+        if not refresh and (self._type.refresh_only or not self._type.due(reader)):
+            return []
+        if self._type.is_served(reader, refresh):
+            return []
+        action = self._acting(refresh, self._type.details)
+        try:
+            self._type.require(reader)
+        except Missing as missing:
+            missing.would = [action._replace(effects=self._effects())]
+            raise
+        return [action]
+
+    def assumed_actions(self, refresh: bool) -> List[Action]:
+        if self._type.refresh_only and not refresh:
+            return []
+        return [self._acting(refresh)._replace(effects=self._effects(), changes=(), rehearse=None)]
+
+    def _acting(self, refresh: bool, details: str = "") -> Action:
+        words = [self._type.done, details, "via subscribe" if refresh else ""]
+        message = " ".join(["Would have", *filter(None, words)])
+        changes = [Change(key, None, value) for key, value in self._type.desired().items()]
+        effects: List[Effect] = []
+
+        def call() -> None:
+            host = self._machine()
+            try:
+                self._type.act(host)
+            finally:
+                self.ended, self.tries = host.commands.ended, host.commands.tries
+
+        def rehearse() -> None:
+            self._rehearse(effects)
+
+        return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
+
+    def _effects(self) -> List[Effect]:
+        """What it would leave, in a preview on whose host it cannot act yet."""
+        effects: List[Effect] = []
+        if self.context.noop:
+            try:
+                with self.context.ignoring():
+                    self._rehearse(effects)
+            except ResourceError:
+                pass  # all that it would leave is recorded
+        return effects
+
+    def _rehearse(self, effects: List[Effect]) -> None:
+        """Record what it would leave. ``ResourceError`` if it would fail."""
+        from remote_runtime.host.overlay.overlay import Overlay
+
+        host = Overlay(
+            self.context.world_with(()),
+            self.item.id,
+            covering=self._covering,
+            context=self.context,
+            warn=self._warn,
+        )
+        try:
+            self._type.act(host)
+        finally:
+            effects.extend(host.record.effects)
+        for uncertainty in host.record.assumed:
+            self.context.suppose(uncertainty.reason)
+
+    def _covering(self, affects: Optional[Sequence[str]]) -> Callable[[str, str, bool], bool]:
+        from remote_runtime.packages.affects import affected
+
+        return affected(affects, self.context)
