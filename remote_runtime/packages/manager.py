@@ -38,17 +38,18 @@ _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")
 class PackageManager(object):
     """A package manager. Every method may raise ``ResourceError``.
 
-    Files below ``sources`` define the origins of packages. ``fetches_lists``: the package manager
-    downloads missing lists by itself. ``marks``: it knows which packages are installed only for
-    others. ``marks_changed``: an upgrade or downgrade also marks the package as manually installed.
-    ``purges``: a removal can also remove configuration files. ``asks``: scripts of packages ask
-    questions through debconf, whose answers are in ``answer_files``. ``batches``: packages of
-    consecutive resources may be one transaction. ``suffix`` is that of package files. ``priority``:
-    see ``provider.Provider``.
+    It needs the ``programs``. Files below ``sources`` define the origins of packages.
+    ``fetches_lists``: the package manager downloads missing lists by itself. ``marks``: it knows
+    which packages are installed only for others. ``marks_changed``: an upgrade or downgrade also
+    marks the package as manually installed. ``purges``: a removal can also remove configuration
+    files. ``asks``: scripts of packages ask questions through debconf, whose answers are in
+    ``answer_files``. ``batches``: packages of consecutive resources may be one transaction.
+    ``suffix`` is that of package files. ``priority``: see ``provider.Provider``.
     """
 
     name = ""
     priority = FIRST
+    programs: Sequence[str] = ()
     sources: Tuple[str, ...] = ()
     fetches_lists = False
     marks = False
@@ -77,7 +78,10 @@ class PackageManager(object):
 
     def unsupported_reason(self, properties: Properties) -> str:
         """Why it cannot manage a package with these properties on this host, or ""."""
-        return ""
+        if any(map(properties.get, PLACES)):
+            return "it manages packages of the system"
+        missing = [each for each in self.programs if not self.context.commands.find(each)]
+        return "%s is not installed" % ", ".join(missing) if missing else ""
 
     @property
     def tries(self) -> int:

@@ -5,7 +5,7 @@ from unittest import mock
 
 from remote_runtime import registry
 from remote_runtime.effects import ASSUMED, PathEffect, Uncertainty, UnknownEffect, everything
-from remote_runtime.packages.managers import dnf
+from remote_runtime.packages.managers.dnf import Dnf
 from remote_runtime.registry import Registry
 from tests.remote_runtime.fakes import context, failure_of, item
 
@@ -64,7 +64,7 @@ class RegistryTest(unittest.TestCase):
         ):
             ctx = context(noop=True)
             ctx.expect([effect], Uncertainty(), "t#a")
-            with mock.patch.object(dnf, "PROGRAMS", ("ccm-tool",)), ctx.turn(wanted, True):
+            with mock.patch.object(Dnf, "programs", ("ccm-tool",)), ctx.turn(wanted, True):
                 self.assertEqual(failure_of(Registry(ctx).create, wanted).kind, kind)
                 self.assertEqual(ctx.uncertainty.level, level)
 

@@ -11,7 +11,6 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
 from remote_runtime.packages.apt import commands as apt_commands
 from remote_runtime.packages.apt import marks as apt_marks
 from remote_runtime.packages.apt.commands import ENVIRONMENT
@@ -19,7 +18,6 @@ from remote_runtime.packages.apt.lists import Lists
 from remote_runtime.packages.dpkg import database as dpkg
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.values import (
-    PLACES,
     Answer,
     Available,
     Installed,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from remote_runtime.packages.dpkg.host_rules import HostRules
     from remote_runtime.system.process.commands import Result
 
-PROGRAMS = ("dpkg-query", "apt-cache", "apt-get")
 SETTINGS, LISTS_LOCK = "/etc/apt/apt.conf.d", "/var/lib/apt/lists/lock"
 _AFTER_DNF = 3
 _LIMIT = 16 << 20  # bytes of a query's output; 64 bytes per package
@@ -51,6 +48,7 @@ class Apt(PackageManager):
     """
 
     name = "apt"
+    programs = ("dpkg-query", "apt-cache", "apt-get")
     sources = ("/etc/apt/",)
     caches = "/var/cache/apt"
     marks = True
@@ -77,13 +75,6 @@ class Apt(PackageManager):
         self._answers: Dict[str, str] = {}  # at the start of predictions
         if not dpkg.is_used():
             self.priority = _AFTER_DNF
-
-    def unsupported_reason(self, properties: Properties) -> str:
-        """The name of a missing program, or ""."""
-        if any(map(properties.get, PLACES)):
-            return "it manages packages of the system"
-        missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
-        return "%s is not installed" % ", ".join(missing) if missing else ""
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as dpkg does."""

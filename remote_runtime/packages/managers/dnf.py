@@ -17,11 +17,9 @@ from remote_runtime.changes import Unknowable
 from remote_runtime.context import Context
 from remote_runtime.effects import UNKNOWN, Effect, PackageEffect, Uncertainty, UnknownEffect
 from remote_runtime.errors import ResourceError
-from remote_runtime.item import Properties
 from remote_runtime.packages.manager import PackageManager
 from remote_runtime.packages.rpm import database as rpm_database
 from remote_runtime.packages.values import (
-    PLACES,
     Available,
     Installed,
     Operation,
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from remote_runtime.packages.transaction import Manager
     from remote_runtime.system.process.commands import Result
 
-PROGRAMS = ("rpm", "dnf")
 # dnf would wait for a lock forever and without a message.
 OPTIONS = ("--setopt=exit_on_lock=True", "--setopt=*.metadata_expire=never")
 REFRESH = ("dnf", "makecache", "-y", "--refresh", "--setopt=exit_on_lock=True")
@@ -53,6 +50,7 @@ class Dnf(PackageManager):
 
     name = "dnf"
     priority = 2
+    programs = ("rpm", "dnf")
     sources = ("/etc/yum.repos.d/", "/etc/distro.repos.d/", "/etc/dnf/")
     fetches_lists = True
     marks = True
@@ -69,13 +67,6 @@ class Dnf(PackageManager):
         self._automatic: AbstractSet[Tuple[str, str]] = frozenset()
         self._records_at = -1
         self._resolved: Dict[Operation, str] = {}  # the output of dnf for it
-
-    def unsupported_reason(self, properties: Properties) -> str:
-        """The name of a missing program, or ""."""
-        if any(map(properties.get, PLACES)):
-            return "it manages packages of the system"
-        missing = [p for p in PROGRAMS if not self.context.commands.find(p)]
-        return "%s is not installed" % ", ".join(missing) if missing else ""
 
     def compare(self, left: str, right: str) -> int:
         """Order two versions as RPM does; a part that one of them omits is not compared."""
