@@ -26,7 +26,7 @@ from remote_runtime.host.file_ports import Files
 from remote_runtime.host.login_rules import LoginRules
 from remote_runtime.system import account_files
 from remote_runtime.system.account_files import LOCKED, Group, User
-from remote_runtime.system.paths import MAX_LINKS
+from remote_runtime.system.paths import resolved
 
 Entry = Union[User, Group]
 _OPTIONS = (("uid", "-u"), ("comment", "-c"), ("home", "-d"), ("shell", "-s"))
@@ -355,24 +355,15 @@ class Accounts(AccountReader):
 
     def _resolved(self, path: str) -> str:
         """The path without symlinks, as far as they can be followed."""
-        done, todo, links = "/", path.split("/"), 0
-        while todo:
-            name = todo.pop(0)
-            if name in ("", "."):
-                continue
-            if name == "..":
-                done = os.path.dirname(done)
-                continue
-            done = os.path.join(done, name)
+
+        def target_of(above: str) -> str:
             try:
-                node = self.files.lstat(done)
+                node = self.files.lstat(above)
             except ResourceError:
-                node = None  # such as a symlink of another user
-            if node is not None and node.kind == "symlink" and links < MAX_LINKS:
-                links += 1
-                done = "/" if node.target.startswith("/") else os.path.dirname(done)
-                todo[:0] = node.target.split("/")
-        return done
+                return ""  # such as a symlink of another user
+            return "" if node is None else node.target
+
+        return resolved(path, target_of)
 
     def _belongings(self, user: User) -> List[str]:
         """The user's own directory and mail; a directory that contains those of others is an

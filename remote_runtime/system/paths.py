@@ -48,24 +48,39 @@ def is_within(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
+def resolved(path: str, target_of: Callable[[str], str]) -> str:
+    """A path without symlinks, as far as it exists; ``target_of`` returns the text of a symlink,
+    "" for anything else."""
+    done, todo, links = "/", path.split("/"), 0
+    while todo:
+        name = todo.pop(0)
+        if name == "..":
+            done = os.path.dirname(done)
+        elif name not in ("", "."):
+            full = os.path.join(done, name)
+            target = target_of(full) if links < MAX_LINKS else ""
+            if target:
+                links += 1
+                todo[:0] = target.split("/")
+                done = "/" if target.startswith("/") else done
+            else:
+                done = full
+    return done
+
+
 def links(path: str) -> List[str]:
     """Every link of the host that leads from a path to its end, where it is."""
     found: List[str] = []
-    at, waiting = "/", path.split("/")[::-1]
-    while waiting and len(found) < MAX_LINKS:
-        part = waiting.pop()
-        if part == "..":
-            at = os.path.dirname(at)
-        elif part not in ("", "."):
-            full = os.path.join(at, part)
-            try:
-                target = os.readlink(full)
-            except OSError:
-                at = full
-                continue
-            found.append(full)
-            at = "/" if target.startswith("/") else at
-            waiting += target.split("/")[::-1]
+
+    def target_of(full: str) -> str:
+        try:
+            target = os.readlink(full)
+        except OSError:
+            return ""
+        found.append(full)
+        return target
+
+    resolved(path, target_of)
     return found
 
 

@@ -11,7 +11,7 @@ from remote_runtime.reporting.masking import MASKED
 from remote_runtime.system.kernel import fstab, mounts
 from remote_runtime.system.kernel.fstab import SWAP, Entry
 from remote_runtime.system.kernel.mounts import MountEntry
-from remote_runtime.system.paths import MAX_LINKS
+from remote_runtime.system.paths import resolved
 from remote_runtime.validation import rules
 
 NEEDED = ("/", "/dev", "/proc", "/run", "/sys", "/usr")
@@ -351,19 +351,12 @@ def _real(host: HostReader, path: str) -> str:
 
     ``ResourceError`` for a link of another user that leads to what is not that user's.
     """
-    done, todo, links = "/", path.split("/"), 0
-    while todo:
-        name = todo.pop(0)
-        if name in ("", "."):
-            continue
-        if name == "..":
-            done = os.path.dirname(done)
-            continue
-        done = os.path.join(done, name)
-        node = host.files.lstat(done)
-        if node is not None and node.kind == "symlink" and links < MAX_LINKS:
-            links += 1
-            host.files.stat(done)
-            done = "/" if node.target.startswith("/") else os.path.dirname(done)
-            todo[:0] = node.target.split("/")
-    return done
+
+    def target_of(above: str) -> str:
+        node = host.files.lstat(above)
+        if node is None or node.kind != "symlink":
+            return ""
+        host.files.stat(above)
+        return node.target
+
+    return resolved(path, target_of)

@@ -3,7 +3,7 @@ import sys
 import unittest
 from typing import List
 
-from remote_runtime.system.paths import is_within, walk
+from remote_runtime.system.paths import MAX_LINKS, is_within, links, resolved, walk
 from tests.remote_runtime.fakes import DirectoryTest
 
 
@@ -20,6 +20,37 @@ class PathsTest(unittest.TestCase):
             ("/", "/srv", False),
         ):
             self.assertIs(is_within(path, directory), expected, (path, directory))
+
+
+class ResolvedTest(DirectoryTest):
+    def test_links_in_a_path(self) -> None:
+        """A path is resolved as Python does it, and each link on the way is listed once."""
+        os.makedirs(self.path("real/below"))
+        for name, target in (
+            ("relative", "real"),
+            ("absolute", self.path("relative/below")),
+            ("real/below/up", "../../real/./below"),
+            ("dangling", "nowhere/else"),
+        ):
+            os.symlink(target, self.path(name))
+
+        def target_of(path: str) -> str:
+            return os.readlink(path) if os.path.islink(path) else ""
+
+        for name, passed in (
+            ("real/below", []),
+            ("relative/below/..", ["relative"]),
+            ("absolute/up/none", ["absolute", "relative", "real/below/up"]),
+            ("dangling/more", ["dangling"]),
+        ):
+            path = self.path(name)
+            self.assertEqual(resolved(path, target_of), os.path.realpath(path))
+            self.assertEqual(links(path), [self.path(each) for each in passed])
+
+    def test_links_in_a_circle(self) -> None:
+        """As many are followed as Linux follows."""
+        os.symlink("circle", self.path("circle"))
+        self.assertEqual(links(self.path("circle/x")), [self.path("circle")] * MAX_LINKS)
 
 
 class WalkTest(DirectoryTest):
