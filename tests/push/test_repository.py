@@ -52,8 +52,11 @@ def test_repositories(ccm: Ccm, lab: Lab, hosts: list[Host]) -> None:
     assert "rpms" in host.run("dnf -q repolist").stdout
     assert push() == ["stable"] * 5
     assert updates(host) == 1
-    verified = ccm.run("verify", "-i", str(lab.inventory()), "-l", host.name, str(site))
-    assert "repository#" not in verified.stdout, verified.stdout
+    for again in ("", "deb [trusted=yes] file:/srv/other ./\n"):  # apt names one of two files
+        host.write("/etc/apt/sources.list.d/again.list", again)
+        verified = ccm.run("verify", "-i", str(lab.inventory()), "-l", host.name, str(site))
+        assert "repository#" not in verified.stdout, verified.stdout
+    host.run("rm /etc/apt/sources.list.d/again.list")
 
     (site.parent / "key.asc").write_text(OTHER_KEY)
     for _ in range(2):  # the second time the files are as desired, and the lists are not

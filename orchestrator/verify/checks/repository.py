@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from testinfra.host import Host
 
 ETC = "/etc"
-_FORMAT = "$(SOURCESENTRY)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
+_FORMAT = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)"
 _FLAT = "$(COMPONENT)"
 _LISTS = {"deb": "Packages", "deb-src": "Sources"}
 
@@ -84,11 +84,20 @@ def _as_apt_says(url: str) -> str:
 
 
 def _sources(host: Host, path: str, lists: str) -> str:
-    """What apt reads of a file: address, suite and component of each source."""
-    command = f"apt-get indextargets --format {shlex.quote(_FORMAT)} 'Created-By: {lists}'"
-    rows = [line.replace(_FLAT, "").split("|") for line in answer(host, command).splitlines()]
-    found = {" ".join(row[1:]).strip() for row in rows if row[0].rpartition(":")[0] == path}
+    """What apt reads of a file: address, suite and component of each source.
+
+    If two files have the same source, apt names only one of them. It is therefore also asked for
+    this file alone.
+    """
+    alone = f"-o Dir::Etc::sourcelist={shlex.quote(path)} -o Dir::Etc::sourceparts=/dev/null"
+    found = _targets(host, lists) & _targets(host, lists, alone)
     return ", ".join(sorted(found)) or "none"
+
+
+def _targets(host: Host, lists: str, options: str = "") -> set[str]:
+    command = f"indextargets --format {shlex.quote(_FORMAT)} 'Created-By: {lists}'"
+    told = answer(host, " ".join(filter(None, ("apt-get", options, command))))
+    return {line.replace(_FLAT, "").replace("|", " ").strip() for line in told.splitlines()}
 
 
 def _field(host: Host, path: str, name: str) -> str:
