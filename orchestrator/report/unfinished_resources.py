@@ -19,6 +19,7 @@ class _Plan:
         self.places: dict[str, list[int]] = {}
         for place, name in enumerate(self.names):
             self.places.setdefault(name, []).append(place)
+        self.children = dict(planned.applied)
         self.subscribers: dict[str, list[str]] = {}
         for name, sources in planned.subscribed:
             for source in sources:
@@ -31,15 +32,35 @@ class _HostReports:
     def __init__(self, plan: _Plan) -> None:
         self.plan = plan
         self.told = bytearray(len(plan.names))
+        self.uncounted = plan.applies
         self.due: set[str] = set()
+
+    def mark(self, name: str, is_skipped: bool) -> None:
+        """Take note of a resource; what a skipped ``apply`` holds has no events."""
+        for place in self.plan.places.get(name, ()):
+            if not self.told[place]:
+                self.told[place] = 1
+                if is_skipped:
+                    self._mark_children(name, place)
+                break
+
+    def _mark_children(self, name: str, after: int) -> None:
+        """Mark the resources of a skipped ``apply``, which are below it in the plan."""
+        for child in self.plan.children.get(name, ()):
+            for place in self.plan.places.get(child, ()):
+                if place > after and not self.told[place]:
+                    self.told[place] = 1
+                    self.uncounted += not is_apply(child)
+                    self._mark_children(child, place)
+                    break
 
 
 class UnfinishedResources:
     """Receives a run's events; ``left`` has the resources that did not run on incomplete hosts, in
     the order of their plans, and ``due`` those among them that subscribe to a change. ``unknown``
     has those without an outcome on hosts that never reported the end of their run: they may have
-    run. ``applies`` is the number of ``apply`` resources in the plan of such a host. A refused host
-    has none: nothing was attempted.
+    run. A refused host has none: nothing was attempted. ``uncounted`` is the number of resources in
+    the plan of a host that have no place in a total: each ``apply``, and what a skipped one holds.
 
     A shared plan is stored once, and for each active host a byte per resource.
     """
@@ -48,7 +69,7 @@ class UnfinishedResources:
         self.left: dict[str, tuple[str, ...]] = {}
         self.due: dict[str, tuple[str, ...]] = {}
         self.unknown: dict[str, tuple[str, ...]] = {}
-        self.applies: dict[str, int] = {}
+        self.uncounted: dict[str, int] = {}
         self._plans: dict[happening.HostPlanned, _Plan] = {}
         self._reports: dict[str, _HostReports] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -75,10 +96,7 @@ class UnfinishedResources:
         name = f"{event['type']}#{event['name']}"
         if event["changed"] and not event["noop"]:
             reports.due.update(reports.plan.subscribers.get(name, ()))
-        for place in reports.plan.places.get(name, ()):
-            if not reports.told[place]:
-                reports.told[place] = 1
-                break
+        reports.mark(name, event["status"] == "skipped")
 
     def _mark_stable(self, event: happening.ResourcesStable) -> None:
         reports = self._reports.get(event.host)
@@ -89,14 +107,16 @@ class UnfinishedResources:
 
     def _end(self, result: HostResult) -> None:
         reports = self._reports.pop(result.host, None)
-        if reports is None or not result.is_incomplete:
+        if reports is None:
+            return
+        if reports.uncounted:  # also of a complete run, which a gate may still fail
+            self.uncounted[result.host] = reports.uncounted
+        if not result.is_incomplete:
             return
         if result.outcome == REFUSED and not any(reports.told):
             return  # nothing was attempted, which its fate says
         names = zip(reports.plan.names, reports.told, strict=True)
         left = tuple(name for name, told in names if not told)
-        if reports.plan.applies:
-            self.applies[result.host] = reports.plan.applies
         if not result.is_end_known:
             if left:
                 self.unknown[result.host] = self._same.setdefault(left, left)

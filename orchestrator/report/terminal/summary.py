@@ -247,8 +247,8 @@ class Summary:
                 yield f"    {style('faint', line)}"
         if result.planned:
             done = span([one.tally.shown.total for one in block.results])
-            applies = self._collected.turns.applies
-            planned = span([one.planned - applies.get(one.host, 0) for one in block.results])
+            uncounted = self._collected.turns.uncounted
+            planned = span([one.planned - uncounted.get(one.host, 0) for one in block.results])
             if result.is_end_known:
                 yield f"    ran {done} of {planned} resources"
             else:

@@ -92,3 +92,32 @@ def test_of_a_host_that_was_refused_nothing_was_attempted() -> None:
     text = told.summary()
     assert "refused, nothing was changed" in text
     assert list(told.collected.turns.left) == ["web2"]
+
+
+WITH_CHILDREN = happening.HostPlanned(
+    "web1",
+    ("file#/a", "apply#shop", "file#/b", "apply#deep", "file#/c", "file#/d"),
+    applied=(("apply#shop", ("file#/b", "apply#deep")), ("apply#deep", ("file#/c",))),
+)
+
+
+def test_what_a_skipped_apply_holds_is_not_missing() -> None:
+    """Of an interrupted host, only what its run would have reached has no outcome."""
+    told = Told("web1")
+    told.planned(WITH_CHILDREN)
+    told.event("web1", "/a", "changed")
+    told.event("web1", "shop", "skipped", type="apply")
+    told.end("web1", "interrupted", planned=6, message="over", phase=Phase.RUNNING)
+    assert told.collected.turns.left == {"web1": ("file#/d",)}
+    assert "ran 1 of 2 resources" in told.summary()
+
+
+def test_a_gate_fails_a_host_that_ran_everything() -> None:
+    """The summary counts no apply among the resources that were planned."""
+    told = Told("web1")
+    told.planned(WITH_CHILDREN)
+    for name in ("/a", "/b", "/c", "/d"):
+        told.event("web1", name)
+    told.end("web1", planned=6, phase=Phase.DONE)
+    told.end("web1", "failed", planned=6, phase=Phase.DONE, message="verify: differs")
+    assert "ran 4 of 4 resources" in told.summary()

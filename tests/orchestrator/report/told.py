@@ -49,6 +49,10 @@ class Told:
         for host in hosts:
             self._tell(happening.HostPlanned(host, planned, pairs))
 
+    def planned(self, planned: happening.HostPlanned) -> None:
+        """A whole plan."""
+        self._tell(planned)
+
     def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
         result = HostResult(host, self._tallies[host], outcome, **members)
         self._tell(happening.HostFinished(result))
