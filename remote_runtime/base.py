@@ -167,6 +167,11 @@ class StateType(object):
         file, the content of the part. Only called if a type defines it, right after ``read``."""
         return None
 
+    def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
+        """The answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema: texts,
+        numbers, booleans. None for a type without look-ups. The resource has a name only."""
+        return None
+
     def refresh(self, host: "Host") -> None:
         """Runs if a subscription fired, once the host is in the desired state. A type that does not
         define it ignores subscriptions."""
@@ -331,7 +336,3 @@ class StepStateType(StateType):
     def observed(self, found: Mapping[str, Any]) -> Any:
         """What a plan file compares, by property."""
         return {key: found.get(key) for key in self.desired()}
-
-    def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """See ``ManagedResource.answer``."""
-        return None

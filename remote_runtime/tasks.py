@@ -97,10 +97,6 @@ class TaskStateType(StateType):
         """What a plan file compares, by property."""
         return None
 
-    def answers(self, host: "HostReader") -> Optional[Mapping[str, Any]]:
-        """See ``ManagedResource.answer``."""
-        return None
-
     def lacks(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Optional[str]:
         """After all tasks: what still differs, "" for nothing; None if the tasks show it."""
         return None

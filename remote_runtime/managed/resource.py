@@ -133,13 +133,13 @@ class ManagedResource(object):
         return dict(shown, ensure=state.ensure)
 
     def answer(self) -> Optional[Properties]:
-        """The answers to ``ccm.ask``, by the names in ``x-ccm-answers`` of the schema: texts,
-        numbers, booleans. None for a type without look-ups.
+        """The answers to ``ccm.ask``; None for a type without look-ups.
 
         The resource has a name only. A preview returns the predicted answers. Changes nothing.
         ``ResourceError``.
         """
-        return None
+        answers = self._type.answers(self._supported())
+        return None if answers is None else dict(answers)
 
     def observation(self, state: Any) -> Any:
         """The parts of a state that decide what is done, in addition to the old values in the

@@ -140,10 +140,6 @@ class TaskResource(SteppingResource):
     def observation(self, state: Any) -> Any:
         return self._type.observed(self._reader(), state.found)
 
-    def answer(self) -> Optional[Properties]:
-        answers = self._type.answers(self._supported())
-        return None if answers is None else dict(answers)
-
     def assumed_actions(self, refresh: bool) -> List[Action]:
         tasks = self._type.assumed(self._reader())
         return [self._task(task, None, False)._replace(rehearse=None) for task in tasks]
@@ -303,10 +299,6 @@ class StepResource(SteppingResource):
         left = self.state_left
         found = self._type.read(self._supported()) if left is None else left.found
         return {"ensure": "absent"} if found is None else dict(self._type.drift_state(found))
-
-    def answer(self) -> Optional[Properties]:
-        answers = self._type.answers(self._supported())
-        return None if answers is None else dict(answers)
 
     def accepts_refresh(self, refresh: bool) -> bool:
         return refresh and self._type.accepts_refresh()

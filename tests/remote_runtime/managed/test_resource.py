@@ -178,6 +178,17 @@ class ManagedResourceTest(DirectoryTest):
         self.assertEqual(resource.drift_state(), found)
         self.assertEqual(resource.found(), found)
 
+    def test_a_look_up(self) -> None:
+        """Any type can answer; one that does not define it has no answers."""
+
+        class Known(Note):
+            def answers(self, host: Any) -> Any:
+                return {"text": host.files.read(self.name).decode()}
+
+        note, ctx = item("note", self.write("a", b"x")), context()
+        answers = [ManagedResource(k, note, Provider(ctx), ctx).answer() for k in (Known, Note)]
+        self.assertEqual(answers, [{"text": "x"}, None])
+
     def test_what_is_remembered(self) -> None:
         """What is remembered of a turn is what it found at its end, without another look."""
         note = item("note", self.write("a", b"x", 0o644), properties={"text": "x"})
