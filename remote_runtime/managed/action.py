@@ -1,33 +1,21 @@
 """Runs state types that act instead of reading a state (target). See ``resource``."""
 
-from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence
 
 from remote_runtime.base import ActionStateType, Change, Missing
 from remote_runtime.changes import Action
 from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
-from remote_runtime.host.ports import HostReader
 from remote_runtime.item import Properties
 from remote_runtime.managed.resource import ManagedResource, State
-
-if TYPE_CHECKING:
-    from remote_runtime.overlay.overlay import HostOverlay
 
 
 class ActionResource(ManagedResource):
     """One resource of an action type while it runs."""
 
+    _reads_machine = True
     may_fail = True
     _type: ActionStateType
-
-    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """The host itself until a change is planned: an overlay costs a converged preview time."""
-        from remote_runtime.host.machine.machine import reader
-
-        context = self.context
-        if context.world is None:
-            return reader(context, context)
-        return super()._reader(world)
 
     def observe(self) -> State:
         return super().observe() if self.read_only else State("present")

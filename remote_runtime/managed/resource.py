@@ -66,6 +66,7 @@ class State(NamedTuple):
 class ManagedResource(object):
     """One resource while it runs: it observes, compares and returns actions, but never acts."""
 
+    _reads_machine = False  # until a change is planned: an overlay costs a converged preview time
     may_fail = False  # only running its actions shows whether they succeed
     ended: Optional[Ended] = None  # how the command of the user ended, if it runs one
     tries = 0  # the number of tries, if several are allowed
@@ -84,6 +85,7 @@ class ManagedResource(object):
         self._refreshes = kind.refresh is not StateType.refresh
         self._keeps_part = kind.left is not StateType.left
         self._done: List[Effect] = []  # of the steps that ran on the overlay
+        self._today: Optional[HostReader] = None
 
     @property
     def _removes(self) -> bool:
@@ -96,6 +98,10 @@ class ManagedResource(object):
         from remote_runtime.host.machine.machine import reader
 
         context = self.context
+        if self._reads_machine and context.world is None:
+            if self._today is None:
+                self._today = reader(context, context)
+            return self._today
         seen = context.planned() if world is None and context.noop else world
         return reader(context if seen is None else seen, context, world)
 

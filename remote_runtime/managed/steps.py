@@ -13,7 +13,6 @@ from remote_runtime.managed.resource import ManagedResource, State, Step
 
 if TYPE_CHECKING:
     from remote_runtime.host.overlay.overlay import Overlay
-    from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.reporting.content_diffs import Diffs
     from remote_runtime.tasks import PathTaskStateType, Task, TaskStateType
 
@@ -25,21 +24,10 @@ class SteppingResource(ManagedResource):
     later steps would leave, in case a planned change helps.
     """
 
+    _reads_machine = True
     plans_on = False
     _fails = False  # whether one of these would fail
-    _today: Optional[HostReader] = None
     _planned: "Optional[Overlay]" = None
-
-    def _reader(self, world: "Optional[HostOverlay]" = None) -> HostReader:
-        """The host itself until a change is planned. See ``ActionResource``."""
-        from remote_runtime.host.machine.machine import reader
-
-        context = self.context
-        if context.world is not None:
-            return super()._reader(world)
-        if self._today is None:
-            self._today = reader(context, context)
-        return self._today
 
     def _acting(
         self, message: str, step: Step, changes: Sequence[Change] = (), *, checks: bool = True
