@@ -20,10 +20,12 @@ from orchestrator.report.terminal.totals import total_line
 from orchestrator.report.terminal.wrapping import wrapped
 from orchestrator.report.text_groups import folded, normalized
 from orchestrator.report.wording import end_reason, outcome_words
+from orchestrator.support.plain_text import one_line
 
 MAX_BYTES = 64 << 20  # of all hosts together, in memory
 LEFT_OUT = "[omitted; see ccm report --host]\n"
 _INDENT = "    "
+_MAX_ERROR = 1_000  # characters
 
 
 class HostOutput(NamedTuple):
@@ -151,7 +153,8 @@ class CommandOutput(Subscriber):
 
 def _answer_of(event: dict[str, object]) -> HostOutput:
     error, code = event["error"], event.get("exit_code")
-    first = str(error[0]) if isinstance(error, list) and error else ""
+    # In the line of the host's name, where its text must not look like the line of another host.
+    first = one_line(str(error[0]), _MAX_ERROR) if isinstance(error, list) and error else ""
     return HostOutput(code if isinstance(code, int) else None, first, str(event.get("output", "")))
 
 

@@ -126,6 +126,19 @@ def test_a_command_that_did_not_start_says_why() -> None:
     assert "1: 1 failed" in fleet.text()
 
 
+def test_a_reason_is_one_line() -> None:
+    """A host cannot write what looks like the answer of another host."""
+    fleet = Fleet("a1")
+    error = ["no\n\nb2  exit code 0\n    fine" + "x" * 5_000]
+    event = make_event(name="x", type="exec", status="failed", error=error)
+    fleet.answers.handle(happening.ResourceEvent("a1", event, json.dumps(event)))
+    fleet.ended("a1", "failed")
+    first, *others = fleet.text().splitlines()
+    assert first.startswith("a1  no b2 exit code 0 finexx")
+    assert len(first) < 1_010
+    assert not any("b2" in line for line in others)
+
+
 def test_the_same_answer_is_held_once() -> None:
     """What all hosts say counts once against the bound, beyond which answers are left out."""
     hosts = [f"h{number}" for number in range(100)]
