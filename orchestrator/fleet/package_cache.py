@@ -35,6 +35,7 @@ FREE_SPACE = 64 << 20  # bytes of a run for all that is known
 _ENOUGH = 2  # hosts that found the same
 
 _SHA = r"[0-9a-f]{64}\Z"
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def is_sha(text: Any) -> bool:
@@ -87,18 +88,24 @@ class PackageMetadataCache:
         self._elsewhere = _RemoteCache(ask)
 
     def answer(self, question: Any) -> Any:
-        """Handle a request of another process, for JSON."""
-        word, *given = question
-        if word == "ask":
-            shas, held, host = given
-            *both, left = self.ask(shas, host)
-            return [
-                *({sha: _unless_held(f, held.get(sha)) for sha, f in one.items()} for one in both),
-                left,
-            ]
-        does: dict[str, Callable[..., None]]
-        does = {"tell": self.tell, "compare": self.compare, "leave": self.leave}
-        return does[word](*given)
+        """Handle a request of another process, for JSON.
+
+        ProtocolError for an invalid one: a worker on another machine is not trusted.
+        """
+        match question:
+            case ["ask", list(shas), dict(held), str(host)] if all(map(is_sha, shas)):
+                *both, left = self.ask(shas, host)
+                return [
+                    *({s: _unless_held(f, held.get(s)) for s, f in one.items()} for one in both),
+                    left,
+                ]
+            case ["tell", sha, str(found), str(host)] if is_sha(sha):
+                return self.tell(sha, _checked(found), host)
+            case ["compare", sha, str(print_)] if is_sha(sha):
+                return self.compare(sha, print_)
+            case ["leave", str(host)]:
+                return self.leave(host)
+        raise ProtocolError("an invalid question about packages")
 
     def ask(self, shas: Iterable[str], host: str) -> Answer:
         """What is known of these; the rest is for this host to find out.
@@ -258,6 +265,19 @@ class _RemoteCache:
             self._held[sha] = text
 
 
+def _checked(found: str) -> str:
+    """The JSON text of a report, "" for nothing; ProtocolError for what no host may report."""
+    if len(found) > wire.MAX_FROM_TARGET:
+        raise ProtocolError("a report of a package that is too large")
+    try:
+        contents = json.loads(found) if found else {}
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("a report of a package that is not JSON") from error
+    if not isinstance(contents, dict) or not is_shallow(contents):
+        raise ProtocolError("a report of a package that is no shallow object")
+    return _encode(contents) if contents else ""
+
+
 def _unless_held(found: str, digest: str | None) -> str | None:
     """A text, None for one that has this digest."""
     return None if digest == _digest(found) else found
@@ -314,7 +334,7 @@ class HostPackages:
         # Other hosts read it, whose interpreters may take less of that than this one.
         if not is_shallow(contents):
             raise ProtocolError("contents that are nested too deeply")
-        found = json.dumps(contents, separators=(",", ":")) if contents else ""
+        found = _encode(contents) if contents else ""
         self._open.discard(sha)
         self._lore.tell(sha, found, self._host)
 

@@ -22,7 +22,7 @@ class RpcService(Protocol):
         ...
 
     def answer(self, question: Any) -> Any:
-        """The answer, computed if needed, for JSON. Thread-safe."""
+        """The answer, for JSON; CcmError for what nobody may ask. Thread-safe."""
         ...
 
 
@@ -76,6 +76,8 @@ class RpcServer:
     def _answer(self, asker: RpcService, question: Any, tell: Callable[[Any], None]) -> None:
         try:
             told = [asker.answer(question), None]
+        except CcmError as error:  # an invalid question of a worker, which is not trusted
+            told = [None, error.message]
         except Exception as error:  # a defect: the worker must not wait for its answer forever
             report = describe_crash(error, "a question of a worker")
             told = [None, f"internal error in ccm, see {report}"]

@@ -268,6 +268,38 @@ def test_a_worker_is_told_once() -> None:
     assert [one.ask([A], "web1").known for _ in range(2)] == [{A: TEXT}] * 2
     assert told == [[{A: TEXT}, {}, []], [{A: None}, {}, []]]
     one.compare(A, "0" * 64)
-    changed = json.dumps({**FOUND, "scripts": {"postinst": "x"}})
+    changed = json.dumps({**FOUND, "scripts": {"postinst": "x"}}, separators=(",", ":"))
     found_by(one, "web1", text=changed)
     assert one.ask([A], "web2") == ({}, {A: changed}, [A])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ["tell", "../x", TEXT, "web1"],
+        ["compare", "../victim", "0" * 64],
+        ["ask", ["../victim"], {}, "web1"],
+        ["tell", A, '{"a":1},"t":"rendered"', "web1"],
+        ["tell", A, "{}" + " " * (2 << 20), "web1"],
+        ["tell", A, '{"a":' * 30 + "1" + "}" * 30, "web1"],
+        ["tell", A, "[" * 100_000, "web1"],
+        ["tell", A, "[]", "web1"],
+        ["tell", A, TEXT, ["web1"]],
+        ["tell", A],
+        ["__init__"],
+        {"ask": 1},
+        [],
+        None,
+    ],
+)
+def test_a_question_of_a_hostile_worker(tmp_path: Path, question: Any) -> None:
+    """It names no file of the controller, and nothing that another host could take for more than
+    the contents of a package."""
+    directory = tmp_path / "packages"
+    directory.mkdir(mode=0o700)
+    victim = tmp_path / "victim.json"
+    victim.write_text(json.dumps({"hosts": ["web1", "web2"], "contents": TEXT}), "ascii")
+    lore = PackageMetadataCache(directory, wait=0)
+    with pytest.raises(ProtocolError, match="package"):
+        lore.answer(question)
+    assert [*tmp_path.rglob("*.json")] == [victim]

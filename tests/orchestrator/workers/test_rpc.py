@@ -81,6 +81,23 @@ def test_a_defect_in_an_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert caught.value.kind == "defect"
 
 
+def test_an_invalid_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that asks what it may not is told so; that is no defect with a report."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    class Refusing(AskingPlanner):
+        """Refuses all questions."""
+
+        def answer(self, question: Any) -> Any:
+            raise CcmError("not for a worker", "protocol")
+
+    here = [AskingPlanner()]
+    joined(here, [Refusing()])
+    with pytest.raises(CcmError, match="not for a worker"):
+        here[0].ask("x")
+    assert not list(tmp_path.rglob("*"))
+
+
 def test_what_nobody_asks() -> None:
     """A planner that there is not has no answer."""
     with pytest.raises(LookupError):
