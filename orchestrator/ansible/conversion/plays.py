@@ -107,7 +107,8 @@ def _convert_play(project: Project, play: Play, base: Path, manifest: Manifest) 
     sources = play.path.read_text(encoding="utf-8", errors="replace")
     files = Files(play.path.parent, "")
     builder = Builder(
-        manifest, Scope(values, files="files", templates="templates", fleet=project.fleet),
+        manifest, Scope(values, late=values, files="files", templates="templates",
+                        fleet=project.fleet),
         files, project,
         first=not project.started, is_root=project.is_root, sources=sources,
     )  # fmt: skip

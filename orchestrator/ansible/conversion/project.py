@@ -109,9 +109,10 @@ class Project:
         for one in (role.path / "vars").glob("*.y*ml") if (role.path / "vars").is_dir() else ():
             if one.stem != "main":
                 _add_values(values, one)
+        late = {key: list(one) for key, one in values.items()}
         _add_facts(values, tasks, role.path)
         builder = Builder(
-            manifest, Scope(values, role=role.name, files=f"{word}/files",
+            manifest, Scope(values, late=late, role=role.name, files=f"{word}/files",
                             templates=f"{word}/templates", fleet=self.fleet),
             files, self, role.name, not self.started, self.is_root, role.sources(),
         )  # fmt: skip
@@ -207,6 +208,8 @@ class Project:
         values = {**builder.scope.values, name: list(sample.values)}
         scope = Scope(
             values,
+            late=builder.scope.late,
+            place=builder.scope.place | {name},
             role=builder.role,
             files=builder.scope.files,
             templates=builder.scope.templates,
@@ -228,6 +231,7 @@ class Project:
         }
         inner.pending = {}
         missing = self.finish(inner, DataPlan())
+        builder.scope.uses.in_place |= inner.scope.uses.in_place
         manifest.asks = asks_that_are_read(inner)
         properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
         renamed = _inherit(builder, sorted(missing - {name}), properties)
@@ -272,11 +276,15 @@ class Project:
 
 
 def _inherit(builder: Builder, names: list[str], properties: dict[str, Any]) -> dict[str, str]:
-    """Let an ``apply`` inherit variables; those that have another name here are returned."""
+    """Let an ``apply`` inherit variables; those that have another name here are returned.
+
+    A variable that nothing sets cannot be inherited. The child tests whether it is defined.
+    """
     renames = builder.scope.renames
     new = {key: renames[key] for key in names if renames.get(key, "").startswith("Data.")}
-    inherited = [key for key in names if key not in new]
-    builder.scope.uses.data |= set(inherited)
+    builder.scope.uses.data |= set(names) - set(new)
+    known = {*builder.scope.values, *builder.facts, *builder.manifest.data}
+    inherited = [key for key in names if key not in new and key in known]
     if inherited:
         properties["inherit_data"] = inherited
     return {key: "{{ " + text + " }}" for key, text in new.items()}

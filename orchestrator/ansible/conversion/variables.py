@@ -82,7 +82,8 @@ class _Writer:
         """Write data, layers and overrides; the variables that nothing sets."""
         own: dict[str, Any] = {}
         for key, value in self.plan.defaults.items():
-            self._datum(key, value, self.comments(self.plan.defaults, key))
+            if key not in self.uses.in_place - self.uses.data:
+                self._datum(key, value, self.comments(self.plan.defaults, key))
         for key, value in self.plan.own.items():
             if key in self.layered or key in self.plan.passed:
                 self._value(own, key, value)
@@ -267,7 +268,9 @@ class _Writer:
             self._layer_names(name)
         if name in known:
             return
-        if name in self.plan.others:
+        if name in self.plan.defaults:
+            self._datum(name, self.plan.defaults[name], self.comments(self.plan.defaults, name))
+        elif name in self.plan.others:
             role, value = self.plan.others[name]
             self._datum(name, value, [f"from the role {role}"])
         elif not name.startswith("not_converted_"):

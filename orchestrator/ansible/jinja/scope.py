@@ -72,6 +72,7 @@ class Uses:
     entries: dict[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
     # services, packages: whether nothing changes before the task that lists them
     told: dict[str, bool] = field(default_factory=dict)
+    in_place: set[str] = field(default_factory=set)  # variables replaced by their definitions
     optional: set[str] = field(default_factory=set)  # data that is none where nothing sets it
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
@@ -92,12 +93,16 @@ class Scope:
 
     ``values``: what the project gives a variable, one for each source. ``locals``: names of loops
     and of ``{% set %}``. ``task_vars``: variables of the task, which are put in place of the name.
+    ``late``: definitions that are rendered where a task reads them, so not those of ``set_fact``.
+    ``place``: further names that only this file of tasks or template has.
     """
 
     values: Mapping[str, list[Any]] = field(default_factory=dict)
     locals: dict[str, Sample] = field(default_factory=dict)
     renames: dict[str, str] = field(default_factory=dict)
     task_vars: dict[str, Any] = field(default_factory=dict)
+    late: Mapping[str, list[Any]] = field(default_factory=dict)
+    place: frozenset[str] = frozenset()
     registers: dict[str, Register] = field(default_factory=dict)
     uses: Uses = field(default_factory=Uses)
     role: str = ""

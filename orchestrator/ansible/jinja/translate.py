@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import fact_names
+from orchestrator.ansible.jinja import fact_names, late_variables
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.fact_paths import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.parsing import (
@@ -126,7 +126,6 @@ class _Translator:
                 return self._hostvars(base, keys)
             return self._computed(node) or self._package(node) or self._children(node)
         name, keys = path
-        scope = self.scope
         if name == "ansible_facts" and keys and isinstance(keys[0], str):
             first = keys[0] if keys[0].startswith("ansible_") else f"ansible_{keys[0]}"
             name, keys = first, keys[1:]
@@ -134,9 +133,16 @@ class _Translator:
             name, keys = keys[0], keys[1:]
         elif name == "hostvars" and keys:
             return self._hostvars(nodes.Const(keys[0]), keys[1:])
+        return self._name(name, keys)
+
+    def _name(self, name: str, keys: list[Any]) -> Any:
+        scope = self.scope
         known = scope.registers.get(name)
         if known is not None and known.element is not None and keys:
             return self._registered(known, keys)
+        late = self._late(name, keys)
+        if late is not None:
+            return late
         if name in scope.renames:
             return members(expression(scope.renames[name]), keys)
         if name in scope.locals:
@@ -181,11 +187,27 @@ class _Translator:
 
     def _task_variable(self, name: str, keys: list[Any]) -> Any:
         inner = {key: one for key, one in self.scope.task_vars.items() if key != name}
-        value, keys = self.scope.task_vars[name], list(keys)
+        scope = self.scope.having(task_vars=inner)
+        return self._in_place(self.scope.task_vars[name], keys, scope)
+
+    def _late(self, name: str, keys: list[Any]) -> Any:
+        """The definition of a variable that reads names of this place; None for other names."""
+        scope = self.scope
+        nearer = name in scope.locals or name in scope.task_vars or name in scope.registers
+        if nearer or not scope.renames.get(name, "Data.").startswith("Data."):
+            return None
+        for value in late_variables.definition(name, scope):
+            scope.uses.in_place.add(name)
+            others = {key: one for key, one in scope.late.items() if key != name}
+            return self._in_place(value, keys, scope.having(late=others))
+        return None
+
+    def _in_place(self, value: Any, keys: list[Any], scope: Scope) -> Any:
+        """What a definition gives here, or the member ``keys`` of it."""
+        keys = list(keys)
         while keys and _has(value, keys[0]):
             value = value[keys.pop(0)]
-        tree = tree_of(value)
-        return members(translate(tree, self.scope.having(task_vars=inner)), keys)
+        return members(translate(tree_of(value), scope), keys)
 
     def _global(self, name: str, keys: list[Any]) -> Any:
         scope = self.scope

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.jinja import text_rewriter
+from orchestrator.ansible.jinja import late_variables, text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.possible_values import loses_newline, resolve
 from orchestrator.ansible.jinja.scope import Scope
@@ -548,7 +548,8 @@ def _given_names(context: Context, body: str) -> set[str]:
     scope = context.scope
     renamed = {name for name, new in scope.renames.items() if new.startswith("Data.")}
     names = (renamed | set(scope.task_vars)) & set(scope.values)
-    return {one for one in names if re.search(rf"\b{re.escape(one)}\b", body)}
+    found = {one for one in names if re.search(rf"\b{re.escape(one)}\b", body)}
+    return found | late_variables.read_by_text(body, scope)
 
 
 def _template_scope(context: Context) -> Scope:
@@ -560,12 +561,14 @@ def _template_scope(context: Context) -> Scope:
             samples[name] = resolve("{{ " + name + " }}", scope)
         else:
             samples[name] = scope.locals.get(new, OPEN)
-    return scope.having(task_vars={}, renames={}).with_locals(samples)
+    place = frozenset(late_variables.place_names(scope))
+    return scope.having(task_vars={}, renames={}, place=place).with_locals(samples)
 
 
 def _keywords(context: Context, original: Path | None) -> str:
     """The variables of the task as arguments, as far as the template reads them."""
     body = read_text(original) if original is not None else ""
+    body = " ".join([body, *late_variables.read_by_text(body, context.scope)])
     for name, reason in context.template_problems.items():
         if re.search(rf"\b{re.escape(name)}\b", body):
             raise NotConvertible(f"its variable {name}: {reason}")
