@@ -17,8 +17,8 @@ def raise_limit(forks: int) -> None:
         raise UsageError(f"--forks must be at least 1, not {forks}")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = forks * PER_HOST + RESERVED
-    wanted = (forks + _max_beside(forks)) * PER_HOST + RESERVED
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    preferred = (forks + _max_beside(forks)) * PER_HOST + RESERVED
+    if soft == resource.RLIM_INFINITY or soft >= preferred:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
         possible = max(0, (hard - RESERVED) // PER_HOST)
@@ -41,7 +41,7 @@ def raise_limit(forks: int) -> None:
                 kind="usage.forks",
                 hint=f"use --forks {max(1, (soft - RESERVED) // PER_HOST)} or less",
             ) from error
-    maximum = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    maximum = preferred if hard == resource.RLIM_INFINITY else min(preferred, hard)
     with contextlib.suppress(OSError, ValueError):  # there is then less room for unresponsive hosts
         resource.setrlimit(resource.RLIMIT_NOFILE, (maximum, hard))
 

@@ -129,12 +129,12 @@ class Tally:
         Health checks and errors of an ``apply`` stay in."""
         if self.applies is None:
             return self
-        shown = Tally()
+        tally = Tally()
         for name in _TALLY:
-            setattr(shown, name, getattr(self, name))
+            setattr(tally, name, getattr(self, name))
             if name not in ("health_checks", "total_errors"):
-                setattr(shown, name, getattr(self, name) - getattr(self.applies, name))
-        return shown
+                setattr(tally, name, getattr(self, name) - getattr(self.applies, name))
+        return tally
 
     def record(self) -> dict[str, Any]:
         """The form in the run directory and in ``--json``."""
@@ -149,8 +149,8 @@ class Tally:
         for name, value in zip(_COUNTS, values, strict=True):
             setattr(tally, name, value)
         health = record["health_checks"]
-        found = records.counts([health[name] for name in _HEALTH.values()])
-        tally.health_checks.update(zip(_HEALTH.values(), found, strict=True))
+        counts = records.counts([health[name] for name in _HEALTH.values()])
+        tally.health_checks.update(zip(_HEALTH.values(), counts, strict=True))
         if "applies" in record:
             tally._of_applies().add_tally(cls.from_record(record["applies"]))
         return tally
@@ -239,8 +239,8 @@ class HostResult(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """The form in the run directory and in ``--json``."""
-        told = {"seconds": round(self.seconds, 3), "tally": self.tally.record()}
-        record = {**self._asdict(), **told}
+        converted = {"seconds": round(self.seconds, 3), "tally": self.tally.record()}
+        record = {**self._asdict(), **converted}
         if self.confirmed is None:
             del record["confirmed"]
         return record
@@ -248,17 +248,19 @@ class HostResult(NamedTuple):
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> HostResult:
         """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
-        told = {name: record[name] for name in cls._fields if name in record or name != "confirmed"}
+        members = {
+            name: record[name] for name in cls._fields if name in record or name != "confirmed"
+        }
         for name, check in _MEMBERS.items():
-            if name in told and (told[name] != "" or check is not records.text):
-                told[name] = check(told[name])
-        if told["outcome"] not in _OUTCOMES:
+            if name in members and (members[name] != "" or check is not records.text):
+                members[name] = check(members[name])
+        if members["outcome"] not in _OUTCOMES:
             raise ValueError("a host has an invalid outcome")
-        told["tally"] = Tally.from_record(record["tally"])
-        told["phase"] = Phase(record["phase"])
+        members["tally"] = Tally.from_record(record["tally"])
+        members["phase"] = Phase(record["phase"])
         phases = record["phases"]
-        told["phases"] = tuple([(Phase(phase), records.seconds(at)) for phase, at in phases])
-        return cls(**told)
+        members["phases"] = tuple([(Phase(phase), records.seconds(at)) for phase, at in phases])
+        return cls(**members)
 
 
 _MEMBERS = {

@@ -45,12 +45,12 @@ def is_sha(text: Any) -> bool:
 
 class Answer(NamedTuple):
     """What is known of packages, as JSON by their hashes: ``known`` is what two hosts found, or the
-    asking one itself, ``alone`` the word of one other host. The rest, and what is ``left`` to it,
-    is for the asking host to find out."""
+    asking one itself, ``alone`` what one other host found. The asking host reads the rest itself,
+    and ``to_read``, which no other host is reading."""
 
     known: dict[str, str]
     alone: dict[str, str]
-    left: list[str]
+    to_read: list[str]
 
 
 class _Entry(NamedTuple):
@@ -76,7 +76,7 @@ class PackageMetadataCache:
     ) -> None:
         self._directory = directory
         self._wait = wait
-        self._left = room
+        self._room = room
         self._known: dict[str, _Entry] = {}
         self._disputed: set[str] = set()
         self._at_it: dict[str, str] = {}
@@ -93,14 +93,14 @@ class PackageMetadataCache:
         ProtocolError for an invalid one: a worker on another machine is not trusted.
         """
         match question:
-            case ["ask", list(shas), dict(held), str(host)] if all(map(is_sha, shas)):
-                *both, left = self.ask(shas, host)
+            case ["ask", list(shas), dict(digests), str(host)] if all(map(is_sha, shas)):
+                *both, to_read = self.ask(shas, host)
                 return [
-                    *({s: _unless_held(f, held.get(s)) for s, f in one.items()} for one in both),
-                    left,
+                    *({s: _unless_held(f, digests.get(s)) for s, f in one.items()} for one in both),
+                    to_read,
                 ]
-            case ["tell", sha, str(found), str(host)] if is_sha(sha):
-                return self.tell(sha, _checked(found), host)
+            case ["tell", sha, str(text), str(host)] if is_sha(sha):
+                return self.tell(sha, _checked(text), host)
             case ["compare", sha, str(print_)] if is_sha(sha):
                 return self.compare(sha, print_)
             case ["leave", str(host)]:
@@ -112,24 +112,24 @@ class PackageMetadataCache:
 
         Waits for other hosts that are at it, but not longer than a host should.
         """
-        wanted = list(dict.fromkeys(shas))
+        hashes = list(dict.fromkeys(shas))
         if self._elsewhere is not None:
-            return self._elsewhere.known(wanted, host)
-        for sha in wanted:
+            return self._elsewhere.known(hashes, host)
+        for sha in hashes:
             self._load(sha)
         until = time.monotonic() + self._wait
         with self._changed:
             while True:
-                missing = [sha for sha in wanted if not self._is_known(sha, host)]
-                others = [sha for sha in missing if self._at_it.get(sha, host) != host]
-                left = until - time.monotonic()
-                if not others or left <= 0:
+                missing = [sha for sha in hashes if not self._is_known(sha, host)]
+                elsewhere = [sha for sha in missing if self._at_it.get(sha, host) != host]
+                seconds = until - time.monotonic()
+                if not elsewhere or seconds <= 0:
                     break
                 # The asking host reads packages that no other host reads, once it has the rest.
-                self._changed.wait(left)
+                self._changed.wait(seconds)
             for sha in set(missing) - self._disputed:
                 self._at_it.setdefault(sha, host)
-            texts = {sha: self._known[sha].text for sha in wanted if sha in self._known}
+            texts = {sha: self._known[sha].text for sha in hashes if sha in self._known}
             mine = [sha for sha in missing if self._at_it.get(sha, host) == host]
         alone = {sha: text for sha, text in texts.items() if sha in missing}
         return Answer({s: t for s, t in texts.items() if s not in alone}, alone, mine)
@@ -138,19 +138,19 @@ class PackageMetadataCache:
         entry = self._known.get(sha)
         return entry is not None and entry.is_known(host)
 
-    def tell(self, sha: str, found: str, host: str) -> None:
+    def tell(self, sha: str, text: str, host: str) -> None:
         """Keep what a host found, as JSON, "" for nothing. What differs from another host's word
         counts no more than that, for the run."""
         if self._elsewhere is not None:
-            return self._elsewhere.tell(sha, found, host)
+            return self._elsewhere.tell(sha, text, host)
         with self._changed:
             if self._at_it.get(sha) == host:
                 del self._at_it[sha]
             entry = self._known.get(sha)
-            if found and entry is not None and entry.text != found:
+            if text and entry is not None and entry.text != text:
                 self._disputed.add(sha)
                 self._forget(sha)
-            elif found and self._hold(sha, found, (*(entry.hosts if entry else ()), host)):
+            elif text and self._hold(sha, text, (*(entry.hosts if entry else ()), host)):
                 self._keep(sha)
             self._changed.notify_all()
 
@@ -164,7 +164,7 @@ class PackageMetadataCache:
                 self._forget(sha)
 
     def _forget(self, sha: str) -> None:
-        self._left += len(self._known.pop(sha).text)
+        self._room += len(self._known.pop(sha).text)
         if self._directory is not None:
             with contextlib.suppress(OSError):
                 (self._directory / f"{sha}.json").unlink()
@@ -182,23 +182,23 @@ class PackageMetadataCache:
             return
         try:
             record = json.loads((self._directory / f"{sha}.json").read_text("ascii"))
-            found, hosts = record["contents"], tuple(map(str, record["hosts"]))
-            if not is_shallow(json.loads(found)):
+            text, hosts = record["contents"], tuple(map(str, record["hosts"]))
+            if not is_shallow(json.loads(text)):
                 return
         except (OSError, ValueError, TypeError, LookupError, RecursionError):
             return
         with self._changed:
             if sha not in self._known and sha not in self._disputed:
-                self._hold(sha, found, hosts)
+                self._hold(sha, text, hosts)
 
-    def _hold(self, sha: str, found: str, hosts: tuple[str, ...]) -> bool:
+    def _hold(self, sha: str, text: str, hosts: tuple[str, ...]) -> bool:
         """Whether that is news and there was room for it."""
-        entry = _Entry(found, tuple(dict.fromkeys(hosts))[:_ENOUGH])
+        entry = _Entry(text, tuple(dict.fromkeys(hosts))[:_ENOUGH])
         before = self._known.get(sha)
-        room = self._left + (len(before.text) if before else 0) - len(found)
+        room = self._room + (len(before.text) if before else 0) - len(text)
         if entry == before or room < 0 or sha in self._disputed:
             return False
-        self._left = room
+        self._room = room
         self._known[sha] = entry
         return True
 
@@ -210,8 +210,8 @@ class PackageMetadataCache:
             with replacing(self._directory / f"{sha}.json") as out:
                 text, hosts = self._known[sha]
                 out.write(json.dumps({"hosts": hosts, "contents": text}).encode("ascii"))
-            kept = sorted(self._directory.glob("*.json"), key=lambda path: path.stat().st_mtime)
-            for path in kept[:-MAX_CACHED]:
+            paths = sorted(self._directory.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for path in paths[:-MAX_CACHED]:
                 path.unlink()
 
 
@@ -222,29 +222,29 @@ class _RemoteCache:
         self._ask = ask
         self._lock = threading.Lock()
         self._held: dict[str, str] = {}
-        self._left = FREE_SPACE
+        self._room = FREE_SPACE
         self._at_work: set[str] = set()
 
     def known(self, shas: list[str], host: str) -> Answer:
         """The metadata there for these packages, without those stored here."""
         with self._lock:
-            held = {sha: self._held[sha] for sha in shas if sha in self._held}
-        digests = {sha: _digest(found) for sha, found in held.items()}
-        *both, left = self._ask(["ask", shas, digests, host])
+            stored = {sha: self._held[sha] for sha in shas if sha in self._held}
+        digests = {sha: _digest(content) for sha, content in stored.items()}
+        *both, to_read = self._ask(["ask", shas, digests, host])
         known, alone = (
-            {sha: held[sha] if text is None else text for sha, text in told.items()}
-            for told in both
+            {sha: stored[sha] if text is None else text for sha, text in texts.items()}
+            for texts in both
         )
         with self._lock:
             for sha, text in {**known, **alone}.items():
                 self._hold(sha, text)
             if len(known) < len(shas):
                 self._at_work.add(host)
-        return Answer(known, alone, left)
+        return Answer(known, alone, to_read)
 
-    def tell(self, sha: str, found: str, host: str) -> None:
+    def tell(self, sha: str, text: str, host: str) -> None:
         """Have it keep what a host found."""
-        self._ask(["tell", sha, found, host])
+        self._ask(["tell", sha, text, host])
 
     def compare(self, sha: str, print_: str) -> None:
         """Have it forget what an installation belies."""
@@ -260,17 +260,17 @@ class _RemoteCache:
 
     def _hold(self, sha: str, text: str) -> None:
         before = self._held.get(sha, "")
-        if len(text) - len(before) <= self._left:
-            self._left -= len(text) - len(before)
+        if len(text) - len(before) <= self._room:
+            self._room -= len(text) - len(before)
             self._held[sha] = text
 
 
-def _checked(found: str) -> str:
+def _checked(text: str) -> str:
     """The JSON text of a report, "" for nothing; ProtocolError for what no host may report."""
-    if len(found) > wire.MAX_FROM_TARGET:
+    if len(text) > wire.MAX_FROM_TARGET:
         raise ProtocolError("a report of a package that is too large")
     try:
-        contents = json.loads(found) if found else {}
+        contents = json.loads(text) if text else {}
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a report of a package that is not JSON") from error
     if not isinstance(contents, dict) or not is_shallow(contents):
@@ -278,21 +278,21 @@ def _checked(found: str) -> str:
     return _encode(contents) if contents else ""
 
 
-def _unless_held(found: str, digest: str | None) -> str | None:
+def _unless_held(text: str, digest: str | None) -> str | None:
     """A text, None for one that has this digest."""
-    return None if digest == _digest(found) else found
+    return None if digest == _digest(text) else text
 
 
-def _digest(found: str) -> str:
-    return sha256(found.encode("utf-8")).hexdigest()
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8")).hexdigest()
 
 
-def _fingerprint(found: str) -> str:
+def _fingerprint(text: str) -> str:
     """The fingerprint of a host's report, "" for an invalid one."""
     from remote_runtime.protocol.package_sharing import fingerprint
 
     try:
-        contents = json.loads(found)
+        contents = json.loads(text)
         return fingerprint([member[0] for member in contents["members"]], contents["scripts"])
     except (TypeError, LookupError, RecursionError):
         return ""
@@ -314,12 +314,17 @@ class HostPackages:
         if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
             raise ProtocolError("packages without a list of hashes")
         self._count(shas)
-        known, alone, left = self._lore.ask(shas, self._host)
+        known, alone, to_read = self._lore.ask(shas, self._host)
         self._open.update(sha for sha in shas if sha not in known)
-        told = [
-            ",".join(f'"{sha}":{found}' for sha, found in one.items()) for one in (known, alone)
+        members = [
+            ",".join(f'"{sha}":{contents}' for sha, contents in one.items())
+            for one in (known, alone)
         ]
-        parts = [f'"known":{{{told[0]}}}', f'"alone":{{{told[1]}}}', f'"left":{json.dumps(left)}']
+        parts = [
+            f'"known":{{{members[0]}}}',
+            f'"alone":{{{members[1]}}}',
+            f'"left":{json.dumps(to_read)}',
+        ]
         text = f'{{"t":"packages",{",".join(parts)}}}'
         self._link.send_bytes(wire.encode_json(text.encode()))
 
@@ -334,9 +339,9 @@ class HostPackages:
         # Other hosts read it, whose interpreters may take less of that than this one.
         if not is_shallow(contents):
             raise ProtocolError("contents that are nested too deeply")
-        found = _encode(contents) if contents else ""
+        text = _encode(contents) if contents else ""
         self._open.discard(sha)
-        self._lore.tell(sha, found, self._host)
+        self._lore.tell(sha, text, self._host)
 
     def confirm(self, message: wire.Message) -> None:
         """Take ``installed``: what came with packages."""

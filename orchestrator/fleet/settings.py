@@ -26,8 +26,8 @@ class RunSettings(NamedTuple):
         """The members of the plan frame that do not come from the manifest."""
         # The controller bounds the host's run; a second clock would only race it.
         options = self.options._replace(timeout=0)
-        told = {"run_id": self.run_id, "user": self.user, **options._asdict()}
+        members = {"run_id": self.run_id, "user": self.user, **options._asdict()}
         origin = self.origin.public_record()
         if origin:
-            told["origin"] = origin
-        return {**told, "manifest": self.manifest} if self.manifest else told
+            members["origin"] = origin
+        return {**members, "manifest": self.manifest} if self.manifest else members

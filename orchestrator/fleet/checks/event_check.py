@@ -242,8 +242,8 @@ def stored_event_problem(event: Any) -> str:
         return "it is not an object"
     problem = shape_problem({key: value for key, value in event.items() if key not in ADDED})
     of = (event.get("host"), event.get("run_id"), *(event.get(key, "") for key in ADDED[2:]))
-    known = all(type(value) is str for value in of)
-    return problem or ("" if known else "its host or run is missing")
+    has_origin = all(type(value) is str for value in of)
+    return problem or ("" if has_origin else "its host or run is missing")
 
 
 class EventCheck:
@@ -295,7 +295,7 @@ class EventCheck:
         """The number of planned resources without a report."""
         if self._by_name is None:
             return self._together.count(0)
-        return sum(self._by_name.left.values())
+        return sum(self._by_name.missing.values())
 
     def begin_anew(self) -> None:
         """The host was rebooted: it counts from 1 again, by a clock that may have been set back."""
@@ -338,7 +338,7 @@ class EventCheck:
         if due is None:
             return False
         identity = self._planned[index]
-        if not due.left[identity]:
+        if not due.missing[identity]:
             raise self._undue(self.count + 1)
         return due.take(identity)
 
@@ -361,16 +361,16 @@ class EventCheck:
 
     def _planned_as(self, identity: str, seq: int) -> str:
         """The name in the plan of a resource that is due; ProtocolError."""
-        left = self._due().left
-        if not left[identity] and MASKED in identity:
+        missing = self._due().missing
+        if not missing[identity] and MASKED in identity:
             identity = self._masked_names.due(identity) or identity
-        if not left[identity]:
+        if not missing[identity]:
             raise self._undue(seq)
         return identity
 
     @cached_property
     def _masked_names(self) -> MaskedNames:
-        return MaskedNames(self._planned, self._due().left, self._mask)
+        return MaskedNames(self._planned, self._due().missing, self._mask)
 
 
 def finished(

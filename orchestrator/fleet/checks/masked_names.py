@@ -13,38 +13,38 @@ _without_hashes = Mask(hashes=True).text
 
 
 class MaskedNames:
-    """The ``planned`` names of one host behind their masks; ``left`` says how often each is due.
+    """The ``planned`` names of one host behind their masks; ``missing`` says how often each is due.
 
     ``mask`` hides the secrets that are known here, of which a target may know more.
     """
 
     def __init__(
-        self, planned: Sequence[str], left: Mapping[str, int], mask: Callable[[Any], Any]
+        self, planned: Sequence[str], missing: Mapping[str, int], mask: Callable[[Any], Any]
     ) -> None:
         self._planned = planned
-        self._left = left
+        self._missing = missing
         self._mask = mask
         self._first_due = 0
         self._looks = MIN_LOOKS + LOOKS_EACH * len(planned)
 
-    def due(self, told: str) -> str:
+    def due(self, masked_name: str) -> str:
         """The first expected name that a masked name matches; "" for none."""
-        names = self._by_mask.get(told)
+        names = self._by_mask.get(masked_name)
         while names:
-            if self._left[names[-1]]:
+            if self._missing[names[-1]]:
                 return names[-1]
             names.pop()
-        return self._alike(told.split(MASKED))
+        return self._alike(masked_name.split(MASKED))
 
     @cached_property
     def _by_mask(self) -> dict[str, list[str]]:
         """The names as targets mask them, the first of equal ones last."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for name in reversed(dict.fromkeys(self._planned)):
             masked = self._mask(name)
             for form in {masked, _without_hashes(masked)} - {name}:
-                found.setdefault(form, []).append(name)
-        return found
+                names.setdefault(form, []).append(name)
+        return names
 
     def _alike(self, pieces: list[str]) -> str:
         """The first expected name with these pieces.
@@ -53,15 +53,15 @@ class MaskedNames:
         """
         # Each mask replaces at least one character, so shorter names are skipped.
         least = sum(map(len, pieces)) + len(pieces) - 1
-        planned, left = self._planned, self._left
-        while self._first_due < len(planned) and not left[planned[self._first_due]]:
+        planned, missing = self._planned, self._missing
+        while self._first_due < len(planned) and not missing[planned[self._first_due]]:
             self._first_due += 1
         for index in range(self._first_due, len(planned)):
             self._looks -= 1
             if self._looks < 0:
                 return ""
             name = planned[index]
-            if len(name) >= least and left[name] and _consists_of(name, pieces):
+            if len(name) >= least and missing[name] and _consists_of(name, pieces):
                 return name
         return ""
 

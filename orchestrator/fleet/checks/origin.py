@@ -40,9 +40,11 @@ class Origin(NamedTuple):
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Origin:
         """What ``record`` wrote; ValueError where that is damaged."""
-        told = records.mapping(record)
-        texts = {name: records.word(told.get(name, "")) for name in cls._fields if name != "clean"}
-        clean = told.get("clean")
+        members = records.mapping(record)
+        texts = {
+            name: records.word(members.get(name, "")) for name in cls._fields if name != "clean"
+        }
+        clean = members.get("clean")
         return cls(**texts, clean=None if clean is None else records.flag(clean))
 
     @property
@@ -68,8 +70,8 @@ class Origin(NamedTuple):
     def public_record(self) -> dict[str, str]:
         """What a host's log line adds to the user; a commit that is not clean ends with ``+``."""
         commit = self.commit and self.commit + ("+" if self.clean is False else "")
-        told = {"actor": self.actor, "ccm": self.ccm, "commit": commit}
-        return {name: text for name, text in told.items() if text}
+        texts = {"actor": self.actor, "ccm": self.ccm, "commit": commit}
+        return {name: text for name, text in texts.items() if text}
 
 
 def local_user() -> str:

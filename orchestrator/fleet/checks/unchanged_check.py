@@ -51,10 +51,17 @@ def check_unchanged(
         again += check.take_turn(row[0])
         texts.append(_implied(check, row, implied))
     check.counted(len(rows), encode_id(number + len(rows) - 1))
-    shown = [[index, duration, *map(_plain, said)] for index, duration, *said in rows]
+    plain_rows = [[index, duration, *map(_plain, rest)] for index, duration, *rest in rows]
     host, run_id = check.origin
     turns = UnchangedResources(
-        host, run_id, number, at, noop=noop, prediction=prediction, rows=shown, implied=tuple(texts)
+        host,
+        run_id,
+        number,
+        at,
+        noop=noop,
+        prediction=prediction,
+        rows=plain_rows,
+        implied=tuple(texts),
     )
     return CheckedResources(turns, again)
 

@@ -132,27 +132,27 @@ def _is_short(text: Any) -> bool:
 
 
 def read_unchanged(
-    host: str, run_id: str, told: dict[str, Any], text: Callable[[int], str]
+    host: str, run_id: str, message: dict[str, Any], text: Callable[[int], str]
 ) -> UnchangedResources:
     """The rows of a message with ``resources``; ``text`` gives the text of a number.
 
     ValueError, LookupError or TypeError for a damaged message, and errors of ``text``.
     """
-    rows, numbers = told["rows"], told["resources"]
-    problem = rows_problem(told["noop"], told["prediction"], rows)
+    rows, numbers = message["rows"], message["resources"]
+    problem = rows_problem(message["noop"], message["prediction"], rows)
     if problem:
         raise ValueError(problem)
     if len(numbers) != len(rows) or not all(type(n) is int and n >= 0 for n in numbers):
         raise ValueError("expected one resource number per row")
-    if type(told["id"]) is not int or type(told["at"]) is not int:
+    if type(message["id"]) is not int or type(message["at"]) is not int:
         raise TypeError("id and time must be numbers")
     return UnchangedResources(
         host=host,
         run_id=run_id,
-        number=told["id"],
-        at=told["at"],
-        noop=told["noop"],
-        prediction=told["prediction"],
+        number=message["id"],
+        at=message["at"],
+        noop=message["noop"],
+        prediction=message["prediction"],
         rows=rows,
         implied=tuple(map(text, numbers)),
     )
@@ -160,5 +160,5 @@ def read_unchanged(
 
 def read_line(line: str, run_id: str, text: Callable[[int], str]) -> UnchangedResources:
     """The rows of a line of a run directory; see ``read_unchanged``."""
-    told = json.loads(line)["stable"]
-    return read_unchanged(told["host"], run_id, told, text)
+    message = json.loads(line)["stable"]
+    return read_unchanged(message["host"], run_id, message, text)

@@ -62,16 +62,16 @@ class BlobServer:
         out += wire.encode({"t": "blob", "sha": sha, "size": blob.size})
         self._stream(blob, sha, out)
 
-    def _bound(self, asked: int) -> None:
-        if asked > self._maximum + 1:
+    def _bound(self, count: int) -> None:
+        if count > self._maximum + 1:
             raise ProtocolError("the same blobs were requested too often", kind="protocol.flood")
 
     def _stream(self, blob: Blob, sha: str, out: bytearray) -> None:
-        left = blob.size
+        remaining = blob.size
         try:
             for chunk in self._chunks(blob):
-                left -= len(chunk)
-                if left < 0:
+                remaining -= len(chunk)
+                if remaining < 0:
                     break
                 for frame in wire.split(chunk):
                     out += frame
@@ -80,7 +80,7 @@ class BlobServer:
                         out.clear()
         except (OSError, ValueError) as error:
             raise PlanError(f"content can no longer be read: {error}", kind="plan.blob") from error
-        if left:
+        if remaining:
             raise PlanError(
                 f"content {sha[:12]} is no longer {blob.size} bytes long",
                 kind="plan.blob",

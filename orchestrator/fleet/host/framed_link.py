@@ -134,13 +134,13 @@ class FramedLink:
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
         """Do something else in this block: for so long what is due may come later."""
-        left = time.monotonic()
+        start = time.monotonic()
         try:
             yield
         finally:
             if self._due is not None:
                 end, text = self._due
-                self._due = end + time.monotonic() - left, text
+                self._due = end + time.monotonic() - start, text
 
     def stderr_tail(self) -> str:
         """The last of what the host wrote to standard error."""

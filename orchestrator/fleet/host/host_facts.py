@@ -33,8 +33,8 @@ class NeedAnswersError(CcmError):
     default_kind = "ask"
 
     def __init__(self, questions: Mapping[str, Question]) -> None:
-        told = ", ".join(f"{one['kind']} {one['of']}" for one in [*questions.values()][:3])
-        super().__init__(f"the plan needs look-ups on the host: {told}")
+        examples = ", ".join(f"{one['kind']} {one['of']}" for one in [*questions.values()][:3])
+        super().__init__(f"the plan needs look-ups on the host: {examples}")
         self.questions = dict(questions)
 
 
@@ -70,11 +70,11 @@ def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, 
         raise ProtocolError("hello belongs to another run", kind="protocol.nonce")
     if message.get("runtime") != runtime:
         raise ProtocolError("the host runs another runtime", kind="protocol.runtime")
-    told = {key: message.get(key) for key in _HELLO}
-    told["boot"] = message.get("boot", "")
-    if any(type(told[key]) is not kind for key, kind in _HELLO.items()):
+    hello = {key: message.get(key) for key in _HELLO}
+    hello["boot"] = message.get("boot", "")
+    if any(type(hello[key]) is not kind for key, kind in _HELLO.items()):
         raise ProtocolError("hello does not name the user of the run", kind="protocol.hello")
-    return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in told.items()}
+    return {k: one_line(v, 80) if isinstance(v, str) else plain_value(v) for k, v in hello.items()}
 
 
 def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> HostFacts:
@@ -111,8 +111,8 @@ def _answer(entry: Any) -> Answer:
         raise ProtocolError("an answer is no text or number", kind="protocol.answers")
     if "error" in entry:
         return {"error": one_line(str(entry["error"]))}
-    found: Answer = plain_value(entry)
-    return found
+    answer: Answer = plain_value(entry)
+    return answer
 
 
 def _custom(entry: Any) -> tuple[str, str]:

@@ -106,9 +106,9 @@ class HostRun(LinkTask[HostResult]):
         return self._planner.plan(self.host, gathered), str(gathered.hello["boot"])
 
     def _keep(self, plan: Plan) -> None:
-        kept = plan.kept()
-        if kept is not None:
-            self._bus.publish(happening.HostPlanPart(self.name, kept))
+        content = plan.kept()
+        if content is not None:
+            self._bus.publish(happening.HostPlanPart(self.name, content))
 
     @property
     def _until(self) -> float | None:
@@ -148,17 +148,17 @@ class HostRun(LinkTask[HostResult]):
         if not link.cancelling:
             link.cancel(CANCEL_GRACE)
 
-    def _enter(self, phase: Phase, *told: happening.Event) -> None:
-        """Enter a phase, and publish the events ``told`` with it."""
+    def _enter(self, phase: Phase, *events: happening.Event) -> None:
+        """Enter a phase, and publish the ``events`` with it."""
         if phase == self._phase:
-            if told:
-                self._bus.publish(*told)
+            if events:
+                self._bus.publish(*events)
             return
         self._phase = phase
         self._entered(phase)
         now = time.time()
         self._phases.append((phase, round(now, 3)))
-        self._bus.publish(*told, happening.HostPhase(self.name, phase, now))
+        self._bus.publish(*events, happening.HostPhase(self.name, phase, now))
 
     def _ended(self, error: CcmError) -> HostResult:
         return self._result(**ending_of(error, self._cancelled))

@@ -24,15 +24,15 @@ def inspect_resources(link: FramedLink, plan: Plan, host: str) -> list[dict[str,
 
     Monitored resources only run their health checks; the others are also read.
     """
-    seen = _EventCollector()
+    collector = _EventCollector()
     greet(link, lambda phase: None)
     settings = RunSettings(new_run_id(), "", OPTIONS)
-    notices = Notices(host, Bus([seen]))
+    notices = Notices(host, Bus([collector]))
     talk = Conversation(link, plan, settings=settings, notices=notices)
-    talk.carry_out(lambda phase, *told: None)
-    if len(seen.events) < talk.planned:
+    talk.carry_out(lambda phase, *events: None)
+    if len(collector.events) < talk.planned:
         raise ProtocolError("the host did not inspect everything", kind="protocol.sequence")
-    return seen.events
+    return collector.events
 
 
 class _EventCollector(Subscriber):

@@ -45,8 +45,8 @@ class LookupExchange:
             )
         self._link.send({"t": "ask", "questions": list(questions.values())})
         with self._link.within(SECONDS + EACH * len(questions), "answers to look-ups"):
-            found = check_answers(self._message(), len(questions))
-        self._answers.update(zip(questions, found, strict=True))
+            answers = check_answers(self._message(), len(questions))
+        self._answers.update(zip(questions, answers, strict=True))
 
     def _message(self) -> wire.Message:
         while True:

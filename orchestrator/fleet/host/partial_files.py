@@ -64,12 +64,12 @@ def sweep(directory: int) -> None:
 def _sweep(name: str, directory: int) -> None:
     handle = os.open(name, _OLD, dir_fd=directory)
     try:
-        found = os.fstat(handle)
-        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-        if ours and stat.S_IMODE(found.st_mode) == RIGHTS:
+        opened = os.fstat(handle)
+        ours = stat.S_ISREG(opened.st_mode) and opened.st_uid == os.geteuid()
+        if ours and stat.S_IMODE(opened.st_mode) == RIGHTS:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is being written
-            there = os.stat(name, dir_fd=directory, follow_symlinks=False)
-            if os.path.samestat(there, os.fstat(handle)) and there.st_mode == found.st_mode:
+            named = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if os.path.samestat(named, os.fstat(handle)) and named.st_mode == opened.st_mode:
                 os.unlink(name, dir_fd=directory)
     finally:
         os.close(handle)

@@ -51,7 +51,7 @@ _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z
 class Enter(Protocol):
     """Receives the next phase of a host, with the events to publish with it."""
 
-    def __call__(self, phase: Phase, /, *told: happening.Event) -> None: ...
+    def __call__(self, phase: Phase, /, *events: happening.Event) -> None: ...
 
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> HostFacts:
@@ -205,8 +205,8 @@ class Conversation:
         names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
         plan = self._plan
         subscribed, required, applied = (
-            tuple((self._shown(name), tuple(map(self._shown, others))) for name, others in found)
-            for found in (plan.subscriptions(), plan.requirements(), plan.members())
+            tuple((self._shown(name), tuple(map(self._shown, others))) for name, others in pairs)
+            for pairs in (plan.subscriptions(), plan.requirements(), plan.members())
         )
         return happening.HostPlanned(self._host, names, subscribed, required, applied)
 
@@ -218,9 +218,9 @@ class Conversation:
         self._converse(enter, {"earlier": reboot.earlier})
 
     def _converse(
-        self, enter: Enter, more: Mapping[str, object], *told: happening.Event
+        self, enter: Enter, more: Mapping[str, object], *events: happening.Event
     ) -> "Reboot | None":
-        enter(Phase.RUNNING, *told)
+        enter(Phase.RUNNING, *events)
         envelope = {**self._settings.envelope(), **self._receipt(), **more}
         if self._link.login_keys:
             envelope["login_keys"] = list(self._link.login_keys)
@@ -392,8 +392,8 @@ class Conversation:
         if isinstance(error, dict):
             text = self._mask.text(plain(str(error.get("message", "no reason given"))))[:4000]
             kind = error.get("kind")
-            known = isinstance(kind, str) and len(kind) <= 60 and re.match(_KIND, kind)
-            raise PlanError(text, kind=str(kind) if known else "target")
+            is_valid = isinstance(kind, str) and len(kind) <= 60 and re.match(_KIND, kind)
+            raise PlanError(text, kind=str(kind) if is_valid else "target")
         cancelled = message.get("cancelled") is True
         if cancelled and self._link.expired:
             raise self._link.expired

@@ -67,8 +67,8 @@ def checked_event(event: Any, number: int) -> dict[str, Any]:
     problem = stored_event_problem(event)
     if problem:
         raise ValueError(f"line {number}: {problem}")
-    found: dict[str, Any] = event
-    return found
+    checked: dict[str, Any] = event
+    return checked
 
 
 class LineReader:

@@ -38,8 +38,8 @@ class EventStore(Subscriber):
 
     def handle(self, event: happening.Event) -> None:
         """Keep the transaction events."""
-        for told, line in happening.transaction_events(event):
-            self._write(told["event_id"], line)
+        for transaction, line in happening.transaction_events(event):
+            self._write(transaction["event_id"], line)
 
     def _write(self, name: str, line: str) -> None:
         with replacing(self.path / (name + SUFFIX)) as out:
@@ -52,9 +52,9 @@ class EventStore(Subscriber):
 
     def remove(self) -> None:
         """Remove the events and the directory; UsageError where it holds something else."""
-        others = [p.name for p in self.path.iterdir() if not _ours(p.name)]
-        if others:
-            message = f"{self.path} contains {others[0][:80]!r}, which is not part of a session"
+        foreign = [p.name for p in self.path.iterdir() if not _ours(p.name)]
+        if foreign:
+            message = f"{self.path} contains {foreign[0][:80]!r}, which is not part of a session"
             raise UsageError(
                 message, hint=("move it to another directory first; nothing was removed")
             )
@@ -88,16 +88,16 @@ class EventStore(Subscriber):
 
     def _latest(self) -> dict[str, dict[str, Event]]:
         """Host → name or alias → its latest event."""
-        found = self._read
-        if found is None:
-            found = {}
+        by_host = self._read
+        if by_host is None:
+            by_host = {}
             for event, _ in self.lines():
-                latest = found.setdefault(event["host"], {})
+                latest = by_host.setdefault(event["host"], {})
                 latest[f"{event['type']}#{event['name']}"] = event
                 if event.get("alias"):
                     latest[f"{event['type']}#{event['alias']}"] = event
-            self._read = found  # atomic: the plans of several hosts are made concurrently
-        return found
+            self._read = by_host  # atomic: the plans of several hosts are made concurrently
+        return by_host
 
 
 def session_store(noop: bool = True) -> EventStore | None:
@@ -109,15 +109,15 @@ def session_store(noop: bool = True) -> EventStore | None:
 def opened(path: Path, noop: bool = True) -> EventStore:
     """The store in an existing directory, which only its user may write; UsageError."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError as error:
         raise _refuse(path, f"cannot be used: {error.strerror}", BEGIN) from error
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         raise _refuse(path, "is not a directory", BEGIN)
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         hint = "a session belongs to the user who started it; start one as this user"
-        raise _refuse(path, f"belongs to user {_user(found.st_uid)}", hint)
-    if found.st_mode & 0o077:
+        raise _refuse(path, f"belongs to user {_user(status.st_uid)}", hint)
+    if status.st_mode & 0o077:
         raise _refuse(path, "is accessible to other users", f"run: chmod 700 {path}")
     return EventStore(path, noop)
 

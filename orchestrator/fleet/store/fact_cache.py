@@ -73,11 +73,11 @@ class FactCache:
         try:
             with open(self._path(host), "rb") as file:
                 text = file.read(MAX_BYTES + 1)
-            found: Any = json.loads(text) if len(text) <= MAX_BYTES else None
-            if found["format"] != _FORMAT or found["host"] != host.name:
+            record: Any = json.loads(text) if len(text) <= MAX_BYTES else None
+            if record["format"] != _FORMAT or record["host"] != host.name:
                 return None
-            facts, when = plain_json_value(found["facts"]), found["time"]
-            missing = plain_json_value(found.get("unavailable", {}))
+            facts, when = plain_json_value(record["facts"]), record["time"]
+            missing = plain_json_value(record.get("unavailable", {}))
             if not all(isinstance(why, str) for why in missing.values()):
                 return None
             if isinstance(facts, dict) and type(when) is float and 0 <= when < 1 << 40:

@@ -47,11 +47,11 @@ def read_later(directory: Path) -> LaterReports:
     over: dict[str, str] = {}
     path = directory / FILE
     for number, line in enumerate(whole_lines(path) if path.exists() else (), 1):
-        told = json.loads(line)
-        if "state" in told:
-            over[records.text(told["host"])] = records.word(told["state"])
+        report = json.loads(line)
+        if "state" in report:
+            over[records.text(report["host"])] = records.word(report["state"])
         else:
-            events.append(checked_event(told, number))
+            events.append(checked_event(report, number))
     return LaterReports(events, over)
 
 

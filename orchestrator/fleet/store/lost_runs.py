@@ -125,12 +125,12 @@ def note(run_id: str, host: str, uid: int) -> None:
 
 def _users(run_id: str) -> dict[str, int]:
     """As which user each host of a run was sent its plan, as far as that is known."""
-    found = {}
+    users = {}
     with contextlib.suppress(OSError, ValueError):
         for line in (_directory() / run_id).read_text(encoding="utf-8").splitlines():
             host, uid = json.loads(line)
-            found[str(host)] = int(uid)
-    return found
+            users[str(host)] = int(uid)
+    return users
 
 
 def forget(run_id: str) -> None:
@@ -149,14 +149,14 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
         names = set(os.listdir(_directory())) - {current}
     except OSError:
         return {}
-    found = sorted(filter(_RUN_ID.match, names), reverse=True)
-    wanted: dict[str, LostHost] = {}
-    for run_id in found[:MAX_RUNS]:
+    run_ids = sorted(filter(_RUN_ID.match, names), reverse=True)
+    lost: dict[str, LostHost] = {}
+    for run_id in run_ids[:MAX_RUNS]:
         for each in _lost(run_id, str(_directory())):
             another = None not in (uid, each.uid) and each.uid != uid
             if host_in(each.host) == host and not another:
-                wanted[receipt_of(key_of(run_id), each.host)] = each
-    return wanted
+                lost[receipt_of(key_of(run_id), each.host)] = each
+    return lost
 
 
 @lru_cache(MAX_RUNS)
@@ -169,12 +169,12 @@ def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
         if run.running:
             return ()
         users = _users(run_id)
-        found = tuple(one._replace(uid=users.get(one.host)) for one in lost_hosts(run))
+        hosts = tuple(one._replace(uid=users.get(one.host)) for one in lost_hosts(run))
     except (CcmError, OSError):
-        found = ()
-    if not found:
+        hosts = ()
+    if not hosts:
         forget(run_id)
-    return found
+    return hosts
 
 
 def lost_hosts(run: SavedRun) -> list[LostHost]:
@@ -183,14 +183,14 @@ def lost_hosts(run: SavedRun) -> list[LostHost]:
     if not cut:
         return []
     plans = {
-        told.host: told.resources
-        for told in run.turns()
-        if isinstance(told, happening.HostPlanned) and told.host in cut
+        turn.host: turn.resources
+        for turn in run.turns()
+        if isinstance(turn, happening.HostPlanned) and turn.host in cut
     }
-    left = {host: _OpenResources(names) for host, names in plans.items()}
+    open_resources = {host: _OpenResources(names) for host, names in plans.items()}
     for event, _ in run.events():
-        if event["host"] in left:
-            left[event["host"]].take(f"{event['type']}#{event['name']}")
+        if event["host"] in open_resources:
+            open_resources[event["host"]].take(f"{event['type']}#{event['name']}")
     ended = max(path.stat().st_mtime for path in run.path.glob("*.jsonl"))
     return [
         LostHost(
@@ -200,7 +200,7 @@ def lost_hosts(run: SavedRun) -> list[LostHost]:
             unknown=frozenset(places.left()),
             until=_until(cut[host], ended),
         )
-        for host, places in left.items()
+        for host, places in open_resources.items()
     ]
 
 
@@ -249,27 +249,27 @@ class LostEvents:
         """
         receipt, state = message.get("receipt"), message.get("state")
         turns, begun = message.get("turns"), message.get("begun")
-        known = isinstance(receipt, str) and receipt in self._open
-        if not known or not isinstance(state, str) or state not in _STATES:
+        is_open = isinstance(receipt, str) and receipt in self._open
+        if not is_open or not isinstance(state, str) or state not in _STATES:
             raise refuse("a report of an earlier run that was not requested")
-        lost, found = self._lost[str(receipt)], self._turns[str(receipt)]
+        lost, reported = self._lost[str(receipt)], self._turns[str(receipt)]
         if not isinstance(turns, list) or not isinstance(begun, list):
             raise refuse("an invalid report of an earlier run")
         if len(begun) > len(lost.names):
             raise refuse("a report of an earlier run with more resources than its plan has")
         for turn in turns:
             index = _checked_index(turn, lost)
-            if index in found:
+            if index in reported:
                 raise refuse("a report of an earlier run that contains a resource twice")
             if _KEYS.issuperset(turn):
-                found[index] = turn
+                reported[index] = turn
             else:
                 raise refuse("a report of an earlier run with unknown members")
         for index in begun:
             _checked_index({"index": index}, lost)
         if state:
             self._open.discard(str(receipt))
-            _complete(lost, state, found, begun)
+            _complete(lost, state, reported, begun)
         return bool(state or turns)
 
 
@@ -290,10 +290,10 @@ def _complete(
     cut: dict[int, Mapping[str, Any]] = {}
     if state in ("ended", "cut"):
         cut = {at: {"index": at, "failed": True, "status": "failed", "error": _CUT} for at in begun}
-    told = {**cut, **turns}
+    reports = {**cut, **turns}
     lines = []
-    for index in sorted(lost.unknown.intersection(told)):
-        event = _event(lost, told[index], ids.next(), now)
+    for index in sorted(lost.unknown.intersection(reports)):
+        event = _event(lost, reports[index], ids.next(), now)
         lines.append(finished(event)[1])
     over = state in ("ended", "cut") or (state == "none" and now > lost.until + GRACE)
     if over:

@@ -10,23 +10,23 @@ from typing import NamedTuple
 class MissingReports(NamedTuple):
     """Resources by name: how many reports of each are missing, and which were reported."""
 
-    left: Counter[str]
-    seen: set[str]
+    missing: Counter[str]
+    reported: set[str]
 
     @classmethod
-    def of(cls, planned: Sequence[str], told: Iterable[int]) -> MissingReports:
-        """The resources of a plan, without those already ``told``."""
-        due = cls(Counter(planned), set())
-        for name, has_report in zip(planned, told, strict=True):
+    def of(cls, planned: Sequence[str], reported: Iterable[int]) -> MissingReports:
+        """The resources of a plan, without those already ``reported``."""
+        reports = cls(Counter(planned), set())
+        for name, has_report in zip(planned, reported, strict=True):
             if has_report:
-                due.take(name)
-        return due
+                reports.take(name)
+        return reports
 
     def take(self, name: str) -> bool:
         """Record a report of a due resource; whether one of that name was reported before."""
-        self.left[name] -= 1
-        if not self.left[name]:
-            del self.left[name]  # what is due next is found first
-        again = name in self.seen
-        self.seen.add(name)
+        self.missing[name] -= 1
+        if not self.missing[name]:
+            del self.missing[name]  # what is due next is found first
+        again = name in self.reported
+        self.reported.add(name)
         return again

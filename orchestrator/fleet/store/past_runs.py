@@ -47,31 +47,31 @@ class PastRuns:
             from orchestrator.fleet.store.saved_runs import saved_run
 
             results = _results(saved_run(run_id, self._folder))
-            meant = {host_in(one.host) for one in results if _is(one, word)}
-            return meant & set(hosts)
-        found = self._last(word, hosts, self._identity)
+            selected = {host_in(one.host) for one in results if _is(one, word)}
+            return selected & set(hosts)
+        matches = self._last(word, hosts, self._identity)
         if self._identity:
-            others = set(hosts) - found.keys()
-            found |= self._last(word, others, "") if others else {}
-        return {host for host, meant in found.items() if meant}
+            unknown = set(hosts) - matches.keys()
+            matches |= self._last(word, unknown, "") if unknown else {}
+        return {host for host, selected in matches.items() if selected}
 
     def _last(self, word: str, hosts: Collection[str], identity: str) -> dict[str, bool]:
         """For each pushed host, whether its last push matches the word."""
-        left, found = set(hosts), dict[str, bool]()
+        unknown, matches = set(hosts), dict[str, bool]()
         for run in _pushes(identity, self._folder):
             of_run = dict[str, bool]()
             for result in _results(run):
                 host = host_in(result.host)
-                if host not in left:
+                if host not in unknown:
                     continue
                 if word == outcome.FAILED and not result.was_started:
                     continue  # the push before that one was its last
                 of_run[host] = of_run.get(host, False) or _is(result, word)
-            found |= of_run
-            left -= of_run.keys()
-            if not left:
+            matches |= of_run
+            unknown -= of_run.keys()
+            if not unknown:
                 break
-        return found
+        return matches
 
 
 def _pushes(identity: str, folder: RunSource) -> "Iterator[SavedRun]":

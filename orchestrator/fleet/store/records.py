@@ -69,8 +69,8 @@ def seconds(value: Any) -> float:
     """A time, or how long something took; less than nothing where a clock was set back."""
     if type(value) not in (int, float) or not -_LAST <= value <= _LAST:
         raise ValueError(f"expected a time, got {_shown(value)}")
-    found: float = value
-    return found
+    number: float = value
+    return number
 
 
 def mapping(value: Any) -> dict[str, Any]:

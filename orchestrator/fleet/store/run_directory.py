@@ -214,9 +214,9 @@ class RunDirectory:
                     texts.clear()
                 except OSError as error:
                     self._lack(error)
-            if left := "".join([text for text, has_room in texts if has_room]):
+            if reserved := "".join([text for text, has_room in texts if has_room]):
                 with contextlib.suppress(OSError):
-                    self._file(name).write(left)
+                    self._file(name).write(reserved)
             texts.clear()
 
     def _lack(self, error: OSError) -> None:

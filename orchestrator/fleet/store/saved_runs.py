@@ -40,9 +40,6 @@ _ABOUT: dict[str, Callable[[Any], object]] = {
 }
 
 
-# What reading a record raises that is not as a run writes it.
-
-
 class ReportSource(Protocol):
     """What reports are made of: a run, or what took the place of one.
 
@@ -105,24 +102,24 @@ class SavedRun:
         path = self.path / "hosts.jsonl"
         try:
             lines = whole_lines(path) if path.exists() else ()
-            told = (HostResult.from_record(json.loads(line)) for line in lines)
-            found = list({result.host: result for result in told}.values())
+            results = (HostResult.from_record(json.loads(line)) for line in lines)
+            ended = list({result.host: result for result in results}.values())
         except records.DAMAGED as error:
             raise _unreadable(path, error) from error
         hosts: list[str] = self.about["hosts"]
-        left = dict.fromkeys(hosts)
-        for result in found:
-            if result.host not in left:
+        missing = dict.fromkeys(hosts)
+        for result in ended:
+            if result.host not in missing:
                 raise _unreadable(path, "it mentions a host that is not part of the run")
-            del left[result.host]
+            del missing[result.host]
         if self.running:
-            return found
-        return self._completed(found, [*found, *self._left(left)] if left else found)
+            return ended
+        return self._completed(ended, [*ended, *self._cut_off(missing)] if missing else ended)
 
-    def _completed(self, told: list[HostResult], results: list[HostResult]) -> list[HostResult]:
-        """The results with later reports of hosts; tallies of those ``told`` lack them."""
+    def _completed(self, recorded: list[HostResult], results: list[HostResult]) -> list[HostResult]:
+        """The results with later reports of hosts; tallies of those ``recorded`` lack them."""
         events, over = self._later.events, self._later.over
-        tallies = {result.host: result.tally for result in told}
+        tallies = {result.host: result.tally for result in recorded}
         for event in events:
             if event["host"] in tallies:
                 tallies[event["host"]].add(event, again=False)
@@ -139,10 +136,10 @@ class SavedRun:
         """The events that hosts reported on a later contact. InputError."""
         return self._later.events
 
-    def _left(self, hosts: dict[str, None]) -> list[HostResult]:
+    def _cut_off(self, hosts: dict[str, None]) -> list[HostResult]:
         """The known state of hosts whose end was not reported."""
         tallies = {host: Tally() for host in hosts}
-        for event, again in self._again(hosts):
+        for event, again in self._with_repeats(hosts):
             tallies[event["host"]].add(event, again)
         phases: dict[str, list[tuple[Phase, float]]] = {host: [] for host in hosts}
         planned = dict.fromkeys(hosts, 0)
@@ -153,14 +150,14 @@ class SavedRun:
                 planned[turn.host] = len(turn.resources)
         return [cut_off(host, tallies[host], tuple(phases[host]), planned[host]) for host in hosts]
 
-    def _again(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
+    def _with_repeats(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
         """The events of these hosts, each with whether its host reported the resource before."""
-        seen: set[tuple[str, str, str]] = set()
-        for told in self._happened(whole=True, hosts=hosts):
-            for event, _ in happening.transaction_events(told):
+        reported: set[tuple[str, str, str]] = set()
+        for step in self._happened(whole=True, hosts=hosts):
+            for event, _ in happening.transaction_events(step):
                 key = event["host"], event["type"], event["name"]
-                yield event, key in seen
-                seen.add(key)
+                yield event, key in reported
+                reported.add(key)
 
     def turns(
         self, *, phases: bool = True
@@ -174,23 +171,23 @@ class SavedRun:
             for line in whole_lines(path) if path.exists() else ():
                 if not phases and '"plan":' not in line:
                     continue
-                told = json.loads(line)
-                if "resources" in told:
-                    names = tuple(records.texts(told["resources"]))
+                record = json.loads(line)
+                if "resources" in record:
+                    names = tuple(records.texts(record["resources"]))
                     subscribed, required, applied = (
                         tuple(
                             (records.text(name), tuple(records.texts(of)))
-                            for name, of in told[member]
+                            for name, of in record[member]
                         )
                         for member in ("subscribed", "required", "applied")
                     )
                     plan = happening.HostPlanned("", names, subscribed, required, applied)
-                    plans[told["plan"]] = plan
-                elif "plan" in told:
-                    yield plans[told["plan"]]._replace(host=records.text(told["host"]))
+                    plans[record["plan"]] = plan
+                elif "plan" in record:
+                    yield plans[record["plan"]]._replace(host=records.text(record["host"]))
                 else:
-                    host, at = records.text(told["host"]), records.seconds(told["at"])
-                    yield happening.HostPhase(host, Phase(told["phase"]), at)
+                    host, at = records.text(record["host"]), records.seconds(record["at"])
+                    yield happening.HostPhase(host, Phase(record["phase"]), at)
         except records.DAMAGED as error:
             raise _unreadable(path, error) from error
 
@@ -213,8 +210,8 @@ class SavedRun:
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
-        for told in self._happened(whole=True):
-            yield from happening.transaction_events(told)
+        for step in self._happened(whole=True):
+            yield from happening.transaction_events(step)
 
     def _happened(
         self, *, whole: bool, hosts: Container[str] | None = None
@@ -227,13 +224,13 @@ class SavedRun:
                 if turns is not None and hosts is not None and turns.host not in hosts:
                     continue  # most of a run, and no event is made for it
                 if turns is None:
-                    told = iter([(json.loads(line), line)])
+                    events = iter([(json.loads(line), line)])
                 elif not whole:
                     yield happening.ResourcesStable(turns.host, turns)
                     continue
                 else:
-                    told = expanded(turns, number)
-                for event, text in told:
+                    events = expanded(turns, number)
+                for event, text in events:
                     host = checked_event(event, number)["host"]
                     if hosts is None or host in hosts:
                         yield happening.ResourceEvent(host, event, text)
@@ -249,9 +246,9 @@ class SavedRun:
         path = self.path / "notices.jsonl"
         try:
             for line in whole_lines(path) if path.exists() else ():
-                told = happening.HostNotice(**json.loads(line))
-                host, level, text = map(records.text, told[:3])
-                yield happening.HostNotice(host, level, text, records.flag(told.waits))
+                notice = happening.HostNotice(**json.loads(line))
+                host, level, text = map(records.text, notice[:3])
+                yield happening.HostNotice(host, level, text, records.flag(notice.waits))
         except records.DAMAGED as error:
             raise _unreadable(path, error) from error
         yield from self._later.notices()
@@ -279,8 +276,8 @@ class SavedRun:
         kinds = {kind.__name__: kind for kind in happening.ROLLOUT}
         try:
             for line in whole_lines(path) if path.exists() else ():
-                told = {name: _tuples(value) for name, value in json.loads(line).items()}
-                yield kinds[told.pop("step")](**told)
+                members = {name: _tuples(value) for name, value in json.loads(line).items()}
+                yield kinds[members.pop("step")](**members)
         except records.DAMAGED as error:
             raise _unreadable(path, error) from error
 
@@ -340,13 +337,13 @@ def saved_runs(folder: RunSource = OWN_RUNS) -> Iterator[SavedRun]:
 
 def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
     """The run of that id, or of the only one that begins so; the last one for "". InputError."""
-    found = [name for name in folder.names() if name.startswith(run_id)]
-    if not found:
+    names = [name for name in folder.names() if name.startswith(run_id)]
+    if not names:
         what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
         raise _no_run(what, "'ccm runs' lists them" if run_id else "'ccm push' creates one")
-    if run_id and run_id not in found and len(found) > 1:
-        raise _no_run(f"{len(found)} runs begin with {run_id[:60]!r}", "enter more of the ID")
-    name = run_id if run_id in found else found[0]
+    if run_id and run_id not in names and len(names) > 1:
+        raise _no_run(f"{len(names)} runs begin with {run_id[:60]!r}", "enter more of the ID")
+    name = run_id if run_id in names else names[0]
     path = Path(name)
     try:
         path = folder.path(name)

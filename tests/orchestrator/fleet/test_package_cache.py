@@ -38,7 +38,7 @@ NOTHING: Any = {"t": "packages", "known": {}, "alone": {}}
 def found_by(lore: PackageMetadataCache, *hosts: str, sha: str = A, text: str = TEXT) -> None:
     """Hosts, one after the other, look into a package and tell what they found."""
     for host in hosts:
-        assert sha in lore.ask([sha], host).left
+        assert sha in lore.ask([sha], host).to_read
         lore.tell(sha, text, host)
 
 
@@ -84,7 +84,7 @@ def test_a_host_waits_for_one_that_is_at_it() -> None:
     """It gets what the other ones found, as soon as the second has told it."""
     lore = PackageMetadataCache(wait=60)
     found_by(lore, "web1")
-    assert lore.ask([A], "web2").left == [A]
+    assert lore.ask([A], "web2").to_read == [A]
     got: list[Any] = []
     waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web3")))
     waiting.start()
@@ -249,7 +249,7 @@ def test_workers_find_out_for_one_another() -> None:
     one.leave("web1")
     assert asked == [["leave", "web1"]]
     other.leave("web2")
-    assert whole.ask([B], "web4").left == [B]
+    assert whole.ask([B], "web4").to_read == [B]
 
 
 def test_a_worker_is_told_once() -> None:
