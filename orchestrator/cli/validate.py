@@ -181,4 +181,4 @@ def _check_hosts(planner: "Planner", chosen: "TargetSelection") -> str:
     if check.problems or (unmatched and planner.sees_all):
         raise InputError([*check.problems, *(unmatched if planner.sees_all else ())])
     _tell("warning", [*check.warnings, *unmatched])
-    return check.told
+    return check.summary

@@ -158,12 +158,12 @@ def compile_resource(
     values: dict[str, Any],
     blobs: tuple[Blob, ...],
     managed: bool = True,
-    asked: Mapping[str, Any] | None = None,
+    conditions: Mapping[str, Any] | None = None,
     deferred_error: str = "",
     deferred_render: bool = False,
 ) -> CompleteResource:
-    """Compile a resource; ``values`` are final, with references instead of blobs, and ``asked`` are
-    the conditions of control that run on the host.
+    """Compile a resource; ``values`` are final, with references instead of blobs. The
+    ``conditions`` are those of control that run on the host.
     """
     properties = {k: v for k, v in values.items() if k not in NOT_PROPERTIES}
     item = Item(
@@ -176,7 +176,7 @@ def compile_resource(
         require=declared.require,
         subscribe=declared.subscribe,
         managed=managed,
-        control=tuple([{key: value} for key, value in (asked or {}).items()]),
+        control=tuple([{key: value} for key, value in (conditions or {}).items()]),
         sensitive=declared.sensitive,
         secrets=tuple(key for key in declared.type.secrets if key in values),
         deferred_error=deferred_error,
@@ -210,9 +210,9 @@ def _outline(item: Item, ensure: Any) -> Outline:
 
 
 @lru_cache(maxsize=4096)
-def _shared_outline(before: tuple[Any, ...], behind: tuple[Any, ...], ensure: Any) -> Outline:
+def _shared_outline(before: tuple[Any, ...], after: tuple[Any, ...], ensure: Any) -> Outline:
     """The shared outline of these fields before and after the properties."""
-    return Outline.of(Item._make((*before, {}, *behind)), ensure)
+    return Outline.of(Item._make((*before, {}, *after)), ensure)
 
 
 def _json(value: Any) -> bytes:
@@ -222,8 +222,8 @@ def _json(value: Any) -> bytes:
 
 def _longest(item: Item, properties: dict[str, Any]) -> float:
     checks = sum(int(c.get("tries") or 1) * _timeouts(c) for c in item.health_checks)
-    given = properties.get("tries")
-    tries = given if isinstance(given, int) else 1
+    tries = properties.get("tries")
+    tries = tries if isinstance(tries, int) else 1
     pause = _seconds(properties["try_sleep"]) if "try_sleep" in properties else 0.0
     pauses, once = (tries - 1) * pause, _timeouts(properties) - pause
     # An exec's timeout also applies to its two guards, and one extra attempt does no harm.

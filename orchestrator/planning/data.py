@@ -70,8 +70,8 @@ class RunData:
         root: str = "",
     ) -> None:
         self.data = merge_deep(options.handed, assignments("--data", options.data))
-        given = options.environ
-        self.environ = Environ(load_environ() if given is None else given)
+        environ = options.environ
+        self.environ = Environ(load_environ() if environ is None else environ)
         options = self._fetched(options, problems)
         self.unread = [
             name for name in options.hiera if is_url(name) and name not in options.fetched
@@ -88,7 +88,7 @@ class RunData:
         """The files of ``--hiera`` that are encrypted."""
         if not self._reads_secrets:
             self.unread += self.sealed
-        found = [
+        sources = [
             load_source(
                 display_name(path),
                 problems,
@@ -99,7 +99,7 @@ class RunData:
             for path in options.hiera
             if path not in self.unread
         ]
-        self.sources = [source for source in found if source]
+        self.sources = [source for source in sources if source]
         opener = self.open_whole if self._reads_secrets else None
         self.files = DataFiles(options.data_dir, problems, warnings, opener)
         self.registry = _registry(options.registration)
@@ -217,26 +217,28 @@ class ManifestData:
     Data that is the same on all hosts is resolved once.
     """
 
-    def __init__(self, source: DataSource, directory: Directory, given: RunData) -> None:
+    def __init__(self, source: DataSource, directory: Directory, run_data: RunData) -> None:
         self._own = source
         self._directory = directory
-        self._given = given
+        self._run_data = run_data
         self._annotations = [a for s in self._sources(remote=False) for a in s.annotations]
         self._remote_annotations = [a for s in self._sources(remote=True) for a in s.annotations]
-        self._is_static = not given.unread and (
-            source.is_static(given.files) and all(one.is_static() for one in given.sources)
+        self._is_static = not run_data.unread and (
+            source.is_static(run_data.files) and all(one.is_static() for one in run_data.sources)
         )
-        held: list[ValueContainer] = [source, *given.sources, given.files]
+        containers: list[ValueContainer] = [source, *run_data.sources, run_data.files]
         self._reads_data = any(
-            _MAY_READ.search(expression.source) for one in held for expression in one.expressions()
+            _MAY_READ.search(expression.source)
+            for one in containers
+            for expression in one.expressions()
         )
         self._reads_answers = any(
-            "Asked" in expression.source for one in held for expression in one.expressions()
+            "Asked" in expression.source for one in containers for expression in one.expressions()
         )
         self._shared: dict[DeclaredResource | None, ResolvedData] = {}
 
     def _sources(self, *, remote: bool) -> list[DataSource]:
-        return [one for one in (self._own, *self._given.sources) if one.is_remote == remote]
+        return [one for one in (self._own, *self._run_data.sources) if one.is_remote == remote]
 
     def shared(self, by: DeclaredResource | None, handed: Mapping[str, Any]) -> ResolvedData | None:
         """The data if it is the same on every host; otherwise None.
@@ -255,18 +257,18 @@ class ManifestData:
 
         Values that an override, a data file or another source may replace are checked per host.
         """
-        given = self._given
-        if self._is_static or not self._reads_data or given.unread:
+        run_data = self._run_data
+        if self._is_static or not self._reads_data or run_data.unread:
             return []
         unknown: Any = UnknownData()
         scope = self._scope(unknown, data={}, names={}, secrets_read={}, lenient=True)
         scope = scope._replace(host=unknown, secrets=None)
         resolver = Resolver(scope)
-        data = merge_source(self._own.merging, resolver.bind(self._own.data, BASE), given.data)
+        data = merge_source(self._own.merging, resolver.bind(self._own.data, BASE), run_data.data)
         dict.update(resolver.root, raw_items(data))
-        replaced = {*self._own.keys_above(), *given.files.known_keys()}
-        replaced.update(key for one in given.sources for key in one.known_keys())
-        found: dict[str, Problem] = {}
+        replaced = {*self._own.keys_above(), *run_data.files.known_keys()}
+        replaced.update(key for one in run_data.sources for key in one.known_keys())
+        problems: dict[str, Problem] = {}
         for key in list(dict.keys(resolver.root)):
             try:
                 plain(dict.__getitem__(resolver.root, key))
@@ -275,10 +277,10 @@ class ManifestData:
                 if error.kind == CIRCLE and not replaced.intersection(path):
                     circle = " ".join(sorted(set(path)))
                     problem = Problem(error.message, error.where, error.hint, error.kind)
-                    found.setdefault(circle, problem)
+                    problems.setdefault(circle, problem)
             except NeedFileError:
                 continue
-        return list(found.values())
+        return list(problems.values())
 
     def undeclared(self, asks: Asks, handed: Iterable[str] = ()) -> list[Problem]:
         """The problems of look-ups that the data of every host reads and ``asks`` does not have.
@@ -289,10 +291,10 @@ class ManifestData:
             return []
         from orchestrator.planning.site.undeclared_lookups import undeclared_everywhere
 
-        given = self._given
-        later = [*given.data, *handed]
+        run_data = self._run_data
+        data_keys = [*run_data.data, *handed]
         return undeclared_everywhere(
-            self._own, asks, sources=given.sources, files=given.files, given=later
+            self._own, asks, sources=run_data.sources, files=run_data.files, data_keys=data_keys
         )
 
     def of(
@@ -344,24 +346,24 @@ class ManifestData:
         if resolved.problems:
             raise plan_error(resolved.problems, resolved.secrets)
         explainer = Explainer(scope._replace(lenient=True), keys)
-        explainer.read(self._own, self._given.files)
-        for source in self._given.sources:
+        explainer.read(self._own, self._run_data.files)
+        for source in self._run_data.sources:
             explainer.over(source)
-        explainer.assign(self._given.data)
-        told = explainer.explanation()
+        explainer.assign(self._run_data.data)
+        explanation = explainer.explanation()
         # A value that another source replaces is not in the data, but is just as secret.
         annotations = [*self._annotations_of(explainer.scope), *self._remote_annotations]
-        whole = (_below(keys, one.value) for one in told.sources if one.found)
-        more = [text for tree in whole for text in secrets(annotations, tree)]
-        more += explainer.scope.environ.secrets_read
-        return told, list(dict.fromkeys([*resolved.secrets, *more]))
+        whole = (_below(keys, one.value) for one in explanation.sources if one.found)
+        texts = [text for tree in whole for text in secrets(annotations, tree)]
+        texts += explainer.scope.environ.secrets_read
+        return explanation, list(dict.fromkeys([*resolved.secrets, *texts]))
 
     def reached(self, host: Any, facts: Facts) -> list[str]:
         """The override names that the manifest's order gives on a host; EvaluationError."""
         names = {"name": host.name, "address": host.address, "groups": list(host.groups)}
         names["vars"] = host.vars
         scope = self._scope(facts, data={}, names=names, secrets_read={}, lenient=True)
-        return self._own.reached(scope, self._given.files)
+        return self._own.reached(scope, self._run_data.files)
 
     def _scope(
         self,
@@ -372,19 +374,19 @@ class ManifestData:
         secrets_read: dict[str, None],
         lenient: bool = False,
     ) -> Scope:
-        given = self._given
+        run_data = self._run_data
         return Scope(
             facts,
             data,
-            environ=given.environ.reporting_to(secrets_read),
+            environ=run_data.environ.reporting_to(secrets_read),
             host=names,
             directory=self._directory,
             renderers=RENDERERS,
             lenient=lenient,
-            registry=given.registry,
-            buckets=given.buckets,
-            inventory=given.inventory,
-            secrets=given.secrets,
+            registry=run_data.registry,
+            buckets=run_data.buckets,
+            inventory=run_data.inventory,
+            secrets=run_data.secrets,
         )
 
     def _resolve(
@@ -393,15 +395,15 @@ class ManifestData:
         with noting_hashes() as made:
             resolved = self._resolved(scope, handed, look_ups)
         hidden = dict.fromkeys(resolved.secrets)
-        for text, found in made:  # in order, because one may derive from the hash of another
+        for text, hashed in made:  # in order, because one may derive from the hash of another
             if any(secret in text for secret in hidden):
-                hidden[found] = None
+                hidden[hashed] = None
         return resolved._replace(secrets=list(hidden))
 
     def _resolved(
         self, scope: Scope, handed: Mapping[str, Any], look_ups: ManifestLookups
     ) -> ResolvedData:
-        if self._given.unread:
+        if self._run_data.unread:
             return ResolvedData(UnknownData(), [], [])
         resolver = Resolver(scope)
         is_partial = scope.facts.are_partial
@@ -416,10 +418,12 @@ class ManifestData:
 
         try:
             merging = self._own.merging
-            data = merge_source(merging, self._own.resolve(scope, bind, self._given.files), handed)
-            for source in self._given.sources:
+            data = merge_source(
+                merging, self._own.resolve(scope, bind, self._run_data.files), handed
+            )
+            for source in self._run_data.sources:
                 data = merge_source(merging, data, source.resolve(scope, bind))
-            data = merge_source(merging, data, self._given.data)
+            data = merge_source(merging, data, self._run_data.data)
             if self._reads_answers and look_ups is not NO_LOOKUPS:
                 resolver.begin(data)
                 look_ups.collect()
@@ -432,15 +436,15 @@ class ManifestData:
             hint = "use a path next to the manifest"
             return ResolvedData({}, [Problem(message, None, hint, error.kind)], [])
         annotations, remote = self._annotations_of(scope), self._remote_annotations
-        known = data
+        values = data
         if isinstance(data, PartialData):
-            known = dict(dict.items(data))
+            values = dict(dict.items(data))
             annotations = [one for one in annotations if one.path[0] not in data.reasons]
             remote = [one for one in remote if one.path[0] not in data.reasons]
-        problems = check_annotations(annotations, known, scope)
-        problems += check_annotations(remote, known, scope.outside())
+        problems = check_annotations(annotations, values, scope)
+        problems += check_annotations(remote, values, scope.outside())
         hidden = dict.fromkeys(
-            [*secrets([*annotations, *remote], known), *scope.environ.secrets_read]
+            [*secrets([*annotations, *remote], values), *scope.environ.secrets_read]
         )
         return ResolvedData(data, problems, list(hidden))
 
@@ -452,11 +456,11 @@ class ManifestData:
 
     def _annotations_of(self, scope: Scope) -> list[Annotation]:
         """The annotations of the user's own sources and of the data files that the order names."""
-        files = self._given.files
+        files = self._run_data.files
         if not files.has_annotations:
             return list(self._annotations)
-        found = map(files.get, self._own.reached(scope, files))
-        return [*self._annotations, *(one for file in found if file for one in file.annotations)]
+        reached = map(files.get, self._own.reached(scope, files))
+        return [*self._annotations, *(one for file in reached if file for one in file.annotations)]
 
 
 def _below(keys: Sequence[str], value: Any) -> Any:

@@ -73,8 +73,8 @@ class Explainer:
     def over(self, source: DataSource) -> None:
         """Add the data of a later source, which has its own hierarchy."""
         self._source = source.name
-        found = source.resolve(self.scope, self._bind)
-        self._data = merge_source(self._merging, self._data, found)
+        data = source.resolve(self.scope, self._bind)
+        self._data = merge_source(self._merging, self._data, data)
         self._look_through(source, NO_FILES)
 
     def _look_through(self, source: DataSource, files: DataFiles) -> None:
@@ -94,26 +94,26 @@ class Explainer:
                 taken.add(self._keys[0])
             is_first = is_first and not layers
 
-    def assign(self, given: dict[str, Any]) -> None:
+    def assign(self, data: dict[str, Any]) -> None:
         """Add an assignment of ``--data``."""
-        value = find(given, "", self._keys)
+        value = find(data, "", self._keys)
         if value is not MISSING:
             self._source, self._merge = GIVEN, ""
             self._add(Source(GIVEN, None, value, found=True))
-        self._data = merge_source(self._merging, self._data, _marked(given, None, GIVEN))
+        self._data = merge_source(self._merging, self._data, _marked(data, None, GIVEN))
 
     def explanation(self) -> Explanation:
         """The explanation of the value."""
         tree = find(self._data, "", self._keys)
-        there = tree is not MISSING
-        parts = list(_parts(tree, ())) if there else []
+        exists = tree is not MISSING
+        parts = list(_parts(tree, ())) if exists else []
         value = find(self.scope.data, "", self._keys)
         return Explanation(
             keys=self._keys,
             merge=self._merging.strategy(self._keys[0]),
             sources=self._sources,
             parts=parts,
-            found=there,
+            found=exists,
             value=None if value is MISSING else value,
         )
 
@@ -148,8 +148,8 @@ def _marked(value: Any, node: Node | None, entry: str) -> Any:
     """The value with an origin on each part."""
     origin = Part(value, entry, node.position if node is not None else None)
     if isinstance(value, dict):
-        held = {key: _marked(below, _below(node, key), entry) for key, below in value.items()}
-        return with_origin(held, origin._replace(value={}))
+        marked = {key: _marked(below, _below(node, key), entry) for key, below in value.items()}
+        return with_origin(marked, origin._replace(value={}))
     if isinstance(value, list):
         nodes = node.nodes if isinstance(node, Sequence) and len(node.nodes) == len(value) else None
         items = [
@@ -160,8 +160,8 @@ def _marked(value: Any, node: Node | None, entry: str) -> Any:
 
 
 def _below(node: Node | None, key: str) -> Node | None:
-    found = node.get(key) if isinstance(node, Mapping) else None
-    return found or node
+    below = node.get(key) if isinstance(node, Mapping) else None
+    return below or node
 
 
 def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part]]:
@@ -171,16 +171,17 @@ def _parts(tree: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Part
     if not tree:
         return [(path, tree.origin)] if isinstance(tree, (PartMap, PartList)) else []
     pairs = tree.items() if isinstance(tree, dict) else enumerate(tree)
-    return [found for key, below in pairs for found in _parts(below, (*path, str(key)))]
+    return [part for key, below in pairs for part in _parts(below, (*path, str(key)))]
 
 
-def hidden(told: Explanation, secrets: Keys[str]) -> Explanation:
+def hidden(explanation: Explanation, secrets: Keys[str]) -> Explanation:
     """The explanation with these texts masked."""
-    return told._replace(
-        value=masked(told.value, secrets),
-        sources=[one._replace(value=masked(one.value, secrets)) for one in told.sources],
+    return explanation._replace(
+        value=masked(explanation.value, secrets),
+        sources=[one._replace(value=masked(one.value, secrets)) for one in explanation.sources],
         parts=[
-            (path, part._replace(value=masked(part.value, secrets))) for path, part in told.parts
+            (path, part._replace(value=masked(part.value, secrets)))
+            for path, part in explanation.parts
         ],
     )
 

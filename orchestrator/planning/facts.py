@@ -143,10 +143,10 @@ def parse_custom(path: str, text: str) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise ValueError("it is not a map")
     try:
-        found: dict[str, Any] = plain_value(tree)
+        facts: dict[str, Any] = plain_value(tree)
     except ProtocolError as error:
         raise ValueError(error.message) from error
-    return found
+    return facts
 
 
 def _parse_yaml(path: str, text: str) -> Any:

@@ -58,8 +58,8 @@ class Hierarchy:
         self._overlay = FactOverlay(options.facts, options.fact, variables)
         directory = Path() if is_url(path) else Path(path).parent
         above = str(directory.absolute())
-        self._given = RunData(options, problems, self.warnings, above)
-        self._data = ManifestData(source, Directory(directory.absolute()), self._given)
+        self._run_data = RunData(options, problems, self.warnings, above)
+        self._data = ManifestData(source, Directory(directory.absolute()), self._run_data)
         shared = self._data.shared(None, {}) if not problems else None
         if shared:
             problems += shared.problems
@@ -77,7 +77,7 @@ class Hierarchy:
 
     def see(self, inventory: Inventory) -> None:
         """Set the hosts that templates see as ``Groups`` and ``Hosts``."""
-        self._given.see(inventory)
+        self._run_data.see(inventory)
 
     def require_answers(self, host: Any, gathered: GatheredFacts) -> None:
         """NeedAnswersError if a host must answer look-ups before its data is known."""
@@ -106,8 +106,8 @@ class Hierarchy:
         """
         facts, warnings = self._overlay(host, gathered)
         look_ups = Lookups(gathered.answers).of(self._asks)
-        told, secrets = self._data.explain(host, facts, keys, look_ups)
-        return hidden(told, secrets), warnings
+        explanation, secrets = self._data.explain(host, facts, keys, look_ups)
+        return hidden(explanation, secrets), warnings
 
 
 def _asks(path: str, root: Mapping, problems: list[Problem]) -> Asks:

@@ -104,8 +104,8 @@ class HostPlan:
         """Each ``apply`` with the ``type#name`` of the resources that it applies."""
         for resource in self._everything:
             if resource.children:
-                found = tuple(child.outline.identity for child in resource.children)
-                yield resource.outline.identity, found
+                names = tuple(child.outline.identity for child in resource.children)
+                yield resource.outline.identity, names
 
     def _references(
         self, of: Callable[[Item], Sequence[str]]
@@ -122,10 +122,10 @@ class HostPlan:
 
     @cached_property
     def _places(self) -> dict[str, Position]:
-        found: dict[str, Position] = {}
+        places: dict[str, Position] = {}
         for identity, declared in zip(self.identities(), self.declared, strict=True):
-            found.setdefault(identity, declared.position)
-        return found
+            places.setdefault(identity, declared.position)
+        return places
 
     def registrations(self, identity: str) -> Sequence[Mapping[str, Any]]:
         """The registrations to announce once the resource with that ``type#name`` is stable, for
@@ -135,12 +135,12 @@ class HostPlan:
 
     @cached_property
     def _registrations(self) -> dict[str, list[Mapping[str, Any]]]:
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        registrations: dict[str, list[Mapping[str, Any]]] = {}
         for entry in self._everything:
             for one in entry.registrations:
                 public = _public(one, entry.outline.item.sensitive, Mask(self.secrets))
-                found.setdefault(entry.outline.identity, []).append(public)
-        return found
+                registrations.setdefault(entry.outline.identity, []).append(public)
+        return registrations
 
     def implied(self, index: int) -> PlannedFields | None:
         """The members of the event of a converged resource that follow from the plan, masked; None
@@ -320,8 +320,8 @@ class HostPlan:
 def _public(registration: Mapping[str, Any], sensitive: bool, mask: Mask) -> Mapping[str, Any]:
     """A registration with masked annotations; its other members only contain the address."""
     texts = registration.get("annotations") or {}
-    shown = dict.fromkeys(texts, MASKED) if sensitive else mask.value(texts)
-    return {**registration, "annotations": shown} if texts else registration
+    values = dict.fromkeys(texts, MASKED) if sensitive else mask.value(texts)
+    return {**registration, "annotations": values} if texts else registration
 
 
 def _text_of(path: str, data: bytes) -> str:

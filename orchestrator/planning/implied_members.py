@@ -25,13 +25,13 @@ _TREE = '"$tree"'
 """What stands in a plan in the place of a directory, which an event names."""
 
 
-class _Known(NamedTuple):
+class _Cache(NamedTuple):
     """A cache by the text of a resource and the child manifest: what occurred, and the implied
     members of what occurred twice.
     """
 
     met: RepeatFilter
-    kept: dict[tuple[bytes, str], PlannedFields]
+    members: dict[tuple[bytes, str], PlannedFields]
 
 
 class Implications:
@@ -47,16 +47,16 @@ class Implications:
         return Masking(*self._of_secrets(secrets))
 
 
-def _nothing_yet(secrets: tuple[str, ...]) -> tuple[EventMaker, _Known]:
-    return EventMaker(Mask(secrets)), _Known(RepeatFilter(), {})
+def _nothing_yet(secrets: tuple[str, ...]) -> tuple[EventMaker, _Cache]:
+    return EventMaker(Mask(secrets)), _Cache(RepeatFilter(), {})
 
 
 class Masking:
     """The implied members for the resources of one host."""
 
-    def __init__(self, maker: EventMaker, known: _Known) -> None:
+    def __init__(self, maker: EventMaker, cache: _Cache) -> None:
         self._maker = maker
-        self._known = known
+        self._cache = cache
 
     def of(self, entry: CompiledResource, manifest: str) -> PlannedFields | None:
         """The implied members of a resource in that child manifest; None if its event is sent
@@ -65,13 +65,13 @@ class Masking:
         if not entry.outline.item.implied:
             return None
         key = entry.json, manifest
-        found = self._known.kept.get(key)
-        if found is None:
-            found = PlannedFields(self._text(entry, *key), entry.outline.ensure is not None)
+        members = self._cache.members.get(key)
+        if members is None:
+            members = PlannedFields(self._text(entry, *key), entry.outline.ensure is not None)
             # Host-specific texts rarely occur on another host.
-            if not isinstance(entry, FilledResource) and self._known.met.again(key):
-                found = _keep(self._known.kept, key, found)
-        return found
+            if not isinstance(entry, FilledResource) and self._cache.met.again(key):
+                members = _keep(self._cache.members, key, members)
+        return members
 
     def _text(self, entry: CompiledResource, json_text: bytes, manifest: str) -> str:
         """The JSON text of the implied members: around that of the properties if nothing of the
@@ -81,21 +81,21 @@ class Masking:
         if _TREE in text or not is_plain(outline.item, self._maker, text):
             item = entry.item._replace(manifest=manifest)
             return _encode(implied_members(item, self._maker, text))
-        more = {"alias": outline.item.alias, "manifest": manifest}
-        told = "".join(_member(key, value) for key, value in more.items() if value)
+        optional = {"alias": outline.item.alias, "manifest": manifest}
+        members = "".join(_member(key, value) for key, value in optional.items() if value)
         ensure = outline.ensure
         requested = "" if ensure is None else _member("requested_ensure", str(ensure))
         head, properties = outline.head.decode("ascii"), entry.properties.decode("ascii")
-        return f'{head}{told},"properties":{properties}{requested}}}'
+        return f'{head}{members},"properties":{properties}{requested}}}'
 
 
 def _keep(
-    known: dict[tuple[bytes, str], PlannedFields], key: tuple[bytes, str], value: PlannedFields
+    members: dict[tuple[bytes, str], PlannedFields], key: tuple[bytes, str], value: PlannedFields
 ) -> PlannedFields:
     """The value, or the one that another thread stored meanwhile."""
-    if len(known) >= MAX_RESOURCES:
-        known.clear()
-    return known.setdefault(key, value)
+    if len(members) >= MAX_RESOURCES:
+        members.clear()
+    return members.setdefault(key, value)
 
 
 @lru_cache(maxsize=1024)

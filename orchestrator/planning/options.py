@@ -69,8 +69,8 @@ class PlanOptions(NamedTuple):
 
     def selection(self) -> dict[str, list[str]]:
         """The options that select a part of a manifest, by name; {} for all of it."""
-        given = [(name, getattr(self, name)) for name in SELECTION]
-        return {name: list(map(Mask().text, texts)) for name, texts in given if texts}
+        options = [(name, getattr(self, name)) for name in SELECTION]
+        return {name: list(map(Mask().text, texts)) for name, texts in options if texts}
 
 
 def assignments(option: str, texts: Sequence[str]) -> dict[str, Any]:

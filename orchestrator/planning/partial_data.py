@@ -21,8 +21,8 @@ class PartialData(Facts):
 
     are_partial = True
 
-    def __init__(self, known: dict[str, Any], reasons: dict[str, FactsUnavailableError]) -> None:
-        super().__init__(known, dict.fromkeys(reasons, ""))
+    def __init__(self, values: dict[str, Any], reasons: dict[str, FactsUnavailableError]) -> None:
+        super().__init__(values, dict.fromkeys(reasons, ""))
         self.reasons = reasons
 
     def refuse(self, key: object) -> None:
@@ -39,16 +39,16 @@ class PartialData(Facts):
 
 def resolve_known(root: DeferredMap) -> PartialData:
     """The data with every value computed that can be; EvaluationError for one that is wrong."""
-    known: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     reasons: dict[str, FactsUnavailableError] = {}
     for key, value in raw_items(root):
         try:
-            known[key] = plain(value)
+            values[key] = plain(value)
         except FactsUnavailableError as error:
             if error.kind not in NEEDS:
                 raise
             reasons[key] = error
-    return PartialData(known, reasons)
+    return PartialData(values, reasons)
 
 
 class NotContactedError(FactsUnavailableError):

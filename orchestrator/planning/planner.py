@@ -63,17 +63,17 @@ class Planner:
         self._implications: Implications | None = None
         self._lock = Lock()
         self._examined: set[str] = set()  # hosts for which all manifests are known
-        given = RunData(options, problems, site.warnings, str(site.directory.path))
-        self._sources = given.sources
-        self._files = given.files
-        self._given_keys = frozenset(given.data)
+        run_data = RunData(options, problems, site.warnings, str(site.directory.path))
+        self._sources = run_data.sources
+        self._files = run_data.files
+        self._given_keys = frozenset(run_data.data)
         self._may_read_secrets = False
         self._searched = 0  # the manifests that were searched for secrets
-        self._registry = given.registry
-        self._given = given
-        root = RunManifest(site, given)
+        self._registry = run_data.registry
+        self._run_data = run_data
+        root = RunManifest(site, run_data)
         problems += [*_mistakes(root, problems), *root.problems]
-        self._parts = RunManifests(given)
+        self._parts = RunManifests(run_data)
         self._root = AppliedManifest(root, self._parts)
         self.survey = survey = SiteOverview(self._root, options.run)
         problems += survey.problems
@@ -87,12 +87,14 @@ class Planner:
             )
             for declared, problem in survey.failing
         ]
-        unread = given.unread or given.files.unopened
+        unread = run_data.unread or run_data.files.unopened
         is_known = survey.is_whole and not (survey.failing or unread or problems)
         if options.data and is_known:
             from orchestrator.planning.site.unknown_data import unknown_data
 
-            site.warnings += unknown_data(options.data, survey.parts, given.sources, given.files)
+            site.warnings += unknown_data(
+                options.data, survey.parts, run_data.sources, run_data.files
+            )
         self._references = frozenset(
             reference for d in site.resources for reference in (*d.require, *d.subscribe)
         )
@@ -114,7 +116,7 @@ class Planner:
         secrets = self.host_secrets
         before = secrets.before(host.name) if secrets is not None else ()
         walk, resources = self._walked(host, facts, before, gathered)
-        everything = walk.found
+        everything = walk.resources
         if self._marker is not None:
             resources, everything = self._marker.mark(resources, walk.declared)
         mask = Mask(walk.secrets)
@@ -167,12 +169,12 @@ class Planner:
         parts = self._all()
         if not self._may_read_secrets and self._searched != len(parts):
             self._searched = len(parts)
-            held = [*(part.site.source for part in parts), *self._sources]
-            texts = [one.text for one in held]
+            containers = [*(part.site.source for part in parts), *self._sources]
+            texts = [one.text for one in containers]
             texts += [one.source for one in self._files.expressions()]
             self._may_read_secrets = (
                 any(part.secret_calls for part in parts)
-                or any(one.encrypted for one in held)
+                or any(one.encrypted for one in containers)
                 or any(True for _ in self._files.encrypted())
                 or any("secret" in text and re.search(_CALL, text) for text in texts)
             )
@@ -185,7 +187,7 @@ class Planner:
         from orchestrator.planning.site.secret_reads import inline_problems, secret_problems
 
         return [
-            *secret_problems(self.secret_reads(), self._given.keys),
+            *secret_problems(self.secret_reads(), self._run_data.keys),
             *inline_problems(self.inline_reads()),
         ]
 
@@ -210,12 +212,12 @@ class Planner:
 
     def see(self, inventory: Inventory | InventoryView) -> None:
         """Set the hosts that templates see as ``Groups`` and ``Hosts``, before any plan is made."""
-        self._given.see(inventory)
+        self._run_data.see(inventory)
 
     @property
     def inventory(self) -> InventoryView:
         """The view of all hosts for templates."""
-        return self._given.inventory
+        return self._run_data.inventory
 
     def texts(self) -> Iterator[str]:
         """The texts of the site, as far as they are known: its expressions and local templates."""
@@ -225,7 +227,7 @@ class Planner:
             yield from texts_of(part.site)
         for source in self._sources:
             yield from (expression.source for expression in source.expressions())
-        yield from (expression.source for expression in self._given.files.expressions())
+        yield from (expression.source for expression in self._run_data.files.expressions())
 
     def _implied(self) -> Implications:
         """The implied members of events, for all hosts."""
@@ -252,8 +254,8 @@ class Planner:
     def notes(self) -> list[Problem]:
         """The positions that YAML 1.1 would read differently, in all files read so far."""
         sources = [*(part.site.source for part in self._all()), *self._sources]
-        found = [note for source in sources for note in source.notes]
-        return list(dict.fromkeys([*found, *self._files.notes, *self._overlay.notes]))
+        notes = [note for source in sources for note in source.notes]
+        return list(dict.fromkeys([*notes, *self._files.notes, *self._overlay.notes]))
 
     def examine(self, host: Any) -> HostCheck:
         """Check a host's plan without contacting it: with the inventory's variables, its groups and
@@ -271,7 +273,7 @@ class Planner:
             self._marker.mark(resources, walk.declared)
             self._marker.note(unknown, is_whole=not (walk.unread or walk.unseen))
         mask = Mask(walk.secrets)
-        items = [entry.outline.item for entry in walk.found]
+        items = [entry.outline.item for entry in walk.resources]
         failing = [
             mask.text(f"{item.id} will fail: {item.deferred_error}")
             for item in items
@@ -306,31 +308,31 @@ class Planner:
         from orchestrator.planning.site.unknown_data import unknown_overrides
         from orchestrator.planning.site.unknown_keys import misspelled_keys
 
-        found, named = [], []
+        warnings, named = [], []
         for part in self._all():
             source = part.site.source
             reached = self._reached(part, hosts) if hosts else None
-            found += unreachable_overrides(source, reached)
+            warnings += unreachable_overrides(source, reached)
             named.append((source, reached))
         facts = frozenset(key for host in hosts for key in self._known_facts(host))
-        found += unknown_facts(self._all(), facts, self._files) if hosts else []
+        warnings += unknown_facts(self._all(), facts, self._files) if hosts else []
         is_whole = self.survey.is_whole or (
             bool(hosts) and all(host.name in self._examined for host in hosts)
         )
-        unread = self._given.unread or self._files.unopened
+        unread = self._run_data.unread or self._files.unopened
         if is_whole and not (self.survey.failing or unread):
             # A manifest without an order leaves the files to other manifests of the project.
             orders = any(source.order != ["default"] for source, _ in named)
-            found += unreachable_files(self._files, named) if hosts and orders else []
-            found += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
-            found += unknown_merges(self._all(), self._sources, self._files)
-            found += unknown_overrides(self._all(), self._sources, self._files)
+            warnings += unreachable_files(self._files, named) if hosts and orders else []
+            warnings += unknown_reads(self._all(), self._sources, self._given_keys, self._files)
+            warnings += unknown_merges(self._all(), self._sources, self._files)
+            warnings += unknown_overrides(self._all(), self._sources, self._files)
             sites = [part.site for part in self._all()]
-            found += undeclared_lookups(sites, self._sources, self._files)
-            known = {problem.where for problem in found}
-            more = misspelled_keys(self._all(), self._sources, self._files)
-            found += [problem for problem in more if problem.where not in known]
-        return list(dict.fromkeys(found))
+            warnings += undeclared_lookups(sites, self._sources, self._files)
+            places = {problem.where for problem in warnings}
+            misspelled = misspelled_keys(self._all(), self._sources, self._files)
+            warnings += [problem for problem in misspelled if problem.where not in places]
+        return list(dict.fromkeys(warnings))
 
     def _known_facts(self, host: Any) -> Iterator[str]:
         """The names of facts that a host has from the inventory and the command line."""
@@ -344,25 +346,28 @@ class Planner:
         from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import UnknownFacts
 
-        found: set[str] = set()
+        names: set[str] = set()
         for host in hosts:
             facts = UnknownFacts(self._overlay(host, NoFacts())[0])
             try:
-                found.update(part.data.reached(host, facts))
+                names.update(part.data.reached(host, facts))
             except (EvaluationError, NeedFileError):
                 return None
-        return found
+        return names
 
     def unread(self) -> list[str]:
         """The remote sources that were not read because no other machine may be contacted, in
         words.
         """
-        given = self._given
-        sealed = [*(one for one in given.unread if one in given.sealed), *self._files.unopened]
+        run_data = self._run_data
+        sealed = [
+            *(one for one in run_data.unread if one in run_data.sealed),
+            *self._files.unopened,
+        ]
         data = [
             f"the data of {display_name(name)} was not checked: no other machine is contacted"
-            for name in given.unread
-            if name not in given.sealed
+            for name in run_data.unread
+            if name not in run_data.sealed
         ]
         data += [f"the data of {one} was not checked: it is encrypted" for one in sealed]
         return [*data, *map(str, dict.fromkeys(self.survey.unread))]
@@ -380,19 +385,19 @@ class Planner:
         """The data of ``unmatched``, for JSON."""
         return self._marker.remembered() if self._marker else None
 
-    def remember(self, told: Any) -> None:
+    def remember(self, data: Any) -> None:
         """Merge the ``remembered`` data of a planner of the same manifest in another process.
 
         TypeError or ValueError for other data.
         """
         if self._marker is not None:
-            self._marker.remember(told)
+            self._marker.remember(data)
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
         """Let a planner of the same manifest in another process ``answer`` the questions that are
         asked once per run.
         """
-        self._given.forward_to(ask)
+        self._run_data.forward_to(ask)
 
     def answer(self, question: Any) -> Any:
         """The known registrations and bucket values, for JSON."""
@@ -401,12 +406,12 @@ class Planner:
                 return self._secret_answer(question)
             if not any(str(question["bucket"]) in text for text in self.texts()):
                 return {"error": ["the site reads no such bucket", "template.kv", ""]}
-            return self._given.buckets.answer(question)
+            return self._run_data.buckets.answer(question)
         return self._registry.answer(question)
 
     def use_secrets(self, secrets: SecretLookup) -> None:
         """Take the secrets from here."""
-        self._given.use_secrets(secrets)
+        self._run_data.use_secrets(secrets)
 
     def examined(self, host: Any) -> ExaminedResources:
         """What the resources of a host come to, as far as they are known without contacting it."""
@@ -421,40 +426,40 @@ class Planner:
     @property
     def sealed_data(self) -> list[str]:
         """The files of ``--hiera`` that are encrypted."""
-        return list(self._given.sealed)
+        return list(self._run_data.sealed)
 
     def _secret_answer(self, question: Any) -> Any:
         """A secret for a worker, if the site reads it."""
         if "whole" in question:
-            whole = os.path.realpath(os.path.join(self._given.root, str(question["whole"])))
+            whole = os.path.realpath(os.path.join(self._run_data.root, str(question["whole"])))
             read = whole in {os.path.realpath(path) for path in self._files.sealed()}
         elif "secret" in question:
-            asked = {f"{sign}{question['secret']}{sign}" for sign in "'\"`"}  # not a part of one
-            read = any(one in text for text in self.texts() for one in asked)
-            place = os.path.realpath(os.path.join(self._given.root, str(question["place"])))
+            quoted = {f"{sign}{question['secret']}{sign}" for sign in "'\"`"}  # not a part of one
+            read = any(one in text for text in self.texts() for one in quoted)
+            place = os.path.realpath(os.path.join(self._run_data.root, str(question["place"])))
             directories = [part.site.directory for part in self._all()]
-            there = [one for one in directories if os.path.realpath(one.path) == place]
-            read = read and bool(there)
+            at_place = [one for one in directories if os.path.realpath(one.path) == place]
+            read = read and bool(at_place)
             # what the manifests there may read is not for a worker to say
-            question = {**question, "bounded": any(one.bounds is not None for one in there)}
+            question = {**question, "bounded": any(one.bounds is not None for one in at_place)}
         else:
             read = any(one.text == question["inline"] for one in self.inline_reads())
         if not read:
             return {"error": ["the site reads no such secret", "secret", ""]}
-        return self._given.secret_lookup().answer(question)
+        return self._run_data.secret_lookup().answer(question)
 
     def files(self) -> set[Path]:
         """The manifests and local files that were read so far."""
-        found = {path for part in self._all() for path in part.files()}
-        return found | {file.path for file in self._files.all()}
+        paths = {path for part in self._all() for path in part.files()}
+        return paths | {file.path for file in self._files.all()}
 
     def reach(self) -> set[Path] | None:
         """The files that plans can need for any host; None if a template may name others."""
         from orchestrator.planning.site.local_files import is_literal
 
-        known = self.survey.is_whole and not self.survey.failing
+        is_complete = self.survey.is_whole and not self.survey.failing
         files = self.files()
-        return files if known and is_literal(self._all(), files) else None
+        return files if is_complete and is_literal(self._all(), files) else None
 
     @property
     def file_count(self) -> int:
@@ -476,8 +481,8 @@ class Planner:
         data = self._root.part.data
         look_ups = self._look_ups(gathered)
         resolved = data.of(host, facts, by=None, handed={}, look_ups=look_ups)[1]
-        told = (data.explain(host, facts, (key,), look_ups) for key in resolved.data)
-        return [hidden(one, secrets) for one, secrets in told]
+        explained = (data.explain(host, facts, (key,), look_ups) for key in resolved.data)
+        return [hidden(one, secrets) for one, secrets in explained]
 
     def scope(self, host: Any, gathered: GatheredFacts) -> tuple[Scope, list[str]]:
         """The facts and data that the templates of a host see, and their secret texts.

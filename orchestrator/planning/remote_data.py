@@ -13,13 +13,13 @@ def fetched(options: PlanOptions) -> PlanOptions:
 
     Without ``contact``, some may be missing.
     """
-    wanted = [name for name in options.hiera if is_url(name) and name not in options.fetched]
-    if not wanted:
+    urls = [name for name in options.hiera if is_url(name) and name not in options.fetched]
+    if not urls:
         return options
     access = Access(options.source_hosts, options.contact, options.nats or "", options.registration)
     texts = dict(options.fetched)
     problems: list[Problem] = []
-    for name in dict.fromkeys(wanted):
+    for name in dict.fromkeys(urls):
         try:
             text = read_text(name, access)
         except SourceError as error:

@@ -22,20 +22,20 @@ def coerce(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[
     kind = declared.type.properties[key]
     if kind.whole and isinstance(value, float) and value.is_integer():
         value = int(value)  # as of Facts.x / 2
-    found = kind.complaints(value)
-    if not found:
+    complaints = kind.complaints(value)
+    if not complaints:
         return value, []
-    if all(complaint.wants_text for complaint in found):
+    if all(complaint.wants_text for complaint in complaints):
         if kind.quoted:
             message = f"{key} must be text, but the template gives {as_text(value)}"
             return value, [
                 _problem(declared, key, message=message, hint="quote it where it is set")
             ]
-        for complaint in found:
+        for complaint in complaints:
             value = _with_text(value, complaint.path)
-        found = kind.complaints(value)
+        complaints = kind.complaints(value)
     return value, [
-        _problem(declared, key, message=c.message, hint=c.hint, within=c.path) for c in found
+        _problem(declared, key, message=c.message, hint=c.hint, within=c.path) for c in complaints
     ]
 
 
@@ -75,8 +75,10 @@ def check_final(
     problems: list[tuple[str, Problem]] = []
     if not {"ensure", *type_.decisive}.isdisjoint(declared.templated):
         # Otherwise this was checked when the manifest was loaded.
-        found = type_.whole_complaints(values)
-        problems = [("", _problem(declared, "", message=c.message, hint=c.hint)) for c in found]
+        complaints = type_.whole_complaints(values)
+        problems = [
+            ("", _problem(declared, "", message=c.message, hint=c.hint)) for c in complaints
+        ]
         if problems:
             return problems
     if HEALTH_CHECKS in declared.templated:

@@ -135,7 +135,7 @@ class Rendering:
             values=self._values,
             blobs=blobs,
             managed=managed,
-            asked=self._asked,
+            conditions=self._asked,
             deferred_error=self._deferred_error,
             deferred_render=self._deferred_render and not self._deferred_error,
         )

@@ -47,7 +47,7 @@ def _entries(
 
 
 def _properties(declared: DeclaredResource, item: Item, plan: HostPlan) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for key, raw in declared.raw.items():
         if key == "foreach":
             continue  # this resource is one of those from that declaration
@@ -58,15 +58,15 @@ def _properties(declared: DeclaredResource, item: Item, plan: HostPlan) -> dict[
             value = value["$tree"]
         if key == "health_checks":
             value = _checks(item)
-        found[key] = MASKED if key in item.secrets or _hidden(item, key) else value
+        properties[key] = MASKED if key in item.secrets or _hidden(item, key) else value
     for key in ("alias", "provider"):
         if getattr(item, key):
-            found[key] = getattr(item, key)
+            properties[key] = getattr(item, key)
     if item.deferred_error:
-        found["deferred_error"] = item.deferred_error
+        properties["deferred_error"] = item.deferred_error
     if not item.managed:
-        found["managed"] = False
-    return found
+        properties["managed"] = False
+    return properties
 
 
 def _checks(item: Item) -> list[dict[str, Any]]:
@@ -77,5 +77,5 @@ def _checks(item: Item) -> list[dict[str, Any]]:
 
 
 def _hidden(item: Item, key: str) -> bool:
-    shown = ("ensure", "tags", "require", "subscribe", "sensitive", "control", "alias", "provider")
-    return item.sensitive and key not in shown
+    clear = ("ensure", "tags", "require", "subscribe", "sensitive", "control", "alias", "provider")
+    return item.sensitive and key not in clear

@@ -50,11 +50,11 @@ class FleetCommand:
         self._blobs: tuple[Blob, ...] = ()
 
     @classmethod
-    def of(cls, said: CommandSpec) -> FleetCommand:
+    def of(cls, spec: CommandSpec) -> FleetCommand:
         """The command as the user gave it."""
-        if said.script:
-            return cls.of_script(Path(said.script), said.words, said.timeout)
-        return (cls.of_line if said.line else cls.of_words)(said.words, said.timeout)
+        if spec.script:
+            return cls.of_script(Path(spec.script), spec.words, spec.timeout)
+        return (cls.of_line if spec.line else cls.of_words)(spec.words, spec.timeout)
 
     @classmethod
     def of_words(cls, words: Sequence[str], timeout: float = 0.0) -> FleetCommand:

@@ -25,9 +25,9 @@ def _mask(secrets: tuple[str, ...]) -> Mask:
 
 
 @functools.lru_cache(maxsize=128)
-def _verdict(secrets: tuple[str, ...], found: bool) -> tuple[tuple[str, ...], bool]:
+def _verdict(secrets: tuple[str, ...], holds: bool) -> tuple[tuple[str, ...], bool]:
     """The result of a search, one object for all blobs."""
-    return secrets, found
+    return secrets, holds
 
 
 class Blob(ABC):
@@ -77,11 +77,11 @@ class Blob(ABC):
 
         Files of more than ``MAX_SEARCHED`` bytes are not searched.
         """
-        known = self._verdict
-        if known is None or known[0] != secrets:
+        verdict = self._verdict
+        if verdict is None or verdict[0] != secrets:
             text = self._searchable()
-            known = self._verdict = _verdict(secrets, _mask(secrets).text(text) != text)
-        return known[1]
+            verdict = self._verdict = _verdict(secrets, _mask(secrets).text(text) != text)
+        return verdict[1]
 
     def _searchable(self) -> str:
         return self.text
@@ -159,13 +159,13 @@ class FileBlob(Blob):
 
     def chunks(self) -> Iterator[bytes]:
         """See ``Blob``."""
-        left = self._size
+        remaining = self._size
         with open(self._path, "rb") as file:
-            while left:
-                piece = file.read(min(CHUNK, left))
+            while remaining:
+                piece = file.read(min(CHUNK, remaining))
                 if not piece:
                     raise OSError(f"{self._path} became shorter while it was sent")
-                left -= len(piece)
+                remaining -= len(piece)
                 yield piece
 
     def _searchable(self) -> str:

@@ -14,40 +14,40 @@ from orchestrator.planning.resource_templates import FilledResource
 
 
 def redact_hashes(
-    resources: tuple[CompiledResource, ...], found: list[CompiledResource], secrets: Sequence[str]
+    resources: tuple[CompiledResource, ...], every: list[CompiledResource], secrets: Sequence[str]
 ) -> tuple[CompiledResource, ...]:
     """Mark resources whose content contains a secret, so that no event reports its hash.
 
-    Returns the resources of the plan. ``found`` has all of them pre-order, and is changed, too.
+    Returns the resources of the plan. ``every`` has all of them pre-order, and is changed, too.
     """
-    known = tuple(secrets)
-    suspect = [at for at, entry in enumerate(found) if not entry.outline.item.sensitive]
-    own = [
+    hidden = tuple(secrets)
+    suspect = [at for at, entry in enumerate(every) if not entry.outline.item.sensitive]
+    texts = [
         text
         for at in suspect
-        if isinstance(entry := found[at], FilledResource)
+        if isinstance(entry := every[at], FilledResource)
         for text in entry.texts
     ]
-    if not any_holds(own, known):
-        suspect = [at for at in suspect if not isinstance(found[at], FilledResource)]
-    holding = {at for at in suspect if any(blob.holds(known) for blob in found[at].blobs)}
+    if not any_holds(texts, hidden):
+        suspect = [at for at in suspect if not isinstance(every[at], FilledResource)]
+    holding = {at for at in suspect if any(blob.holds(hidden) for blob in every[at].blobs)}
     if not holding:
         return resources
-    return tuple(_veiled(resources, found, holding, iter(range(len(found)))))
+    return tuple(_redacted(resources, every, holding, iter(range(len(every)))))
 
 
-def _veiled(
+def _redacted(
     resources: Sequence[CompiledResource],
-    found: list[CompiledResource],
+    every: list[CompiledResource],
     holding: set[int],
     places: Iterator[int],
 ) -> Iterator[CompiledResource]:
     for entry in resources:
         at = next(places)
-        children = tuple(_veiled(entry.children, found, holding, places))
+        children = tuple(_redacted(entry.children, every, holding, places))
         if at in holding:
             entry = entry.extended(children, veiled=True)
         elif children:
             entry = entry.extended(children)
-        found[at] = entry
+        every[at] = entry
         yield entry

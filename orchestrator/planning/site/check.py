@@ -116,7 +116,7 @@ class SiteCheck:
         self.warnings = [f"{text} (on {_names(hosts)})" for text, hosts in uncertain.items()]
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The checked parts in words, with those that could not be checked."""
         hosts = f"{self.hosts} host{'' if self.hosts == 1 else 's'}"
         unknown = self.unknown.total()
@@ -135,12 +135,12 @@ class SiteCheck:
         for kind, count in _counted(self.unchecked_assertions):
             need = "assertion needs" if count == 1 else "assertions need"
             words.append(f"{count} {need} {NEEDS[kind]}")
-        told = ", ".join(words)
+        text = ", ".join(words)
         if not self.unseen:
-            return told
+            return text
         from orchestrator.planning.site.unknown_manifests import in_words
 
-        return f"{told}; not checked: {'; '.join(in_words(self.unseen))}"
+        return f"{text}; not checked: {'; '.join(in_words(self.unseen))}"
 
 
 def _counted(needs: Counter[str]) -> list[tuple[str, int]]:
@@ -148,9 +148,9 @@ def _counted(needs: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _names(hosts: list[str]) -> str:
-    left = len(hosts) - _MAX_NAMES
-    shown = ", ".join(hosts[:_MAX_NAMES])
-    return f"{shown} and {left} more" if left > 0 else shown
+    rest = len(hosts) - _MAX_NAMES
+    names = ", ".join(hosts[:_MAX_NAMES])
+    return f"{names} and {rest} more" if rest > 0 else names
 
 
 def unreachable_overrides(
@@ -163,18 +163,18 @@ def unreachable_overrides(
     """
     names = None if reached is None else set(reached)
     possible = {name for entry in source.order for name in source.possible(entry)}
-    found = []
+    problems = []
     for name in source.overrides:
         if name not in (possible if names is None else names):
-            known = [str(entry) for entry in source.order if not isinstance(entry, Template)]
-            likely = nearest(name, [*known, *(names or ())])
+            order_names = [str(entry) for entry in source.order if not isinstance(entry, Template)]
+            likely = nearest(name, [*order_names, *(names or ())])
             prefixes = [_prefix(entry) for entry in source.order if isinstance(entry, Template)]
             begin = nearest(name.partition(":")[0] + ":", [one for one in prefixes if one])
             hint = f"did you mean {likely}?" if likely else "no entry of hierarchy.order names it"
             hint = f"did you mean {begin}...?" if begin and not likely else hint
             message = f"no host can reach the override {name!r}"
-            found.append(Problem(message, source.place(name), hint, "data.override"))
-    return found
+            problems.append(Problem(message, source.place(name), hint, "data.override"))
+    return problems
 
 
 def unreachable_files(
@@ -190,15 +190,15 @@ def unreachable_files(
         entries = source.order if reached is None else ()
         named.update(reached or ())
         named.update(name for entry in entries for name in source.possible(entry, files))
-    known = {name.replace("/", ":") for name in named}
-    found = []
+    names = {name.replace("/", ":") for name in named}
+    problems = []
     for file in files.all():
-        if file.name not in known:
-            likely = nearest(file.name, known)
+        if file.name not in names:
+            likely = nearest(file.name, names)
             hint = f"did you mean {likely}?" if likely else "no entry of hierarchy.order names it"
             message = f"no host can reach the data file {file.path}"
-            found.append(Problem(message, file.position, hint, "data.file"))
-    return found
+            problems.append(Problem(message, file.position, hint, "data.file"))
+    return problems
 
 
 def _prefix(entry: Template) -> str:
@@ -209,23 +209,25 @@ def _prefix(entry: Template) -> str:
 def unknown_reads(
     parts: Iterable[RunManifest],
     sources: Iterable[DataSource],
-    given: Iterable[str] = (),
+    data_keys: Iterable[str] = (),
     files: DataFiles = NO_FILES,
 ) -> list[Problem]:
     """A warning for each data value that a template reads by name and nothing sets.
 
-    ``sources`` are those of ``--hiera``, ``given`` the keys of ``--data``, ``files`` those of the
-    project's data directory. Values that an expression treats as optional are ignored.
+    ``sources`` are those of ``--hiera``, ``data_keys`` the keys of ``--data``, ``files`` those of
+    the project's data directory. Values that an expression treats as optional are ignored.
     """
     parts = list(parts)
     data = [*sources, *(part.site.source for part in parts)]
-    held: list[ValueContainer] = [*data, files]
+    containers: list[ValueContainer] = [*data, files]
     handed = _handed(parts)
     if handed is None:
         return []
-    handed.update(given)
-    known = list(dict.fromkeys([*(key for source in held for key in source.known_keys()), *handed]))
-    found: dict[Problem, None] = {}
+    handed.update(data_keys)
+    known_keys = list(
+        dict.fromkeys([*(key for source in containers for key in source.known_keys()), *handed])
+    )
+    problems: dict[Problem, None] = {}
     readers = [expression for part in parts for expression in _expressions(part)]
     readers += [expression for source in data for expression in source.value_expressions()]
     read: list[tuple[str, Position | None]] = [
@@ -236,15 +238,15 @@ def unknown_reads(
     read += [one for part in parts for one in template_reads(part.site, _reads)]
     for path, where in read:
         keys = path.split(".")
-        if keys[0] in handed or any(source.holds(keys) for source in held):
+        if keys[0] in handed or any(source.holds(keys) for source in containers):
             continue
-        if len(keys) > 1 and any(source.holds(keys[:1]) for source in held):
+        if len(keys) > 1 and any(source.holds(keys[:1]) for source in containers):
             continue
-        likely = nearest(keys[0], known)
+        likely = nearest(keys[0], known_keys)
         hint = f"did you mean data.{likely}?" if likely else _SET_IT
         message = f"data.{keys[0]} is read here, but no data sets it"
-        found[Problem(message, where, hint, UNKNOWN_READ)] = None
-    return list(found)
+        problems[Problem(message, where, hint, UNKNOWN_READ)] = None
+    return list(problems)
 
 
 def unknown_merges(
@@ -254,29 +256,29 @@ def unknown_merges(
     ``unknown_reads``.
     """
     data = [*sources, *(part.site.source for part in parts)]
-    held: list[ValueContainer] = [*data, files]
-    known = list(dict.fromkeys(key for source in held for key in source.known_keys()))
-    found = []
+    containers: list[ValueContainer] = [*data, files]
+    known_keys = list(dict.fromkeys(key for source in containers for key in source.known_keys()))
+    problems = []
     for source in data:
         for key, where in source.keys_merged.items():
-            if key not in known:
-                likely = nearest(key, known)
+            if key not in known_keys:
+                likely = nearest(key, known_keys)
                 hint = f"did you mean {likely}?" if likely else "remove it, or set it under data"
                 message = f"hierarchy.keys names {key!r}, but no data sets it"
-                found.append(Problem(message, where, hint, UNKNOWN_READ))
-    return found
+                problems.append(Problem(message, where, hint, UNKNOWN_READ))
+    return problems
 
 
 def unknown_facts(
-    parts: Iterable[RunManifest], known: Iterable[str], files: DataFiles = NO_FILES
+    parts: Iterable[RunManifest], fact_names: Iterable[str], files: DataFiles = NO_FILES
 ) -> list[Problem]:
     """A warning for each fact that a template reads and whose name is similar to a known one.
 
-    ``known`` are those of the inventory and the command line, ``files`` those of the project's data
+    ``fact_names`` are those of the inventory and the command line, ``files`` those of the data
     directory. A host may have other facts, so only probable misspellings are reported.
     """
-    names = [*GATHERED, *known]
-    found: dict[Problem, None] = {}
+    names = [*GATHERED, *fact_names]
+    problems: dict[Problem, None] = {}
     readers = [
         expression
         for part in parts
@@ -290,8 +292,8 @@ def unknown_facts(
             if likely:
                 message = f"the fact {name!r} is read here, which no inventory sets"
                 hint = f"did you mean {likely}?"
-                found[Problem(message, expression.where, hint, UNKNOWN_FACT)] = None
-    return list(found)
+                problems[Problem(message, expression.where, hint, UNKNOWN_FACT)] = None
+    return list(problems)
 
 
 def _handed(parts: list[RunManifest]) -> set[str] | None:

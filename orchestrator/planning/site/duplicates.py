@@ -27,12 +27,12 @@ def differences(resources: Iterable[tuple[DeclaredResource, Item]]) -> list[Prob
     return list(dict.fromkeys(problems))
 
 
-def _different(declared: DeclaredResource, one: Item, other: Item) -> list[str]:
-    if one.properties is other.properties:
+def _different(declared: DeclaredResource, first: Item, other: Item) -> list[str]:
+    if first.properties is other.properties:
         return []
-    open_ = one.deferred_error or one.deferred_render or other.deferred_error
+    open_ = first.deferred_error or first.deferred_render or other.deferred_error
     left_out = declared.type.deferred if open_ or other.deferred_render else ()
-    this, that = _said(declared.type, one), _said(declared.type, other)
+    this, that = _said(declared.type, first), _said(declared.type, other)
     return [
         key
         for key in sorted({*this, *that})
@@ -42,11 +42,11 @@ def _different(declared: DeclaredResource, one: Item, other: Item) -> list[str]:
 
 def _said(type_: Type, item: Item) -> dict[str, Any]:
     checks = {"health_checks": item.health_checks, "provider": item.provider}
-    said = {**type_.defaults, **item.properties}
-    said.update({key: value for key, value in checks.items() if value})
-    for key in type_.octal & said.keys():
-        said[key] = _canonical_mode(said[key])
-    return said
+    values = {**type_.defaults, **item.properties}
+    values.update({key: value for key, value in checks.items() if value})
+    for key in type_.octal & values.keys():
+        values[key] = _canonical_mode(values[key])
+    return values
 
 
 def _canonical_mode(mode: Any) -> Any:

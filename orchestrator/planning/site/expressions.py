@@ -27,35 +27,35 @@ def texts_of(site: Site) -> Iterator[str]:
     for declared in site.resources:
         sources += (expression.source for expression in declared.expressions())
     template = site.resources_template
-    more = [Path(template.name)] if template is not None else []
-    yield from texts_behind(sources, site.directory.path, site.resources, more)
+    paths = [Path(template.name)] if template is not None else []
+    yield from texts_behind(sources, site.directory.path, site.resources, paths)
 
 
 def texts_behind(
     sources: Sequence[str],
     directory: Path,
     resources: Iterable[DeclaredResource],
-    more: Iterable[Path] = (),
+    paths: Iterable[Path] = (),
 ) -> Iterator[str]:
     """These expressions and the templates that they may render: every file of the directory whose
-    name is quoted in one, with the trees of ``resources`` and ``more`` files.
+    name is quoted in one, with the trees of ``resources`` and the files of ``paths``.
     """
-    left = list(more)
+    pending = list(paths)
     for declared in resources:
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
-            left += islice((directory / tree).rglob("*"), _MAX_FILES)
+            pending += islice((directory / tree).rglob("*"), _MAX_FILES)
     yield from sources
     for source in filter(_CALL.search, sources):
-        left += _named(source, directory)
+        pending += _named(source, directory)
     seen: set[Path] = set()
-    while left and len(seen) < _MAX_FILES:
-        path = left.pop()
+    while pending and len(seen) < _MAX_FILES:
+        path = pending.pop()
         if path not in seen:
             seen.add(path)
             text = _text(path)
             yield text
-            left += [*_named(text, directory), *_named(text, path.parent)]
+            pending += [*_named(text, directory), *_named(text, path.parent)]
 
 
 def _named(text: str, directory: Path) -> Iterator[Path]:

@@ -23,23 +23,23 @@ def hosts_read(
     A literal host name selects that host. A computed one selects the hosts of literal groups, or
     all hosts without such groups. The result may contain too many hosts, which only costs time.
     """
-    known = [text for text in texts if "Hosts" in text or "facts" in text or "Groups" in text]
-    reading = [text for text in known if _FACTS.search(text)]
+    candidates = [text for text in texts if "Hosts" in text or "facts" in text or "Groups" in text]
+    reading = [text for text in candidates if _FACTS.search(text)]
     if not reading:
         return []
     if all("Hosts" in text for text in reading):
-        known = reading  # otherwise a macro received hosts from another text
-    named, computed = _literal_names(_HOSTS, known)
+        candidates = reading  # otherwise a macro received hosts from another text
+    named, computed = _literal_names(_HOSTS, candidates)
     if computed:
-        those, others = _literal_names(_GROUPS, known)
-        if others or not those:
+        group_names, computed_groups = _literal_names(_GROUPS, candidates)
+        if computed_groups or not group_names:
             return list(hosts)
-        named |= {name for group in those for name in groups.get(group, ())}
+        named |= {name for group in group_names for name in groups.get(group, ())}
     return [name for name in hosts if name in named]
 
 
 def _literal_names(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[set[str], bool]:
     """The literal names, and whether there are others."""
-    found = [match["name"] or match["text"] for text in texts for match in pattern.finditer(text)]
-    named = {name for name in found if name and name not in _OF_MAPS}
-    return named, len([name for name in found if name in named]) < len(found)
+    names = [match["name"] or match["text"] for text in texts for match in pattern.finditer(text)]
+    named = {name for name in names if name and name not in _OF_MAPS}
+    return named, len([name for name in names if name in named]) < len(names)

@@ -92,19 +92,19 @@ class ManifestLookups:
         ask = self._asks[name]
         question = self.questions[name] = ask.question(self._scope)
         key = key_of(question)
-        found = self._of_host.answers.get(key)
-        if found is None:
+        answer = self._of_host.answers.get(key)
+        if answer is None:
             self._of_host.open[key] = question
             raise NoAnswerError(name, "the host was not asked yet")
-        if "error" in found:
-            raise NoAnswerError(name, str(found["error"]))
-        self._hide(ask, found)
-        return dict(found)
+        if "error" in answer:
+            raise NoAnswerError(name, str(answer["error"]))
+        self._hide(ask, answer)
+        return dict(answer)
 
-    def _hide(self, ask: Ask, found: Mapping[str, Any]) -> None:
+    def _hide(self, ask: Ask, answer: Mapping[str, Any]) -> None:
         """Mask the result of a look-up if its manifest says so, as a whole and line by line."""
         assert self._scope is not None
-        for text in found.values() if ask.sensitive else ():
+        for text in answer.values() if ask.sensitive else ():
             if isinstance(text, str):
                 pieces = (text, text.strip(), *map(str.strip, text.splitlines()))
                 hidden = (piece for piece in pieces if len(piece) >= SHORTEST)
@@ -148,9 +148,9 @@ class Reads:
     def _names(self, texts: Sequence[str]) -> tuple[str, ...]:
         from orchestrator.manifest.checks.lookups import names_read
 
-        found = dict.fromkeys(name for text in texts for name in names_read(text))
+        names = dict.fromkeys(name for text in texts for name in names_read(text))
         asks = self._site.asks
-        return tuple(asks) if "" in found else tuple(name for name in asks if name in found)
+        return tuple(asks) if "" in names else tuple(name for name in asks if name in names)
 
 
 def _reads_data(texts: Iterable[str]) -> bool:

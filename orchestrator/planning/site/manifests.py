@@ -34,12 +34,12 @@ _JINJA, _JET = ("jinja", ("{{", "}}")), ("jet", ("[[", "]]"))
 class RunManifest:
     """One manifest of a run. ``problems`` are those visible before any host is contacted."""
 
-    def __init__(self, site: Site, given: RunData, is_child: bool = False) -> None:
+    def __init__(self, site: Site, run_data: RunData, is_child: bool = False) -> None:
         self.site = site
         self.problems: list[Problem] = []
         self.secret_calls: list[SecretRead] = []
         """The secrets that local templates name."""
-        self.data = ManifestData(site.source, site.directory, given)
+        self.data = ManifestData(site.source, site.directory, run_data)
         self.travel = BlobReferences(site.directory)
         self.alike = SharedResources()
         self.declared = Resources(site.resources, self.travel, self.problems)
@@ -97,14 +97,14 @@ class RunManifest:
         """
         self._check_own()
         for declared in self.site.resources:
-            found = self._check_tree(declared) if declared.type.tree else []
+            problems = self._check_tree(declared) if declared.type.tree else []
             self._check_conditions(declared)
             if not declared.is_static:  # otherwise its files were opened when it was compiled
-                found += self._unreadable(declared)
+                problems += self._unreadable(declared)
                 for key in declared.templated:
                     self._check_texts(declared, key)
             self.problems += [
-                problem for problem in found if not (declared.control and problem.kind == SOURCE)
+                problem for problem in problems if not (declared.control and problem.kind == SOURCE)
             ]
 
     def _check_tree(self, declared: DeclaredResource) -> list[Problem]:
@@ -135,8 +135,8 @@ class RunManifest:
         from orchestrator.secrets.reference import SecretRead, calls_in
 
         directory, place = str(self.site.directory.path), Positions(name, text)
-        found = (SecretRead(one, directory, place.of(at)) for one, at in calls_in(text))
-        self.secret_calls += found
+        reads = (SecretRead(one, directory, place.of(at)) for one, at in calls_in(text))
+        self.secret_calls += reads
 
     def _unreadable(self, declared: DeclaredResource) -> list[Problem]:
         plain = {k: v for k, v in declared.values.items() if k not in declared.templated}
@@ -179,11 +179,11 @@ class RunManifest:
                 self._check_calls(expression, f"{ask.told}: ", (), expression.chooses())
 
     def _check_calls(
-        self, expression: Expression, told: str, added: tuple[str, ...], spared: bool
+        self, expression: Expression, prefix: str, added: tuple[str, ...], spared: bool
     ) -> None:
         """Check the templates and files that an expression names literally.
 
-        ``told`` begins the message about a file that is missing, which ``spared`` allows.
+        ``prefix`` begins the message about a file that is missing, which ``spared`` allows.
         """
         directory = self.site.directory
         try:
@@ -194,14 +194,14 @@ class RunManifest:
                 syntax = _JET if call.is_jet else _JINJA
                 for name, text in templates_of_call(directory, call, added):
                     self._note_secrets(text, name)
-                    found = self._undeclared(text, name, syntax)
-                    self.problems += [_placed(problem, expression) for problem in found]
+                    problems = self._undeclared(text, name, syntax)
+                    self.problems += [_placed(problem, expression) for problem in problems]
         except InputError as error:
             placed = [_placed(problem, expression) for problem in error.problems]
             self.problems += [one for one in placed if one not in self.problems]
         except EvaluationError as error:
             if not spared:
-                text = f"{told}{error.message}"
+                text = f"{prefix}{error.message}"
                 self.problems.append(Problem(text, expression.where, "", error.kind))
 
 
@@ -223,17 +223,17 @@ class Refusal(NamedTuple):
     @property
     def text(self) -> str:
         """The reason in one line, for the event."""
-        found = list(map(str, self.problems[:3]))
-        left = len(self.problems) - len(found)
-        return "; ".join([*found, f"and {left} more"] if left > 0 else found)
+        texts = list(map(str, self.problems[:3]))
+        rest = len(self.problems) - len(texts)
+        return "; ".join([*texts, f"and {rest} more"] if rest > 0 else texts)
 
 
 class AppliedManifest:
     """A manifest where it is applied: ``depth`` levels down, at ``path`` from the first one's
     directory.
 
-    ``may_apply``: whether it may apply others. ``told`` are its resources whose children cannot be
-    applied, which the user already knows.
+    ``may_apply``: whether it may apply others. ``reported`` are its resources whose children cannot
+    be applied, which the user already knows.
     """
 
     def __init__(
@@ -250,7 +250,7 @@ class AppliedManifest:
         self._parts = parts
         self._depth = depth
         self._may_apply = may_apply
-        self.told: set[DeclaredResource] = set()
+        self.reported: set[DeclaredResource] = set()
         self._children: dict[tuple[str, bool], AppliedManifest | Refusal] = {}
 
     def child(
@@ -266,10 +266,10 @@ class AppliedManifest:
         self, declared: DeclaredResource, name: str, may_apply: bool
     ) -> AppliedManifest | Refusal:
         site = self.part.site
-        found = site.children.of(site, declared, name, self._depth)
-        if found.site is None:
-            return Refusal(found.problems)
-        part = self._parts.of(found.site)
+        child = site.children.of(site, declared, name, self._depth)
+        if child.site is None:
+            return Refusal(child.problems)
+        part = self._parts.of(child.site)
         if part.problems:
             return Refusal(tuple(part.problems))
         path = posixpath.join(posixpath.dirname(self.path), name)
@@ -277,7 +277,7 @@ class AppliedManifest:
         place = AppliedManifest(
             part, self._parts, depth=self._depth + 1, path=path, may_apply=may_apply
         )
-        return place.denial(declared) if applies(found.site) and not may_apply else place
+        return place.denial(declared) if applies(child.site) and not may_apply else place
 
     def denies(self, resources: Resources) -> bool:
         """Whether it applies others although it may not."""
@@ -294,8 +294,8 @@ class AppliedManifest:
 class RunManifests:
     """The child manifests of a run, by their content. Thread-safe."""
 
-    def __init__(self, given: RunData) -> None:
-        self._given = given
+    def __init__(self, run_data: RunData) -> None:
+        self._run_data = run_data
         self._lock = Lock()
         self._known: dict[Site, RunManifest] = {}
 
@@ -308,7 +308,7 @@ class RunManifests:
         """The part for a child manifest."""
         with self._lock:
             if site not in self._known:
-                self._known[site] = RunManifest(site, self._given, is_child=True)
+                self._known[site] = RunManifest(site, self._run_data, is_child=True)
             return self._known[site]
 
 

@@ -104,19 +104,19 @@ class SiteOverview:
         declared = row[-1]
         may_apply = declared.values.get("allow_apply") is not False
         child = place.child(declared, path, may_apply)
-        found = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
-        if found or isinstance(child, Refusal):
-            if all(one.kind in NEEDS for one in found):
-                self.unread += found
+        problems = child.problems if isinstance(child, Refusal) else _data_problems(child, declared)
+        if problems or isinstance(child, Refusal):
+            if all(one.kind in NEEDS for one in problems):
+                self.unread += problems
                 self.is_whole = False
             elif isinstance(child, Refusal) and child.denied:
-                self.failing.append((declared, found[0]))
-                place.told.add(declared)
+                self.failing.append((declared, problems[0]))
+                place.reported.add(declared)
             elif any(one.control for one in row):
-                self.conditional += found
-                self.failing.append((declared, found[0]))
+                self.conditional += problems
+                self.failing.append((declared, problems[0]))
             else:
-                self._broken += found
+                self._broken += problems
             return
         own = {key for key in _STRENGTHENED if declared.values.get(key) is True}
         self._enter(child, row, certain=certain, on=on | own)
@@ -126,9 +126,9 @@ def mistakes_within(site: Site, options: PlanOptions) -> list[Problem]:
     """The template mistakes of a child manifest and of the manifests that it applies, for any
     parent; without those of its parents' data.
     """
-    given = RunData(options, [], [])
-    part = RunManifest(site, given, is_child=True)
-    survey = SiteOverview(AppliedManifest(part, RunManifests(given)), options.run)
+    run_data = RunData(options, [], [])
+    part = RunManifest(site, run_data, is_child=True)
+    survey = SiteOverview(AppliedManifest(part, RunManifests(run_data)), options.run)
     failing = (problem for _, problem in survey.failing)
     return [*part.problems, *survey.problems, *survey.conditional, *failing]
 

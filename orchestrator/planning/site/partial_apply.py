@@ -22,19 +22,19 @@ def data_of(declared: DeclaredResource, scope: Scope) -> dict[str, Any] | None:
     value = declared.values.get("data")
     if not isinstance(value, TemplatedMap):
         return None
-    found: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     try:
         for key, entry in value.entries:
             name = as_text(render_value(key, scope))
             try:
-                found[name] = render_value(entry, scope)
+                data[name] = render_value(entry, scope)
             except FactsUnavailableError as error:
                 if error.kind not in NEEDS:
                     return None
-                found[name] = _raising(name, error)
+                data[name] = _raising(name, error)
     except (EvaluationError, NeedFileError):
         return None
-    return found
+    return data
 
 
 def without_data(

@@ -37,8 +37,8 @@ def inline_reads(
     parts: Iterable[RunManifest], sources: Iterable[DataSource], files: DataFiles
 ) -> Iterator[InlineRead]:
     """Each encrypted value in the data."""
-    held = [*(part.site.source for part in parts), *sources]
-    for node in [*(node for one in held for node in one.encrypted), *files.encrypted()]:
+    containers = [*(part.site.source for part in parts), *sources]
+    for node in [*(node for one in containers for node in one.encrypted), *files.encrypted()]:
         yield InlineRead(node.tag, node.text, node.position)
 
 
@@ -46,25 +46,25 @@ def secret_problems(reads: Iterable[SecretRead], keys: KeySources) -> list[Probl
     """The problems of secrets that no source has, as far as shows without a key."""
     from orchestrator.secrets.checks import problem
 
-    found: dict[Problem, None] = {}
+    problems: dict[Problem, None] = {}
     for read in reads:
         error = problem(read.text, read.directory, keys)
         if error is not None:
             message = f"secret({read.text!r}): {error.message}"
-            found[Problem(message, read.where, error.hint, error.kind)] = None
-    return list(found)
+            problems[Problem(message, read.where, error.hint, error.kind)] = None
+    return list(problems)
 
 
 def inline_problems(reads: Iterable[InlineRead]) -> list[Problem]:
     """The problems of encrypted values that show without a key."""
     from orchestrator.secrets.checks import inline_problem
 
-    found = []
+    problems = []
     for read in reads:
         error = inline_problem(read.tag, read.text)
         if error is not None:
-            found.append(Problem(error.message, read.where, error.hint, error.kind))
-    return found
+            problems.append(Problem(error.message, read.where, error.hint, error.kind))
+    return problems
 
 
 def _in_expressions(expressions: Iterable[Expression], directory: str) -> Iterator[SecretRead]:

@@ -51,7 +51,7 @@ def examine_resources(walk: Walk, root: AppliedManifest) -> ExaminedResources:
     """What the resources of a host come to in a visit of its manifests."""
     walk.examine(root)
     digests: dict[str, bytes] = {}
-    for index, entry in enumerate(walk.found):
+    for index, entry in enumerate(walk.resources):
         text = entry.json
         if index in walk.turns:
             declared, scope, _ = walk.turns[index]
@@ -108,12 +108,12 @@ def names_of(name: str) -> list[str]:
     if text is None or ("!vault" not in text and "!age" not in text):
         return [name]
     path = reference.path or ()
-    found = [
+    inline_keys = [
         inline_key(node.tag, node.text)
         for keys, node in encrypted_values(document_of(text, reference.source))
         if keys[: len(path)] == path or (keys[:1] == ("data",) and keys[1 : 1 + len(path)] == path)
     ]
-    return [name, *found]
+    return [name, *inline_keys]
 
 
 def secret_use(
@@ -124,8 +124,8 @@ def secret_use(
     ``make`` gives a new planner of the site each time. No host is contacted and nothing is
     decrypted: plans are made twice with different texts in place of the secret.
     """
-    found: dict[str, dict[str, None]] = {host.name: {} for host in hosts}
-    unknown = dict.fromkeys(found, 0)
+    uses: dict[str, dict[str, None]] = {host.name: {} for host in hosts}
+    unknown = dict.fromkeys(uses, 0)
     for name in names:
         planners = []
         for variant in ("a", "b"):
@@ -137,5 +137,5 @@ def secret_use(
             unknown[host.name] = max(unknown[host.name], first.unknown)
             for identity in dict.fromkeys([*first.digests, *second.digests]):
                 if first.digests.get(identity) != second.digests.get(identity):
-                    found[host.name][identity] = None
-    return [SecretUse(name, tuple(found[name]), unknown[name]) for name in found]
+                    uses[host.name][identity] = None
+    return [SecretUse(name, tuple(uses[name]), unknown[name]) for name in uses]

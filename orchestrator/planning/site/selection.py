@@ -114,17 +114,17 @@ class Selection:
 def _patterns(
     option: str, texts: Sequence[str], types: Sequence[str], problems: list[Problem]
 ) -> tuple[NamePattern, ...]:
-    found = []
+    patterns = []
     for text in texts:
         type_, _, name = text.partition("#")
         if (type_ and name) or text in types:
-            found.append(NamePattern(option, text))
+            patterns.append(NamePattern(option, text))
             continue
         likely = nearest(text, types)
         hint = "write TYPE#NAME, as in 'file#/etc/nginx/*', or a type alone"
         hint = f"did you mean {likely}? {hint}" if likely else hint
         problems.append(_problem(f"--{option} {text!r} names no resource", hint))
-    return tuple(found)
+    return tuple(patterns)
 
 
 def _words(texts: Sequence[str], problems: list[Problem]) -> tuple[frozenset[str], frozenset[str]]:
@@ -155,11 +155,11 @@ def refusals(
         for pattern in (*selection.only, *selection.skip)
         if not any(_surely(pattern, one) or pattern.may_fit(one) for one in every)
     ]
-    known = sorted({tag for one in every for tag in one.tags})
-    for word in sorted((selection.tags | selection.not_tags).difference(known)):
-        likely = nearest(word, known)
-        hint = f"did you mean {likely}?" if likely else f"tags: {', '.join(known)}"
-        hint = hint if known else "add a tag to a resource: tags: [web]"
+    tags = sorted({tag for one in every for tag in one.tags})
+    for word in sorted((selection.tags | selection.not_tags).difference(tags)):
+        likely = nearest(word, tags)
+        hint = f"did you mean {likely}?" if likely else f"tags: {', '.join(tags)}"
+        hint = hint if tags else "add a tag to a resource: tags: [web]"
         problems.append(_problem(f"--tags: no resource has the tag {word!r}", hint))
     if not problems and not any(_may_choose(selection, row) for row in rows):
         hint = "a resource must match --only and --tags, and not match --skip"
@@ -181,8 +181,8 @@ def _surely(pattern: NamePattern, declared: DeclaredResource) -> bool:
 
 
 def _hint(pattern: NamePattern, every: Iterable[DeclaredResource]) -> str:
-    known = [f"{one.type.name}#{name}" for one in every for name in known_names(one)]
-    likely = nearest(pattern.text, known)
+    names = [f"{one.type.name}#{name}" for one in every for name in known_names(one)]
+    likely = nearest(pattern.text, names)
     return f"did you mean {likely}?" if likely else "ccm render shows the resources of each host"
 
 

@@ -74,18 +74,18 @@ class SelectionFilter:
         with self._lock:
             return [self._hosts, [list(pattern) for pattern in self._fitted], list(self._tags)]
 
-    def remember(self, told: Any) -> None:
+    def remember(self, data: Any) -> None:
         """Merge the ``remembered`` data of a marker with the same selection, completely or not at
         all; TypeError or ValueError.
         """
-        hosts, fitted, tags = told
-        patterns, known = {NamePattern(*pattern) for pattern in fitted}, set(tags)
+        hosts, fitted, tags = data
+        patterns, known_tags = {NamePattern(*pattern) for pattern in fitted}, set(tags)
         if type(hosts) is not int or hosts < 0:
             raise ValueError("a number of hosts was expected")
         with self._lock:
             self._hosts += hosts
             self._fitted |= patterns
-            self._tags |= known
+            self._tags |= known_tags
 
     def unmatched(self) -> list[str]:
         """The parts of the selection that matched nothing on any host; empty before a host was
@@ -156,17 +156,17 @@ class _Marking:
         for at, item in enumerate(self._items):
             for name in {item.name, item.alias or item.name}:
                 places.setdefault(f"{item.type}#{name}", []).append(at)
-        found: set[int] = set()
-        looked = [at for at, reason in enumerate(self._reasons) if not reason]
-        while looked:
-            item = self._items[looked.pop()]
+        needed: set[int] = set()
+        pending = [at for at, reason in enumerate(self._reasons) if not reason]
+        while pending:
+            item = self._items[pending.pop()]
             if not item.managed:
                 continue
             for at in itertools.chain.from_iterable(places.get(r, ()) for r in item.require):
-                new = {one for one in range(at, self._ends[at]) if self._reasons[one]} - found
-                found |= new
-                looked += new
-        return found
+                new = {one for one in range(at, self._ends[at]) if self._reasons[one]} - needed
+                needed |= new
+                pending += new
+        return needed
 
     def marked(
         self, resources: Sequence[CompiledResource]

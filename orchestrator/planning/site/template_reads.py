@@ -43,14 +43,14 @@ def template_reads(site: Site, reads: Reads) -> Iterator[tuple[str, Position]]:
 
 
 def _reads_in(templates: list[tuple[str, str]], reads: Reads) -> Iterator[tuple[str, Position]]:
-    found: list[tuple[str, Position]] = []
+    positioned: list[tuple[str, Position]] = []
     tested: set[str] = set()
     for name, text in templates:
         place = Positions(name, text)
         for match in _CODE.finditer("" if text.startswith(_HEADER) else text):
             code = match["value"] or _FOR.sub("", match["block"] or "")
             paths = list(reads(code))
-            found += [(path, place.of(match.start())) for path in paths]
+            positioned += [(path, place.of(match.start())) for path in paths]
             if not paths:
                 tested.update(_NAMED.findall(code))
-    return ((path, where) for path, where in found if path.partition(".")[0] not in tested)
+    return ((path, where) for path, where in positioned if path.partition(".")[0] not in tested)

@@ -32,13 +32,13 @@ def undeclared_lookups(
     ``sites`` are all manifests of the run, ``sources`` those of ``--hiera``. A data file is for the
     manifests whose order may name it; other files are ignored.
     """
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for source in sources:
-        found += _undeclared(source.expressions(), sites)
+        problems += _undeclared(source.expressions(), sites)
     for file in files.all():
         users = [site for site in sites if _may_use(site, file, files)]
-        found += _undeclared(expressions_in(file.tree), users) if users else []
-    return found
+        problems += _undeclared(expressions_in(file.tree), users) if users else []
+    return problems
 
 
 def _undeclared(expressions: Iterable[Expression], sites: Sequence[Site]) -> list[Problem]:
@@ -57,12 +57,12 @@ def undeclared_everywhere(
     *,
     sources: Sequence[DataSource],
     files: DataFiles,
-    given: Iterable[str],
+    data_keys: Iterable[str],
 ) -> list[Problem]:
     """The problem of each such value that every host resolves.
 
     ``source`` is the data of a manifest with these ``asks``, ``sources`` are those of ``--hiera``,
-    and ``given`` the keys of later data. A key with more than one value above ``data`` is skipped,
+    and ``data_keys`` those of later data. A key with more than one value above ``data`` is skipped,
     because one value may replace the other.
     """
     local = [one for one in sources if not one.is_remote]
@@ -75,14 +75,14 @@ def undeclared_everywhere(
     names = {entry: None for one in source.order for entry in source.possible(one, files)}
     times = Counter(key for name in names for key in _keys_of(source, name, files))
     times.update(key for one in sources for key in (*one.base_keys(), *one.keys_above()))
-    times.update(given)
-    found = [
+    times.update(data_keys)
+    problems = [
         problem
         for key, value in values
         if times[key] == 1
         for problem in unknown_names(expressions_in(value), asks, asks)
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(problems))
 
 
 def _keys_of(source: DataSource, name: str, files: DataFiles) -> list[str]:

@@ -53,19 +53,19 @@ def unknown_data(
     """
     names = list(dict.fromkeys(text.partition("=")[0] for text in texts))
     parts = list(parts)
-    held: list[ValueContainer] = [*sources, *(part.site.source for part in parts), files]
-    left = [name for name in names if not any(s.holds(name.split(".")) for s in held)]
-    if not left:
+    containers: list[ValueContainer] = [*sources, *(part.site.source for part in parts), files]
+    unknown = [name for name in names if not any(s.holds(name.split(".")) for s in containers)]
+    if not unknown:
         return []
-    words = {word for one in reading_texts(parts, held) for word in _WORD.findall(one.text)}
-    known = [key for source in held for key in source.known_keys()]
-    found = []
-    for name in left:
+    words = {word for one in reading_texts(parts, containers) for word in _WORD.findall(one.text)}
+    known_keys = [key for source in containers for key in source.known_keys()]
+    problems = []
+    for name in unknown:
         top, _, _ = name.partition(".")
-        read = name if top in known else top  # templates may read unknown data as a whole
+        read = name if top in known_keys else top  # templates may read unknown data as a whole
         if not words.issuperset(_WORD.findall(read)):
-            found.append(_warning(name, known))
-    return found
+            problems.append(_warning(name, known_keys))
+    return problems
 
 
 def unknown_overrides(
@@ -77,36 +77,36 @@ def unknown_overrides(
     """
     parts = list(parts)
     data = [*sources, *(part.site.source for part in parts)]
-    known = list(
+    known_keys = list(
         dict.fromkeys([*files.known_keys(), *(k for one in data for k in one.base_keys())])
     )
-    left = {
+    unknown = {
         key.position: key
         for source in data
         for key in source.keys_of_overrides()
-        if key.text not in known
+        if key.text not in known_keys
     }
-    if not left:
+    if not unknown:
         return []
     texts = [one.text for one in reading_texts(parts, [*data, files])]
     if any(map(_WHOLE.search, texts)):
         return []  # a template that reads all data may read this
     words = {word for text in texts for word in _WORD.findall(text)}
-    found = []
-    for where, key in left.items():
+    problems = []
+    for where, key in unknown.items():
         if not words.issuperset(_WORD.findall(key.text)):
-            likely = nearest(key.text, known)
+            likely = nearest(key.text, known_keys)
             hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
             message = f"the key {key.text!r} of an override changes nothing"
-            found.append(Problem(message, where, hint, "data.override"))
-    return found
+            problems.append(Problem(message, where, hint, "data.override"))
+    return problems
 
 
 def reading_texts(
-    parts: Iterable[RunManifest], held: Iterable[ValueContainer]
+    parts: Iterable[RunManifest], containers: Iterable[ValueContainer]
 ) -> Iterator[ReadingText]:
     """The texts that may read data: expressions in it, and those of manifests and templates."""
-    for source in held:
+    for source in containers:
         yield from map(_code, source.expressions())
     for part in parts:
         yield from _texts(part)
@@ -116,21 +116,33 @@ def reading_texts(
             yield from (ReadingText(name, True) for name in names)
 
 
-def _warning(name: str, known: list[str]) -> Problem:
-    likely = nearest(name, known)
+def _warning(name: str, known_keys: list[str]) -> Problem:
+    likely = nearest(name, known_keys)
     hint = f"{_LIKE} {likely}?" if likely else "no data sets it and no template reads it"
     return Problem(f"--data {name} has no effect", None, hint, _KIND)
 
 
 def keep_common(sites: Sequence[Site]) -> None:
     """Keep only the warnings that all manifests of a push share, on the first manifest."""
-    told = [{p.message: p for p in site.warnings if p.kind == _KIND} for site in sites]
-    common = [name for name in told[0] if all(name in known for known in told)] if told else []
+    by_message = [{p.message: p for p in site.warnings if p.kind == _KIND} for site in sites]
+    common = (
+        [
+            name
+            for name in by_message[0]
+            if all(name in site_warnings for site_warnings in by_message)
+        ]
+        if by_message
+        else []
+    )
     for site in sites:
         site.warnings[:] = [p for p in site.warnings if p.kind != _KIND]
     for name in common:  # including a suggestion, if one of them has any
-        likely = (known[name] for known in told if known[name].hint.startswith(_LIKE))
-        sites[0].warnings.append(next(likely, told[0][name]))
+        likely = (
+            site_warnings[name]
+            for site_warnings in by_message
+            if site_warnings[name].hint.startswith(_LIKE)
+        )
+        sites[0].warnings.append(next(likely, by_message[0][name]))
 
 
 def _texts(part: RunManifest) -> Iterator[ReadingText]:
@@ -152,8 +164,8 @@ def _texts(part: RunManifest) -> Iterator[ReadingText]:
                     yield from map(_of_file, texts_of_call(site.directory, call))
         tree = declared.raw.get(declared.type.tree)
         if isinstance(tree, str):
-            for found in sorted(site.directory.path.joinpath(tree).rglob("*")):
-                text = _of_file(_read(found))
+            for file in sorted(site.directory.path.joinpath(tree).rglob("*")):
+                text = _of_file(_read(file))
                 yield text._replace(is_code=text.is_code or _DELIMITER in declared.raw)
 
 

@@ -110,28 +110,30 @@ def misspelled_keys(
     maps = [one for source in data for one in source.maps()]
     maps += [file.node for file in files.all() if any(_may_name(s, file.name, files) for s in data)]
     maps += [node for part in parts for node in _passed(part)]
-    held: list[ValueContainer] = [*data, files]
-    texts = list(reading_texts(parts, held))
+    containers: list[ValueContainer] = [*data, files]
+    texts = list(reading_texts(parts, containers))
     words = {word for one in texts for word in _WORD.findall(one.text)}
     reads = _Reads(texts)
     keys = [key for one in maps for key in _keys(one, (), reads.whole)]
     counts: dict[Path, Counter[str]] = {}
     for one in keys:
         counts.setdefault(one.path, Counter())[one.text] += 1
-    names = {path: reads.known(path, there) for path, there in counts.items()}
-    found = []
+    names = {path: reads.known(path, counter) for path, counter in counts.items()}
+    warnings = []
     for one in keys:
         if words.issuperset(_WORD.findall(one.text)):
             continue
-        there = counts[one.path]
-        count = there[one.text]
+        counter = counts[one.path]
+        count = counter[one.text]
         likely = nearest(one.text, [n for n in names[one.path] if n not in one.map.entries])
         differs = likely.rstrip(_DIGITS) != one.text.rstrip(_DIGITS)
-        if likely and differs and (count == 1 or count < there[likely]):
+        if likely and differs and (count == 1 or count < counter[likely]):
             message = f"no template reads the key {one.text!r} by name"
             message += ", and no other data has it" if count == 1 else ""
-            found.append(Problem(message, one.key.position, f"did you mean {likely}?", MISSPELLED))
-    return found
+            warnings.append(
+                Problem(message, one.key.position, f"did you mean {likely}?", MISSPELLED)
+            )
+    return warnings
 
 
 def _passed(part: RunManifest) -> Iterator[Mapping]:

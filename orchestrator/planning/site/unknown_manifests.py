@@ -42,7 +42,7 @@ def unknown_in(
 def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
     """Say what was not checked, and what it needs; one text for each need."""
     every = list(dict.fromkeys(unseen))
-    found = []
+    texts = []
     for kind, need in NEEDS.items():
         applies = [one.apply for one in every if one.kind == kind and one.apply]
         templates = [one.template for one in every if one.kind == kind and one.template]
@@ -52,8 +52,8 @@ def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
         ):
             if names:
                 verb = "needs" if applies and len(names) == 1 else "need"
-                found.append(f"{what} {listed(names)}, which {verb} {need}")
-    return found
+                texts.append(f"{what} {listed(names)}, which {verb} {need}")
+    return texts
 
 
 def listed(names: list[str]) -> str:

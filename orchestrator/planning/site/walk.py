@@ -82,8 +82,8 @@ class _Row(NamedTuple):
 class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
-    ``found`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask, ``turns``
-    the templates that are rendered on demand, by index in ``found``.
+    ``resources`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask,
+    ``turns`` the templates that are rendered on demand, by index in ``resources``.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Walk:
         ] = ()  # the look-ups on which the data of the current manifest depends
         self._facts = facts
         self._secrets_before = secrets_before
-        self.found: list[CompiledResource] = []
+        self.resources: list[CompiledResource] = []
         self.declared: list[DeclaredResource] = []
         self.turns: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
         self.warnings: list[str] = []
@@ -123,7 +123,7 @@ class Walk:
         self.unseen: dict[UnknownManifest, None] = {}
         """The manifests whose resources, or whose use, are not known."""
         self.partial = 0
-        """How many of ``found`` pass data to their child that is not known."""
+        """How many of ``resources`` pass data to their child that is not known."""
         self._is_examined = False  # whether what needs the host is not known yet
 
     def examine(self, root: AppliedManifest) -> tuple[tuple[CompiledResource, ...], list[Problem]]:
@@ -158,7 +158,7 @@ class Walk:
             raise plan_error(self._problems, list(self.secrets))
         own = masked_texts(compiled) if self._types_hide else ()
         known = dict.fromkeys((*self.secrets, *own, *self._secrets_before))
-        return redact_hashes(compiled, self.found, tuple(known))
+        return redact_hashes(compiled, self.resources, tuple(known))
 
     def _disagreements(self) -> list[Problem]:
         """The resources that manifests of the run declare with different properties."""
@@ -213,7 +213,7 @@ class Walk:
         compiled = self._resources(
             place, scope, resources=resources, number=number, managed=managed
         )
-        if by and len(self.found) > MAX_RESOURCES:
+        if by and len(self.resources) > MAX_RESOURCES:
             message = f"the plan has more than {MAX_RESOURCES} resources"
             hint = "look for a manifest that is applied repeatedly"
             raise plan_error([Problem(message, by.position, hint, "plan")])
@@ -285,8 +285,8 @@ class Walk:
         ``own`` is the data that it passes on, if that is not in its properties.
         """
         entry = self._groups.expand_aliases(entry)
-        at, begin, opens = len(self.found), -1, False
-        self.found.append(entry)
+        at, begin, opens = len(self.resources), -1, False
+        self.resources.append(entry)
         self.declared.append(declared)
         if declared.type.secrets:
             self._types_hide = True
@@ -296,7 +296,7 @@ class Walk:
         runs = managed and entry.outline.item.managed
         stands_on = self._stands_on(place.part, declared, number, runs) if managed else ()
         if stands_on:
-            self.found[at] = entry = entry.extended(asked=stands_on)
+            self.resources[at] = entry = entry.extended(asked=stands_on)
         if declared.type.applies:
             begin = len(self._rows)
             properties = entry.item.properties
@@ -305,7 +305,7 @@ class Walk:
             above, self._handed_on = self._handed_on, stands_on
             entry, opens = self._apply(place, declared, entry=entry, handed=handed, managed=runs)
             self._handed_on = above
-            self.found[at] = entry
+            self.resources[at] = entry
         if runs and entry.outline.item.deferred_render:
             self.turns[at] = (declared, scope, place.part.travel)
             late = repr(declared.raw)
@@ -475,7 +475,7 @@ class Walk:
             return entry
         if managed and not refusal.denied:
             self._problems += refusal.problems
-        elif managed and declared not in place.told:
+        elif managed and declared not in place.reported:
             self.warnings.append(f"{item.id} will fail: {refusal.text}")
         return entry.extended(
             applies=item.name,

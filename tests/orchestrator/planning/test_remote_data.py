@@ -104,7 +104,7 @@ def test_a_worker_reads_the_buckets_of_the_site(tmp_path: Path) -> None:
     """It is told nothing of a bucket that no text of the site names."""
     site = """ccm: {resources: [{exec: [{"echo {{ kvGet('CCM', 'a') }}": {}}]}]}"""
     made = planner(tmp_path, site)
-    made._given.buckets = KeyValueLookup(lambda: Fake({"a": b"1"}))
+    made._run_data.buckets = KeyValueLookup(lambda: Fake({"a": b"1"}))
     assert made.answer({"bucket": "CCM", "key": "a"}) == {"value": "1"}
     assert "no such bucket" in made.answer({"bucket": "OTHER", "key": "a"})["error"][0]
 

@@ -46,7 +46,7 @@ def test_a_child_whose_path_a_variable_gives(tmp_path: Path) -> None:
     """The child of each host is checked, with its parent's defaults; a missing one is told."""
     found = check(tmp_path)
     assert found.problems == []
-    assert found.told == (
+    assert found.summary == (
         "3 of 4 resources of 1 host were checked, 1 needs facts that only a host reports"
     )
     (problem,) = check(tmp_path, SITE, "web", "db", "db").problems
@@ -62,7 +62,7 @@ def test_a_child_whose_path_a_variable_gives(tmp_path: Path) -> None:
 def test_everything_is_checked_where_no_facts_are_read(tmp_path: Path) -> None:
     """Without facts in it nothing of a site is left out."""
     text = SITE.replace("Facts.host.info.os", "Host.name")
-    assert check(tmp_path, text, "web", "web").told == "all 8 resources of 2 hosts were checked"
+    assert check(tmp_path, text, "web", "web").summary == "all 8 resources of 2 hosts were checked"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_values_of_data_that_only_a_host_decides(tmp_path: Path) -> None:
     )
     found = check(tmp_path, PARTLY, contact=False)
     assert found.problems == []
-    assert found.told == (
+    assert found.summary == (
         "3 of 8 resources of 1 host were checked, 3 need facts that only a host reports, "
         "1 needs answers to look-ups, 1 needs the key-value store, "
         "1 assertion needs facts that only a host reports, 1 assertion needs the key-value store"
@@ -195,7 +195,7 @@ def test_a_child_whose_data_needs_facts(tmp_path: Path) -> None:
     (tmp_path / "again.yaml").write_text("ccm: {resources: [{exec: [{h: {command: h}}]}]}\n")
     found = check(tmp_path, PARENT)
     assert found.problems == []
-    assert found.told == (
+    assert found.summary == (
         "1 of 5 resources of 1 host was checked, 4 need facts that only a host reports; not "
         "checked: the child manifests of apply#again.yaml and apply#each-{{ item }}, which need "
         "facts that only a host reports"
@@ -220,7 +220,7 @@ def test_resources_that_a_template_makes_of_facts(tmp_path: Path) -> None:
     (tmp_path / "made.jet").write_text("- exec: [{'[[ Facts.host.info.os ]]': {command: x}}]\n")
     (tmp_path / "made.yaml").write_text(GENERATED)
     need = "which need facts that only a host reports"
-    assert check(tmp_path, GENERATED, "web", "web").told == (
+    assert check(tmp_path, GENERATED, "web", "web").summary == (
         f"no resources of 2 hosts were checked; not checked: the resources from made.jet, {need}"
     )
     site = made(tmp_path, GENERATED, tags=["late"])
@@ -229,13 +229,13 @@ def test_resources_that_a_template_makes_of_facts(tmp_path: Path) -> None:
     text = "ccm: {resources: [{apply: [{made.yaml: {}}]}]}\n"
     found = check(tmp_path, text)
     assert found.warnings == []
-    assert found.told == (
+    assert found.summary == (
         "the only resource of 1 host was checked; not checked: the child manifest of "
         "apply#made.yaml, which needs facts that only a host reports"
     )
     (tmp_path / "made.jet").write_text("")
-    assert check(tmp_path, GENERATED).told == "1 host has no resources"
-    assert check(tmp_path, GENERATED, "web", "db").told == "2 hosts have no resources"
+    assert check(tmp_path, GENERATED).summary == "1 host has no resources"
+    assert check(tmp_path, GENERATED, "web", "db").summary == "2 hosts have no resources"
 
 
 @pytest.mark.parametrize(
