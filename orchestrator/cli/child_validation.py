@@ -49,11 +49,11 @@ def check_child(
     if not parents:
         return None
     certain = [parent for parent in parents if parent.certain]
-    found = [_under(parent, child, data, chosen) for parent in certain or parents]
-    problems = list(dict.fromkeys(problem for wrong, _ in found for problem in wrong))
+    results = [_under(parent, child, data, chosen) for parent in certain or parents]
+    problems = list(dict.fromkeys(problem for wrong, _ in results for problem in wrong))
     if not certain:
-        problems = [one for one in problems if all(one in wrong for wrong, _ in found)]
-    warnings = dict.fromkeys(one for _, uncertain in found for one in uncertain)
+        problems = [one for one in problems if all(one in wrong for wrong, _ in results)]
+    warnings = dict.fromkeys(one for _, uncertain in results for one in uncertain)
     names = dict.fromkeys(os.path.relpath(parent.path) for parent in certain or parents)
     return ChildCheck(tuple(names), tuple(problems), tuple(warnings))
 

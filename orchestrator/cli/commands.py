@@ -65,9 +65,9 @@ class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # generic
             chosen.parse_intermixed_args(values[1:], namespace)
             return
         super().__call__(parser, namespace, values, option_string)
-        left = vars(namespace).pop(argparse._UNRECOGNIZED_ARGS_ATTR, None)
-        if left:
-            self.choices[values[0]].error(f"unrecognized arguments: {' '.join(left)}")
+        unknown = vars(namespace).pop(argparse._UNRECOGNIZED_ARGS_ATTR, None)
+        if unknown:
+            self.choices[values[0]].error(f"unrecognized arguments: {' '.join(unknown)}")
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,45 +107,45 @@ class Parser(argparse.ArgumentParser):
 
         ``intermixed`` allows options between positional arguments. InputError for the project file.
         """
-        found = self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
-        self._settle(found)
-        return found
+        args = self.parse_intermixed_args(words) if self.intermixed else self.parse_args(words)
+        self._settle(args)
+        return args
 
-    def _settle(self, found: argparse.Namespace) -> None:
+    def _settle(self, args: argparse.Namespace) -> None:
         """Give each setting that no flag has named the value that it has without one."""
-        given = {one.name: getattr(found, one.name) for one in SETTINGS if hasattr(found, one.name)}
-        if not given:
+        flags = {one.name: getattr(args, one.name) for one in SETTINGS if hasattr(args, one.name)}
+        if not flags:
             return
-        config_scope = self.config_scope(found)
+        config_scope = self.config_scope(args)
         project = _project(config_scope.manifest)
-        found.resolved = resolve_options(given, project.settings, os.environ, config_scope.without)
-        found.resolved.update(self._rollout(found, project))
-        vars(found).update({name: one.value for name, one in found.resolved.items()})
-        if hasattr(found, "history_token"):
-            found.history_token = project.history_token
-        if hasattr(found, "secret_keys"):
-            found.secret_keys = _keys(project)
-        if getattr(found, "inventory_required", False) and found.inventory is None:
+        args.resolved = resolve_options(flags, project.settings, os.environ, config_scope.without)
+        args.resolved.update(self._rollout(args, project))
+        vars(args).update({name: one.value for name, one in args.resolved.items()})
+        if hasattr(args, "history_token"):
+            args.history_token = project.history_token
+        if hasattr(args, "secret_keys"):
+            args.secret_keys = _keys(project)
+        if getattr(args, "inventory_required", False) and args.inventory is None:
             raise UsageError(
                 f"{self.prog.removeprefix('ccm ')}: -i/--inventory is required",
                 hint="set it with -i, CCM_INVENTORY or the project's ccm.yaml",
             )
-        if getattr(found, "limit_required", False) and found.limit is None:
+        if getattr(args, "limit_required", False) and args.limit is None:
             raise UsageError(
                 f"{self.prog.removeprefix('ccm ')}: -l/--limit is required",
                 hint="select hosts, such as -l web; -l all selects every host of the inventory",
             )
 
-    def _rollout(self, found: argparse.Namespace, project: Project) -> dict[str, ResolvedOption]:
+    def _rollout(self, args: argparse.Namespace, project: Project) -> dict[str, ResolvedOption]:
         """The options of a rollout, of a command that has them."""
-        if not hasattr(found, ROLLOUT):
+        if not hasattr(args, ROLLOUT):
             return {}
         from orchestrator.cli.named_rollouts import resolve_rollout
 
         groups = (one for one in self._action_groups if one.title == ROLLOUT)
         actions = [action for one in groups for action in one._group_actions]
         options = [action for action in actions if action.dest != ROLLOUT]
-        return resolve_rollout(getattr(found, ROLLOUT), project, options, vars(found))
+        return resolve_rollout(getattr(args, ROLLOUT), project, options, vars(args))
 
     passes_on = ""
     """The argument that gets the words behind ``--``; then options may stand between positionals,
@@ -157,9 +157,9 @@ class Parser(argparse.ArgumentParser):
             return super().parse_args(args, namespace)
         words = list(args or ())
         at = words.index("--") if "--" in words else len(words)
-        found = self.parse_intermixed_args(words[:at], namespace)
-        setattr(found, self.passes_on, words[at + 1 :])
-        return found
+        parsed = self.parse_intermixed_args(words[:at], namespace)
+        setattr(parsed, self.passes_on, words[at + 1 :])
+        return parsed
 
     def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, which takes its own usage for a format: a % in it stays one.
@@ -200,22 +200,22 @@ def _keys(project: Project) -> "KeySources":
     return keys._replace(prompt=terminal_secret())
 
 
-def _config_scope(found: argparse.Namespace) -> ConfigScope:
+def _config_scope(args: argparse.Namespace) -> ConfigScope:
     """The directory of a command; one for this host reads an inventory only with ``-l``."""
-    here = getattr(found, "here", False) and not found.limit
-    return ConfigScope(getattr(found, "manifest", ""), ("inventory",) if here else ())
+    this_host = getattr(args, "here", False) and not args.limit
+    return ConfigScope(getattr(args, "manifest", ""), ("inventory",) if this_host else ())
 
 
 def _project(manifest: str) -> Project:
     """What the project's file says; YAML is loaded where there is one only."""
     from orchestrator.project.discovery import project_files
 
-    found = project_files(manifest)
-    if not found:
+    files = project_files(manifest)
+    if not files:
         return Project()
     from orchestrator.project.reader import read_project
 
-    return read_project(found)
+    return read_project(files)
 
 
 _MODULES = {"import": "import_ansible"}

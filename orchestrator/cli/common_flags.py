@@ -83,8 +83,8 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
 
 def read_common_flags(args: argparse.Namespace) -> CommonFlags:
     """What ``add_common_flags`` takes."""
-    given = {name: getattr(args, name, None) for name in _REFERENCES}
-    references = {name: values for name, values in given.items() if values}
+    flags = {name: getattr(args, name, None) for name in _REFERENCES}
+    references = {name: values for name, values in flags.items() if values}
     return CommonFlags(
         if_=args.if_,
         unless=args.unless,
@@ -126,18 +126,18 @@ def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
 
 
 def _control(conditions: list[tuple[str, str | None, str]]) -> Node:
-    found = Mapping(Argument("the command line", ""), 1, 1)
+    control = Mapping(Argument("the command line", ""), 1, 1)
     for key, text, option in conditions:
         if text is not None:
             source = Argument(f"argument {option}", text)
-            found.entries[key] = (text_node(key, source), text_node(text, source))
-    return found
+            control.entries[key] = (text_node(key, source), text_node(text, source))
+    return control
 
 
 def _checks(values: list[str], flags: CommonFlags) -> Node:
-    found = node_of(values, "--check", _CHECK, {})
-    assert isinstance(found, Sequence)
-    for index, node in enumerate(found.nodes):
+    checks = node_of(values, "--check", _CHECK, {})
+    assert isinstance(checks, Sequence)
+    for index, node in enumerate(checks.nodes):
         if isinstance(node, Scalar):
             check = Mapping(node.source, 1, 1)
             check.entries["command"] = (text_node("command", node.source), node)
@@ -147,5 +147,5 @@ def _checks(values: list[str], flags: CommonFlags) -> Node:
             if flags.sleep is not None:
                 sleep = text_node(flags.sleep, Argument("argument --check-sleep", flags.sleep))
                 check.entries["try_sleep"] = (text_node("try_sleep", node.source), sleep)
-            found.nodes[index] = check
-    return found
+            checks.nodes[index] = check
+    return checks

@@ -35,9 +35,9 @@ class CompletionEntry(NamedTuple):
 
 def part_words(manifest: str) -> Iterator[str]:
     """What ``--only`` and ``--skip`` may name: the types of the manifest, and its resources."""
-    found = list(_resources(manifest))
-    yield from dict.fromkeys(one.type for one in found)
-    for one in found:
+    entries = list(_resources(manifest))
+    yield from dict.fromkeys(one.type for one in entries)
+    for one in entries:
         yield from (f"{one.type}#{name}" for name in one.names)
 
 
@@ -59,12 +59,12 @@ def project_of(manifest: str) -> Project | None:
     """What the project's file says that speaks for it, or "". CcmError for one that is refused."""
     from orchestrator.project.discovery import project_files
 
-    found = project_files(manifest)
-    if not found:
+    files = project_files(manifest)
+    if not files:
         return None
     from orchestrator.project.reader import read_project
 
-    return read_project(found)
+    return read_project(files)
 
 
 def _resources(manifest: str) -> Iterator[CompletionEntry]:
@@ -119,9 +119,9 @@ def _entries(node: Node | None) -> list[Mapping]:
 
 
 def _entry(type_: str, name: str, properties: Node) -> CompletionEntry:
-    given = properties if isinstance(properties, Mapping) else None
-    alias = given.get("alias") if given else None
-    tags = given.get("tags") if given else None
+    fields = properties if isinstance(properties, Mapping) else None
+    alias = fields.get("alias") if fields else None
+    tags = fields.get("tags") if fields else None
     names = [name, *([alias.text] if isinstance(alias, Scalar) else [])]
     listed = tags.nodes if isinstance(tags, Sequence) else [tags]
     return CompletionEntry(

@@ -81,31 +81,31 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
         yield from (("--help", "show the commands"), ("--version", "show the version"))
     if not before or before[0] not in COMMANDS:
         return
-    name, *left = before
+    name, *rest = before
     command = load_command(name)
-    if left:
-        name, command, left = find_command(before)
+    if rest:
+        name, command, rest = find_command(before)
     parser = build_parser(name, command)
     actions = parser._actions
     for action in actions:
-        if isinstance(action, argparse._SubParsersAction) and left and left[0] in action.choices:
-            actions = action.choices[left.pop(0)]._actions
+        if isinstance(action, argparse._SubParsersAction) and rest and rest[0] in action.choices:
+            actions = action.choices[rest.pop(0)]._actions
             break
-    shown = [action for action in actions if action.help != argparse.SUPPRESS]
-    options = {name: action for action in shown for name in action.option_strings}
+    visible = [action for action in actions if action.help != argparse.SUPPRESS]
+    options = {name: action for action in visible for name in action.option_strings}
     last = options.get(before[-1])
     if last is not None and last.nargs != 0:
         yield from _values(last, before, current, _manifest(before, options))
     elif current.startswith("-"):
         yield from ((option, _meaning(action)) for option, action in options.items())
     else:
-        for action in shown:
-            if not action.option_strings and not (action.choices and left):
+        for action in visible:
+            if not action.option_strings and not (action.choices and rest):
                 yield from _values(action, before, current, _manifest(before, options))
-        yield from ((word, "") for word in getattr(command, "BELOW", ()) if not left)
-        if any(_standing_alone(["", *left], options)):  # the name comes first
-            meant = itertools.chain.from_iterable(map(dict.items, parser.offered.values()))
-            yield from ((word, meaning) for word, meaning in meant if not word.isupper())
+        yield from ((word, "") for word in getattr(command, "BELOW", ()) if not rest)
+        if any(_standing_alone(["", *rest], options)):  # the name comes first
+            meanings = itertools.chain.from_iterable(map(dict.items, parser.offered.values()))
+            yield from ((word, meaning) for word, meaning in meanings if not word.isupper())
 
 
 def _manifest(before: list[str], options: dict[str, argparse.Action]) -> str:
@@ -129,8 +129,8 @@ def _values(
     """What an argument could be; of one that is chosen among words, these."""
     kind = str(action.metavar)
     if action.choices is not None:
-        told = {one.dest: _meaning(one) for one in getattr(action, "_choices_actions", ())}
-        yield from ((str(choice), told.get(choice, "")) for choice in action.choices)
+        meanings = {one.dest: _meaning(one) for one in getattr(action, "_choices_actions", ())}
+        yield from ((str(choice), meanings.get(choice, "")) for choice in action.choices)
     elif kind in _OF_FILES:
         yield FILES, ""
     elif kind == "PATTERN":
@@ -146,7 +146,7 @@ def _values(
     elif kind in _OF_RUNS:
         from orchestrator.fleet.store.saved_runs import saved_runs
 
-        yield from ((kept.run_id, "") for kept in saved_runs())
+        yield from ((run.run_id, "") for run in saved_runs())
 
 
 def _of_manifest(action: argparse.Action, manifest: str, current: str) -> Iterator[str]:
@@ -185,14 +185,14 @@ def _named(words: list[str], manifest: str, groups: bool = True) -> Iterator[str
     from inventory.dynamic import is_program
 
     sources = [b for a, b in itertools.pairwise(words) if a in ("-i", "--inventory")]
-    sources += [found[1] for found in map(_SOURCE.fullmatch, words) if found]
+    sources += [match[1] for match in map(_SOURCE.fullmatch, words) if match]
     sources = sources or _of_the_project(manifest)
     readable = [source for source in map(expanduser, sources) if not is_program(source)]
     if readable:
-        known = load(readable)
-        yield from known.hosts
+        inventory = load(readable)
+        yield from inventory.hosts
         if groups:
-            yield from known.groups
+            yield from inventory.groups
     if groups:
         yield from ("failed", "remaining")
 

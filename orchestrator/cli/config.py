@@ -58,14 +58,14 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
 def run(args: argparse.Namespace) -> int:
     """Write each value; no inventory is read, no program of one is run."""
     resolved: dict[str, ResolvedOption] = dict(args.resolved)
-    told = read_rollout(args).record()
-    held = {name: resolved[name]._replace(value=text) for name, text in told.items()}
-    resolved = {one.name: resolved[one.name] for one in SETTINGS} | held
+    rollout = read_rollout(args).record()
+    of_rollout = {name: resolved[name]._replace(value=text) for name, text in rollout.items()}
+    resolved = {one.name: resolved[one.name] for one in SETTINGS} | of_rollout
     if args.json:
-        document = {name: _shown(one)._asdict() for name, one in resolved.items()}
+        document = {name: _masked(one)._asdict() for name, one in resolved.items()}
         print(escaped(json.dumps(document, indent=2, ensure_ascii=False)))
         return 0
-    rows = [(name, _text(_shown(one).value), _origin(one)) for name, one in resolved.items()]
+    rows = [(name, _text(_masked(one).value), _origin(one)) for name, one in resolved.items()]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
@@ -73,12 +73,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(one: "ResolvedOption") -> "ResolvedOption":
+def _masked(option: "ResolvedOption") -> "ResolvedOption":
     """The same without logins."""
     mask = Mask()
-    if isinstance(one.value, list):
-        return one._replace(value=[mask.text(text) for text in one.value])
-    return one._replace(value=mask.text(one.value)) if isinstance(one.value, str) else one
+    if isinstance(option.value, list):
+        return option._replace(value=[mask.text(text) for text in option.value])
+    return (
+        option._replace(value=mask.text(option.value)) if isinstance(option.value, str) else option
+    )
 
 
 def _text(value: Any) -> str:
@@ -91,5 +93,5 @@ def _text(value: Any) -> str:
     return one_line(" ".join(value) if isinstance(value, list) else str(value))
 
 
-def _origin(one: "ResolvedOption") -> str:
-    return one.where or one.origin
+def _origin(option: "ResolvedOption") -> str:
+    return option.where or option.origin

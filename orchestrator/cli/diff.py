@@ -53,21 +53,21 @@ def write_differences(first: "ReportSource", second: "ReportSource", as_json: bo
     from orchestrator.report.terminal.style import Style
 
     differences = Differences(first, second)
-    found = {host: differences.of(host) for host in differences.hosts}
+    by_host = {host: differences.of(host) for host in differences.hosts}
     if as_json:
-        _document(first, second, found)
+        _document(first, second, by_host)
     else:
-        for line in _lines(first, second, found, Style.of(sys.stdout)):
+        for line in _lines(first, second, by_host, Style.of(sys.stdout)):
             print(line)
-    return any(found.values())
+    return any(by_host.values())
 
 
 def _document(
-    first: "ReportSource", second: "ReportSource", found: "dict[str, list[Difference]]"
+    first: "ReportSource", second: "ReportSource", by_host: "dict[str, list[Difference]]"
 ) -> None:
     import json
 
-    hosts = {host: [one._asdict() for one in differences] for host, differences in found.items()}
+    hosts = {host: [one._asdict() for one in differences] for host, differences in by_host.items()}
     json.dump({"run1": first.run_id, "run2": second.run_id, "hosts": hosts}, sys.stdout)
     print()
 
@@ -75,7 +75,7 @@ def _document(
 def _lines(
     first: "ReportSource",
     second: "ReportSource",
-    found: "dict[str, list[Difference]]",
+    by_host: "dict[str, list[Difference]]",
     style: "Style",
 ) -> Iterator[str]:
     from orchestrator.cli.report import headline
@@ -84,7 +84,7 @@ def _lines(
 
     yield f"1  {headline(first)}"
     yield f"2  {headline(second)}"
-    groups = group_hosts(found)
+    groups = group_hosts(by_host)
     for hosts, differences in groups:
         yield ""
         yield style("title", named(hosts, style.width - 24))
@@ -92,30 +92,30 @@ def _lines(
     differing = sum(len(hosts) for hosts, _ in groups)
     yield ""
     if differing:
-        yield f"{differing:,} of {len(found):,} hosts differ"
+        yield f"{differing:,} of {len(by_host):,} hosts differ"
     else:
-        yield f"nothing differs on {len(found):,} hosts"
+        yield f"nothing differs on {len(by_host):,} hosts"
 
 
-def _line(one: "Difference", style: "Style") -> str:
+def _line(entry: "Difference", style: "Style") -> str:
     from orchestrator.report.differences import FIRST, HASH, OUTCOME, SECOND
     from orchestrator.report.wording import shorten, shown_status
     from orchestrator.support.plain_text import one_line
 
-    who = one_line(one.resource) or "the host"
-    if one.what in (FIRST, SECOND):
-        status = shown_status(one.before or one.after)
-        return f"{who}  {one.what}{f', {status}' if status else ''}"
-    if HASH.search(one.before) or HASH.search(one.after):
-        return f"{who}  {one.what} differs"
-    before, after = shorten(one.before), shorten(one.after)
+    who = one_line(entry.resource) or "the host"
+    if entry.what in (FIRST, SECOND):
+        status = shown_status(entry.before or entry.after)
+        return f"{who}  {entry.what}{f', {status}' if status else ''}"
+    if HASH.search(entry.before) or HASH.search(entry.after):
+        return f"{who}  {entry.what} differs"
+    before, after = shorten(entry.before), shorten(entry.after)
     if not before or not after:
         return (
-            f"{who}  {one.what}: {before or after}; only in the {'first' if before else 'second'}"
+            f"{who}  {entry.what}: {before or after}; only in the {'first' if before else 'second'}"
         )
-    if one.what == OUTCOME:
+    if entry.what == OUTCOME:
         return f"{who}  {shown_status(before)} → {style(_role(after), shown_status(after))}"
-    return f"{who}  {one.what}: {before} | {after}"
+    return f"{who}  {entry.what}: {before} | {after}"
 
 
 def _role(outcome: str) -> str:

@@ -51,9 +51,10 @@ def below(words: list[str]) -> tuple[str, Any] | None:
         return f"ensure {API}", ensure_api
     types = own_types()
     if not words:
-        known = ", ".join(types.names())
+        types_text = ", ".join(types.names())
         raise UsageError(
-            f"ensure: the type is missing; known types: {known}", hint="see 'ccm ensure --help'"
+            f"ensure: the type is missing; known types: {types_text}",
+            hint="see 'ccm ensure --help'",
         )
     if words[0].startswith("-"):
         hint = "write ccm ensure TYPE NAME, then the options"
@@ -69,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
 
 def known_type(name: str, types: Types, command: str) -> Type:
     """The type that a word of the command line names; UsageError with the nearest one."""
-    found = types.get(name)
-    if found is None:
+    type_ = types.get(name)
+    if type_ is None:
         raise unknown_command(name, types.names(), command)
-    return found
+    return type_
 
 
 def own_types() -> Types:

@@ -92,13 +92,13 @@ def _site(request: Request, store: EarlierResults | None) -> Site:
     from orchestrator.manifest.adhoc import adhoc_site
     from remote_runtime.errors import InputError, Problem
 
-    found = [
+    problems = [
         Problem(f"{key} requires a session", node.position, BEGIN)
         for key in ("require", "subscribe")
         if (node := request.properties.get(key)) is not None and store is None
     ]
-    if found:
-        raise InputError(found)
+    if problems:
+        raise InputError(problems)
     return adhoc_site(
         request.type,
         request.name,
@@ -124,5 +124,5 @@ class _Aside(Output):
     def on_this_machine(self) -> None:
         """Do nothing: a program knows which host it uses."""
 
-    def write_summary(self, kept: str) -> None:
+    def write_summary(self, run_id: str) -> None:
         """The responses are the report."""

@@ -47,16 +47,16 @@ class EnsureType:
         type_ = self._type
         parser.intermixed = True
         flags = flags_of(type_)
-        behind = [word for flag in flags for word in flag.options_for("argument")]
-        words = "".join(f" [{word}]" for word in [*behind, "ENSURE"])
+        arguments = [word for flag in flags for word in flag.options_for("argument")]
+        words = "".join(f" [{word}]" for word in [*arguments, "ENSURE"])
         parser.usage = f"{parser.prog} NAME{words} [--PROPERTY VALUE] [OPTIONS]"
         described = type_.schema.get("x-ccm-name", {}).get("description", "the resource's name")
         parser.add_argument("name", metavar="NAME", help=_plain(described))
-        for word in behind:
+        for word in arguments:
             parser.add_argument(_BEHIND, metavar=word, nargs="?", help=f"as --{word.lower()}")
         if "ensure" in type_.properties:
-            known = ", ".join(type_.schema.get("x-ccm-ensure", ()))
-            parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {known}")
+            ensures = ", ".join(type_.schema.get("x-ccm-ensure", ()))
+            parser.add_argument("ensure", metavar="ENSURE", nargs="?", help=f"one of {ensures}")
             parser.offered["ensure"] = type_.schema.get("x-ccm-ensure", {})
             parser.missing["--ensure"] = f"write {parser.prog} NAME{words}"
         group = parser.add_argument_group(f"properties of {type_.name}")
@@ -106,16 +106,16 @@ class EnsureType:
         """The resource that the flags describe; InputError."""
         name = text_node(args.name, Argument("argument NAME", args.name))
         properties = Mapping(Argument("the command line", ""), 1, 1)
-        behind, ensure = self._behind(args)
+        argument, ensure = self._behind(args)
         if ensure is not None:
             node: Node = text_node(ensure, Argument("argument ENSURE", ensure))
             properties.entries["ensure"] = (_key("ensure"), node)
         for flag in flags_of(self._type):
-            if behind is not None and flag.options_for("argument"):
-                node = text_node(behind, Argument("argument", behind))
+            if argument is not None and flag.options_for("argument"):
+                node = text_node(argument, Argument("argument", argument))
                 properties.entries[flag.name] = (_key(flag.name), node)
-            if (given := read_flag(args, flag)) is not None:
-                properties.entries[flag.name] = (_key(flag.name), given)
+            if (value := read_flag(args, flag)) is not None:
+                properties.entries[flag.name] = (_key(flag.name), value)
         for key, node in given_common(read_common_flags(args)):
             properties.entries[key] = (_key(key), node)
         return adhoc_site(
@@ -129,10 +129,10 @@ class EnsureType:
 
     def _behind(self, args: argparse.Namespace) -> tuple[str | None, str | None]:
         """The words after the name: a value for a positional property, the desired state."""
-        given, ensure = getattr(args, _BEHIND, None), getattr(args, "ensure", None)
-        if ensure is None and given in self._type.schema.get("x-ccm-ensure", ()):
-            return None, given
-        return given, ensure
+        argument, ensure = getattr(args, _BEHIND, None), getattr(args, "ensure", None)
+        if ensure is None and argument in self._type.schema.get("x-ccm-ensure", ()):
+            return None, argument
+        return argument, ensure
 
     def _of_flags(self, problem: Problem, name: str) -> Problem:
         """What is wrong, said of the command line: of flags, not of properties."""
@@ -159,10 +159,10 @@ def _plain(text: str) -> str:
     return str(text).replace("`", "").replace("%", "%%")
 
 
-def _move_aside(parser: argparse.ArgumentParser, taken: set[str]) -> None:
+def _move_aside(parser: argparse.ArgumentParser, options: set[str]) -> None:
     """Spell the options of the run differently that the type has a property for."""
     for action in parser._actions:
-        moved = [option for option in action.option_strings if option in taken]
+        moved = [option for option in action.option_strings if option in options]
         for option in moved:
             spelling = _ASIDE + option.removeprefix("--")
             action.option_strings = [spelling, *(o for o in action.option_strings if o != option)]

@@ -16,35 +16,40 @@ if TYPE_CHECKING:
 _MAX_LENGTH = 60  # characters of a value
 
 
-def lines(host: str, told: Explanation) -> Iterator[str]:
+def lines(host: str, explanation: Explanation) -> Iterator[str]:
     """The explanation for people: the value, the searched sources, and the origin of each part."""
-    key = ".".join(told.keys)
-    yield f"{key} on {host}: {_shown(told.value) if told.found else _missing(told)}"
-    yield f"  merge {told.merge}, sources in this order:"
-    for name, group in groupby(told.sources, lambda one: one.source):
+    key = ".".join(explanation.keys)
+    value = _shown(explanation.value) if explanation.found else _missing(explanation)
+    yield f"{key} on {host}: {value}"
+    yield f"  merge {explanation.merge}, sources in this order:"
+    for name, group in groupby(explanation.sources, lambda one: one.source):
         of = list(group)
         if name and of[0].merge:  # --data has no entries
             yield f"  over that, {name}, merge {of[0].merge}:"
         elif name:
             yield "  over that:"
-        yield from _table([(one.entry, str(one.where or "-"), _found(one)) for one in of])
-    if told.parts:
+        yield from _table([(one.entry, str(one.where or "-"), _value_text(one)) for one in of])
+    if explanation.parts:
         yield "  parts:"
         yield from _table(
             [
-                (".".join((*told.keys, *path)), _shown(part.value), _origin(part.entry, part.where))
-                for path, part in told.parts
+                (
+                    ".".join((*explanation.keys, *path)),
+                    _shown(part.value),
+                    _origin(part.entry, part.where),
+                )
+                for path, part in explanation.parts
             ]
         )
 
 
-def document(told: Explanation) -> dict[str, Any]:
+def document(explanation: Explanation) -> dict[str, Any]:
     """The same for programs."""
     return {
-        "key": ".".join(told.keys),
-        "found": told.found,
-        "value": told.value,
-        "merge": told.merge,
+        "key": ".".join(explanation.keys),
+        "found": explanation.found,
+        "value": explanation.value,
+        "merge": explanation.merge,
         "sources": [
             {
                 "entry": one.entry,
@@ -55,29 +60,29 @@ def document(told: Explanation) -> dict[str, Any]:
                 "source": one.source or None,
                 "merge": one.merge or None,
             }
-            for one in told.sources
+            for one in explanation.sources
         ],
         "parts": [
             {
-                "path": ".".join((*told.keys, *path)),
+                "path": ".".join((*explanation.keys, *path)),
                 "value": part.value,
                 "entry": part.entry,
                 "where": str(part.where) if part.where else None,
             }
-            for path, part in told.parts
+            for path, part in explanation.parts
         ],
     }
 
 
-def _missing(told: Explanation) -> str:
-    counts = any(one.found and not one.note for one in told.sources)
+def _missing(explanation: Explanation) -> str:
+    counts = any(one.found and not one.note for one in explanation.sources)
     return "removed by a later source" if counts else "not set in any data"
 
 
-def _found(one: Source) -> str:
-    if not one.found:
-        return one.note
-    return f"{_shown(one.value)} ({one.note})" if one.note else _shown(one.value)
+def _value_text(source: Source) -> str:
+    if not source.found:
+        return source.note
+    return f"{_shown(source.value)} ({source.note})" if source.note else _shown(source.value)
 
 
 def _origin(entry: str, where: object) -> str:

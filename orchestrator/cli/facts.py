@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     note_this_machine(where)
     overlay = wiring.fact_overlay(read_facts(args))
     answers = gather(chosen, read_connection(args))
-    found: dict[str, Any] = {}
+    by_host: dict[str, Any] = {}
     code = 0
     failed: dict[str, None] = {}
     for host in chosen.hosts:
@@ -59,14 +59,14 @@ def run(args: argparse.Namespace) -> int:
             facts, warnings = overlay(host, answer)
             for text in warnings:
                 note(f"{host.name}: warning: {text}")
-            there, value = at_path("facts", facts, args.path)
-            if not there:
+            exists, value = at_path("facts", facts, args.path)
+            if not exists:
                 raise PlanError(f"there is no fact at {args.path}", "template.undefined")
-            found[host.name] = value
+            by_host[host.name] = value
         except CcmError as error:
             note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
     for text in failed:
         warn(text)
-    write(found, args.yaml)
+    write(by_host, args.yaml)
     return code

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         if len(args.files) > 1:
             raise UsageError("fmt: - cannot be combined with files", hint="give one of them")
         return _standard_input(args)
-    paths, others = _chosen(args.files or ["."])
+    paths, skipped = _chosen(args.files or ["."])
     problems: list[Problem] = []
     refused = 0
     changed: list[FormattedFile] = []
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
             _report(file, args)
     unchanged = len(paths) - len(changed) - refused
     dry = _is_dry(args)
-    counts = {"unchanged": unchanged, "others": others, "refused": refused}
+    counts = {"unchanged": unchanged, "others": skipped, "refused": refused}
     print(plain(_summary(len(changed), **counts, dry=dry)))
     if problems:
         raise InputError(problems)
@@ -90,16 +90,16 @@ def _chosen(names: list[str]) -> tuple[list[str], int]:
 
     from orchestrator.formatter.files import files_below
 
-    found: dict[str, None] = {}
-    others = 0
+    paths: dict[str, None] = {}
+    skipped = 0
     for name in names:
         if os.path.isdir(name):
             below, count = files_below(name)
-            found.update(dict.fromkeys(below))
-            others += count
+            paths.update(dict.fromkeys(below))
+            skipped += count
         else:
-            found[name] = None
-    return list(found), others
+            paths[name] = None
+    return list(paths), skipped
 
 
 def _standard_input(args: argparse.Namespace) -> int:

@@ -26,12 +26,12 @@ class GroupedOutput(Output):
     def _plain_lines(self) -> Lines | None:
         return Lines(sys.stderr, verbose=True) if self.options.verbose else None
 
-    def write_summary(self, kept: str) -> None:
+    def write_summary(self, run_id: str) -> None:
         """Write the answers of the hosts, identical ones together."""
         self._answers.write(
             self.human,
             Style.of(self.human),
             fold=self._fold,
             quiet=self.options.quiet,
-            kept=kept,
+            kept=run_id,
         )

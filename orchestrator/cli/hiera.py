@@ -129,23 +129,23 @@ def _explain(args: argparse.Namespace) -> int:
     if not all(keys):
         raise UsageError(f"{args.key!r} is not a key of data", hint="such as users or app.port")
     hosts, hierarchy, answers = _answers(args, read_data(args), False)
-    found: dict[str, Any] = {}
+    by_host: dict[str, Any] = {}
     code = 0
     for host in hosts:
         try:
-            told, warnings = hierarchy.explain(host, _answer(host, answers), keys)
+            explanation, warnings = hierarchy.explain(host, _answer(host, answers), keys)
         except CcmError as error:
             note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
             continue
         for text in warnings:
             note(f"{host.name}: warning: {text}")
-        code = max(code, int(not told.found))
+        code = max(code, int(not explanation.found))
         if not args.json:
-            print(plain("\n".join(lines(host.name, told))))
-        found[host.name] = document(told)
+            print(plain("\n".join(lines(host.name, explanation))))
+        by_host[host.name] = document(explanation)
     if args.json:
-        write(found, False)
+        write(by_host, False)
     return code
 
 
@@ -161,20 +161,20 @@ def _parse(args: argparse.Namespace) -> int:
     data = read_data(args)
     data = data._replace(fact=[*data.fact, *args.given])
     hosts, hierarchy, answers = _answers(args, data, args.env_facts)
-    found: dict[str, Any] = {}
+    by_host: dict[str, Any] = {}
     code = 0
     for host in hosts:
         try:
-            found[host.name] = _resolved(hierarchy, host, answers, args.query)
+            by_host[host.name] = _resolved(hierarchy, host, answers, args.query)
         except CcmError as error:
             note(f"{host.name}: {error}")
             code = max(code, exit_code_of(error))
     if args.inventory is not None:
-        write(found, read_form(args))
-    elif found and args.env:
-        print("".join(variables(args.env_prefix, next(iter(found.values())))), end="")
-    elif found:
-        write(next(iter(found.values())), read_form(args))
+        write(by_host, read_form(args))
+    elif by_host and args.env:
+        print("".join(variables(args.env_prefix, next(iter(by_host.values())))), end="")
+    elif by_host:
+        write(next(iter(by_host.values())), read_form(args))
     return code
 
 
@@ -233,7 +233,7 @@ def _resolved(
     data, warnings = hierarchy.resolve(host, _answer(host, answers))
     for text in warnings:
         note(f"{host.name}: warning: {text}")
-    there, value = at_path("data", data, query)
-    if not there:
+    exists, value = at_path("data", data, query)
+    if not exists:
         raise PlanError(f"there is no data at {query}", "template.undefined")
     return value

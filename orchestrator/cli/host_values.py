@@ -29,9 +29,9 @@ def _unhonoured(loaded: Inventory, name: str) -> list[str]:
     lines = [f"  {one.message}  ({one.where})" for one in unsupported_directives(host, settings)]
     if lines:
         lines.insert(0, "in the SSH configuration, preventing the login:")
-    if found := ignored_directives(host, settings):
+    if ignored := ignored_directives(host, settings):
         lines.append("in the SSH configuration, ignored by ccm:")
-        lines += [f"  {line.key} {line.value}  ({line.where})" for line in found]
+        lines += [f"  {line.key} {line.value}  ({line.where})" for line in ignored]
     return lines
 
 

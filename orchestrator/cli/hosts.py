@@ -51,32 +51,34 @@ def run(args: argparse.Namespace) -> int:
     credentials = Credentials(ask_pass=options.ask_pass, prompt=terminal_secret())
     if options.ask_pass:
         credentials.prepare()
-    found = scan(chosen.hosts, settings, credentials, options.forks)
-    _show(found)
-    shown = [one for one in found if isinstance(one, ScannedKey)]
-    changed = [one for one in shown if one.state == "changed"]
-    wanted = [one for one in shown if one.state == "new" or (args.replace and one in changed)]
-    code = 3 if any(isinstance(one, ScanFailure) or one.state == "revoked" for one in found) else 0
+    results = scan(chosen.hosts, settings, credentials, options.forks)
+    _show(results)
+    keys = [one for one in results if isinstance(one, ScannedKey)]
+    changed = [one for one in keys if one.state == "changed"]
+    to_trust = [one for one in keys if one.state == "new" or (args.replace and one in changed)]
+    code = (
+        3 if any(isinstance(one, ScanFailure) or one.state == "revoked" for one in results) else 0
+    )
     if changed and not args.replace:
         _refuse(changed)
         code = max(code, 1)
-    if not wanted:
+    if not to_trust:
         print("no new keys")
         return code
-    if not _confirmed(wanted, args.yes):
+    if not _confirmed(to_trust, args.yes):
         print("no keys were added")
         return max(code, 1)
-    for path in trust(wanted):
+    for path in trust(to_trust):
         print(f"written: {path}")
     return code
 
 
-def _show(found: list[ScannedKey | ScanFailure]) -> None:
+def _show(results: list[ScannedKey | ScanFailure]) -> None:
     from orchestrator.support.plain_text import plain
     from orchestrator.transport.host_keys.key_trust import ScanFailure
     from orchestrator.transport.host_keys.known_hosts import entry_name, fingerprint
 
-    for one in found:
+    for one in results:
         if isinstance(one, ScanFailure):
             print(plain(f"{one.label}: {one.error}"), file=sys.stderr)
             continue
@@ -102,7 +104,7 @@ def _refuse(changed: list[ScannedKey]) -> None:
     )
 
 
-def _confirmed(wanted: list[ScannedKey], yes: bool) -> bool:
+def _confirmed(keys: list[ScannedKey], yes: bool) -> bool:
     from remote_runtime.errors import UsageError
 
     if yes:
@@ -110,8 +112,8 @@ def _confirmed(wanted: list[ScannedKey], yes: bool) -> bool:
     if not sys.stdin.isatty():
         hint = "compare the fingerprints, then use --yes"
         raise UsageError("cannot prompt without a terminal", hint=hint)
-    changed = sum(one.state == "changed" for one in wanted)
+    changed = sum(one.state == "changed" for one in keys)
     warning = f", {changed} of them CHANGED" if changed else ""
-    print(f"Trust {len(wanted)} host keys{warning}? Compare the fingerprints first. [y/N] ", end="")
+    print(f"Trust {len(keys)} host keys{warning}? Compare the fingerprints first. [y/N] ", end="")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
 
-    wanted = read_proof(args)
-    check_proof(wanted)
+    proof = read_proof(args)
+    check_proof(proof)
     try:
         result = import_project(args.source, args.output)
     except OSError as error:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(result.document(), indent=2, ensure_ascii=False))
     else:
         print(plain(result.text()), end="")
-    return run_proof(wanted, _converted(result)) if wanted.prove else 0
+    return run_proof(proof, _converted(result)) if proof.prove else 0
 
 
 def _converted(result: ImportResult) -> Converted:

@@ -105,31 +105,31 @@ def read_proof(args: argparse.Namespace) -> ProofOptions:
     )
 
 
-def check_proof(wanted: ProofOptions) -> None:
+def check_proof(options: ProofOptions) -> None:
     """Refuse a proof that cannot begin, before anything is written. UsageError."""
     import os
 
     from orchestrator.ansible.proof.playbook_run import require_ansible
     from remote_runtime.errors import UsageError
 
-    if not wanted.prove:
-        if wanted.limit or wanted.agreed:
+    if not options.prove:
+        if options.limit or options.agreed:
             raise UsageError("import ansible: -l and --yes need --prove", hint="add --prove")
         return
-    if not wanted.limit:
+    if not options.limit:
         raise UsageError(
             "import ansible: --prove requires -l/--limit",
             hint="name the hosts that may be changed, such as -l test1",
         )
     require_ansible(os.environ)
-    if not (wanted.agreed or sys.stdin.isatty()):
+    if not (options.agreed or sys.stdin.isatty()):
         raise UsageError(
             "--prove changes hosts, and cannot prompt without a terminal",
             hint="check the hosts of -l, then use --yes",
         )
 
 
-def run_proof(wanted: ProofOptions, converted: Converted) -> int:
+def run_proof(options: ProofOptions, converted: Converted) -> int:
     """Prove a conversion; 0 where the other tool found nothing to do, else 1."""
     from orchestrator.ansible.proof.playbook_run import Limits, Playbook, run_playbook
     from orchestrator.ansible.proof.prove import prove
@@ -141,15 +141,15 @@ def run_proof(wanted: ProofOptions, converted: Converted) -> int:
     playbook = Playbook.of(converted.playbooks, converted.inventory)
     if not converted.hosts:
         raise UsageError("--prove needs an inventory", hint="put one next to the playbook")
-    choice = HostChoice([converted.hosts], wanted.limit)
+    choice = HostChoice([converted.hosts], options.limit)
     hosts = [host.name for host in select_targets(choice, warn, converted.site).hosts]
-    if not (wanted.agreed or _confirmed(hosts)):
+    if not (options.agreed or _confirmed(hosts)):
         print("nothing was applied")
         return 1
-    limits = Limits(wanted.step_timeout, wanted.command_timeout)
+    limits = Limits(options.step_timeout, options.command_timeout)
     output = sys.stderr.fileno()
     proof = prove(
-        wanted.first,
+        options.first,
         hosts,
         play=lambda check: run_playbook(playbook, hosts, check=check, limits=limits, output=output),
         site=_Pushes(converted, hosts, limits),
@@ -198,8 +198,8 @@ class _Pushes:
         from orchestrator.fleet import outcome
         from orchestrator.runs.push import push
 
-        given = build_parser("push", load_command("push")).parse([*flags, *self._words])
-        request = read_request(given, "push")
+        args = build_parser("push", load_command("push")).parse([*flags, *self._words])
+        request = read_request(args, "push")
         output = _Collecting(OutputOptions(quiet=True), request.run)
         result = push(request, output)
         _require_in_time(result)

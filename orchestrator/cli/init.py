@@ -96,18 +96,18 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
     if "ccm.yaml" in present:
         yield from _additions(directory, args)
         return
-    known = next((name for name in _INVENTORIES if name in present), "")
-    given = bool(args.host or args.ssh_config or args.local or args.ansible)
+    inventory_file = next((name for name in _INVENTORIES if name in present), "")
+    names_hosts = bool(args.host or args.ssh_config or args.local or args.ansible)
     if args.host and args.ansible:
         raise UsageError("--host and --ansible are mutually exclusive", hint="give one of them")
-    if given and known:
+    if names_hosts and inventory_file:
         hint = "add the hosts there, and omit --host, --ssh-config, --ansible and --local"
-        raise UsageError(f"{known} already lists the hosts", hint=hint)
+        raise UsageError(f"{inventory_file} already lists the hosts", hint=hint)
     new = not any(name.endswith(_OWN_FILES) for name in present)
-    answers = read_answers(args, directory) if given or new else None
-    inventory = f"inventory: {known or 'hosts.yaml'}"
+    answers = read_answers(args, directory) if names_hosts or new else None
+    inventory = f"inventory: {inventory_file or 'hosts.yaml'}"
     text = init_templates.PROJECT.format(
-        inventory=inventory if known or answers else f"# {inventory}",
+        inventory=inventory if inventory_file or answers else f"# {inventory}",
         data="data: data" if new else "# data: data",
     )
     yield "ccm.yaml", (init_templates.PROJECT_SCHEMA if new else "") + text
@@ -129,8 +129,8 @@ def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, 
     """What a flag adds to a project that exists. UsageError."""
     from remote_runtime.errors import UsageError
 
-    others = args.host or args.ssh_config or args.local or args.ansible
-    if args.ci is None or others or args.become is not None:
+    names_hosts = args.host or args.ssh_config or args.local or args.ansible
+    if args.ci is None or names_hosts or args.become is not None:
         path = os.path.normpath(os.path.join(directory, "ccm.yaml"))
         hint = "edit that file, or give another directory; --ci alone adds hooks, schemas and CI"
         raise UsageError(f"{path} already exists", hint=hint)

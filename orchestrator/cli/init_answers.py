@@ -51,10 +51,10 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
             assumed.append("sudo: yes (--no-become)")
     forge = args.ci
     if forge is None:
-        found = forge_of(directory)
-        forge = _asked_for_forge(found) if asks else found
+        detected = forge_of(directory)
+        forge = _asked_for_forge(detected) if asks else detected
         if not asks:
-            assumed.append(f"CI: {found} (--ci FORGE)")
+            assumed.append(f"CI: {detected} (--ci FORGE)")
     if assumed:
         text = f"stdin is not a terminal; using these defaults: {'; '.join(assumed)}"
         print(plain(text), file=sys.stderr)
@@ -82,8 +82,8 @@ def forge_of(directory: str) -> str:
             urls = " ".join(re.findall(r"^\s*url\s*=\s*(.*)$", file.read(), re.MULTILINE))
     except OSError:
         return "none"
-    found = [name for name in ("github", "gitlab") if name in urls.lower()]
-    return found[0] if len(found) == 1 else "none"
+    forges = [name for name in ("github", "gitlab") if name in urls.lower()]
+    return forges[0] if len(forges) == 1 else "none"
 
 
 def _asked(question: str) -> str:
@@ -98,8 +98,8 @@ def _asked_for_sudo() -> bool:
     return word not in _NO
 
 
-def _asked_for_forge(found: str) -> str:
-    word = _asked(f"CI file for github, gitlab, both or none? [{found}]: ") or found
+def _asked_for_forge(forge: str) -> str:
+    word = _asked(f"CI file for github, gitlab, both or none? [{forge}]: ") or forge
     if word not in _FORGES:
         hint = f"one of {', '.join(_FORGES)}; or use --ci"
         raise UsageError(f"{word[:40]!r} is not a forge that ccm init supports", hint=hint)

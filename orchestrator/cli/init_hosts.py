@@ -58,8 +58,8 @@ def _names(sections: list[Section]) -> Iterator[str]:
 
 def _asked(configured: list[str]) -> list[str]:
     """What is typed; an empty line stands for the hosts of ~/.ssh/config."""
-    shown = ", ".join(configured[:MAX_SHOWN]) + (", …" if len(configured) > MAX_SHOWN else "")
-    empty = f" [{shown} of ~/.ssh/config]" if configured else ""
+    names = ", ".join(configured[:MAX_SHOWN]) + (", …" if len(configured) > MAX_SHOWN else "")
+    empty = f" [{names} of ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "
     print(question, end="", file=sys.stderr, flush=True)
     words = sys.stdin.readline().replace(",", " ").split() or configured
@@ -69,10 +69,10 @@ def _asked(configured: list[str]) -> list[str]:
 
 
 def _line(word: str) -> str:
-    found = _HOST.match(word)
-    if found is None:
+    match = _HOST.match(word)
+    if match is None:
         raise UsageError(
             f"{word[:80]!r} is not a host", hint="write NAME, USER@NAME or USER@NAME=ADDRESS"
         )
-    told = {key: found[key] for key in ("address", "user") if found[key]}
-    return f"{json.dumps(found['name'])}: {json.dumps(told) if told else ''}".rstrip()
+    values = {key: match[key] for key in ("address", "user") if match[key]}
+    return f"{json.dumps(match['name'])}: {json.dumps(values) if values else ''}".rstrip()

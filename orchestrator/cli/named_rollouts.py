@@ -11,7 +11,7 @@ from remote_runtime.text.nearest import nearest
 
 
 def resolve_rollout(
-    name: str | None, project: Project, actions: Iterable[argparse.Action], given: Mapping[str, Any]
+    name: str | None, project: Project, actions: Iterable[argparse.Action], flags: Mapping[str, Any]
 ) -> dict[str, ResolvedOption]:
     """The final options of a rollout: a flag overrides the value of the named rollout in the file.
 
@@ -21,41 +21,41 @@ def resolve_rollout(
     if name is not None and name not in project.rollouts:
         raise _unknown(name, project)
     written = project.rollouts[name] if name is not None else {}
-    found: dict[str, ResolvedOption] = {}
+    resolved: dict[str, ResolvedOption] = {}
     actions = list(actions)
     problems = [
         Problem(
             f"rollout {name} sets {option}, which this command does not support",
-            said.position,
+            setting.position,
             "",
             "input.project",
         )
-        for option, said in written.items()
+        for option, setting in written.items()
         if option not in {action.dest for action in actions}
     ]
     for action in actions:
-        value = given[action.dest]
+        value = flags[action.dest]
         if value is not None:
-            found[action.dest] = ResolvedOption(value, "flag", action.option_strings[-1])
+            resolved[action.dest] = ResolvedOption(value, "flag", action.option_strings[-1])
         elif action.dest in written:
-            said = written[action.dest]
-            read = _read(action, said, problems)
-            found[action.dest] = ResolvedOption(read, "file", str(said.position))
+            setting = written[action.dest]
+            read = _read(action, setting, problems)
+            resolved[action.dest] = ResolvedOption(read, "file", str(setting.position))
         else:
             default = RolloutOptions._field_defaults[action.dest]
-            found[action.dest] = ResolvedOption(default, "default", "")
+            resolved[action.dest] = ResolvedOption(default, "default", "")
     if problems:
         raise InputError(problems)
-    return found
+    return resolved
 
 
-def _read(action: argparse.Action, said: PositionedValue, problems: list[Problem]) -> Any:
+def _read(action: argparse.Action, setting: PositionedValue, problems: list[Problem]) -> Any:
     """The value of a flag with these words."""
-    if isinstance(said.value, bool):
-        return said.value
+    if isinstance(setting.value, bool):
+        return setting.value
     read = action.type if callable(action.type) else str
     values = []
-    for word in said.value:
+    for word in setting.value:
         try:
             values.append(read(word.value))
         except (argparse.ArgumentTypeError, ValueError) as error:
@@ -65,9 +65,9 @@ def _read(action: argparse.Action, said: PositionedValue, problems: list[Problem
 
 
 def _unknown(name: str, project: Project) -> UsageError:
-    known = sorted(project.rollouts)
-    guess = nearest(name, known)
+    names = sorted(project.rollouts)
+    guess = nearest(name, names)
     hint = "define rollouts in a ccm.yaml next to the manifest or in the current directory"
-    if known:
-        hint = f"did you mean {guess}?" if guess else f"known rollouts: {', '.join(known)}"
+    if names:
+        hint = f"did you mean {guess}?" if guess else f"known rollouts: {', '.join(names)}"
     return UsageError(f"unknown rollout {name[:60]!r}", hint=hint)

@@ -48,8 +48,8 @@ def add_inventory(
     ``-l`` is refused, and ``-l all`` means every host.
     """
     if not default:
-        here = "the project's, else this host" if fleet else "this host"
-        default = "the project's" if required else here
+        without_flag = "the project's, else this host" if fleet else "this host"
+        default = "the project's" if required else without_flag
     parser.add_argument(
         "-i",
         "--inventory",
@@ -100,13 +100,13 @@ def read_past(args: argparse.Namespace) -> HistoryLocation | None:
     """The history whose runs are read; None without ``--history``. UsageError."""
     if not getattr(args, "from_history", False):
         return None
-    found = read_history(args)
-    if found is None:
+    history = read_history(args)
+    if history is None:
         raise UsageError(
             "--history: there is no history",
             hint="set history in ccm.yaml or CCM_HISTORY to a directory or the address of a studio",
         )
-    return found
+    return history
 
 
 def read_run_source(args: argparse.Namespace) -> RunSource:

@@ -54,8 +54,8 @@ class OutputOptions(NamedTuple):
 
     def wanting_stdout(self) -> list[str]:
         """The options that have stdout for a form that machines read."""
-        asked = [f"--{name} -" for name in ("events", "metrics") if getattr(self, name) == "-"]
-        return ["--json", *asked] if self.json else asked
+        flags = [f"--{name} -" for name in ("events", "metrics") if getattr(self, name) == "-"]
+        return ["--json", *flags] if self.json else flags
 
 
 def add_output(
@@ -95,10 +95,10 @@ def read_output(args: argparse.Namespace) -> OutputOptions:
 
 def check_output(options: OutputOptions) -> None:
     """UsageError for options that exclude each other."""
-    if len(wanted := options.wanting_stdout()) > 1:
+    if len(flags := options.wanting_stdout()) > 1:
         raise UsageError(
-            f"{' and '.join(wanted)} cannot {'all' if len(wanted) > 2 else 'both'} write to stdout",
-            hint=f"use a file for {wanted[-1].split()[0]}",
+            f"{' and '.join(flags)} cannot {'all' if len(flags) > 2 else 'both'} write to stdout",
+            hint=f"use a file for {flags[-1].split()[0]}",
         )
     if options.quiet and options.verbose:
         raise UsageError("-q and -v are mutually exclusive", hint="choose one")
@@ -274,19 +274,19 @@ class Output:
                 print(f"ccm: error: {error.message}", file=sys.stderr)
                 self._unwritten = True
 
-    def write_summary(self, kept: str) -> None:
-        """Write the summary; ``kept`` is the run's id, "" for a run without a record."""
+    def write_summary(self, run_id: str) -> None:
+        """Write the summary; ``run_id`` is "" for a run without a record."""
         from orchestrator.report.terminal.rows import DetailLevel
         from orchestrator.report.terminal.summary import Summary
 
         choice = DetailLevel(self._diff, self.options.verbose, self.options.quiet)
-        Summary(self._collected, Style.of(self.human), choice).write(self.human, kept)
+        Summary(self._collected, Style.of(self.human), choice).write(self.human, run_id)
 
-    def _write_metrics(self, path: str, kept: SavedRun) -> None:
+    def _write_metrics(self, path: str, saved: SavedRun) -> None:
         from orchestrator.cli.report import write_form
         from orchestrator.report.files.metrics import write_metrics
 
-        write_form(kept, write_metrics, "--metrics", path)
+        write_form(saved, write_metrics, "--metrics", path)
 
     def verifying(self) -> VerifyOutput:
         """Shows the verify that follows a push."""

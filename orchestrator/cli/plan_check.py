@@ -46,24 +46,24 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.report.dangers import dangers_in
 
     conditions = [one for text in args.deny for one in parse_conditions(text, "--deny")]
-    kept = read_plan(args.plan)
-    verdict = evaluate(counters_of(kept), conditions)
+    plan = read_plan(args.plan)
+    verdict = evaluate(counters_of(plan), conditions)
     code = DENIED if verdict.denied else 0
-    dangers = dangers_in(kept)
+    dangers = dangers_in(plan)
     if args.json:
         import json
 
-        print(json.dumps(_document(kept, verdict, dangers, code)))
+        print(json.dumps(_document(plan, verdict, dangers, code)))
     else:
-        _write_text(kept, verdict, dangers, args)
+        _write_text(plan, verdict, dangers, args)
     return code
 
 
 def _document(
-    kept: "PlanFile", verdict: "Verdict", dangers: "Dangers", code: int
+    plan: "PlanFile", verdict: "Verdict", dangers: "Dangers", code: int
 ) -> dict[str, Any]:
     return {
-        "plan": kept.id,
+        "plan": plan.id,
         "denied": bool(verdict.denied),
         "exit_code": code,
         "counters": verdict.counters,
@@ -82,14 +82,14 @@ def _document(
 
 
 def _write_text(
-    kept: "PlanFile", verdict: "Verdict", dangers: "Dangers", args: argparse.Namespace
+    plan: "PlanFile", verdict: "Verdict", dangers: "Dangers", args: argparse.Namespace
 ) -> None:
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.wrapping import wrapped
 
     style = Style.of(sys.stdout)
     if not args.quiet:
-        print(f"plan {kept.id}")
+        print(f"plan {plan.id}")
     for one in verdict.conditions:
         denied = one in verdict.denied
         if denied or not args.quiet:
@@ -103,8 +103,8 @@ def _write_text(
         text = f"not counted: {number:,} {noun} {_UNCOUNTED[name]}"
         for line in wrapped(f"{text}; to deny that:", style.width, f"--deny '{name}>0'"):
             print(style("changed", line))
-    found = list(dangers.lines(style, everything=args.verbose, uncounted=False))
-    for line in ["", *found] if found else []:
+    danger_lines = list(dangers.lines(style, everything=args.verbose, uncounted=False))
+    for line in ["", *danger_lines] if danger_lines else []:
         print(line)
 
 

@@ -31,19 +31,19 @@ def run(args: argparse.Namespace) -> int:
     """Show it."""
     from orchestrator.plan_files.reader import read_plan
 
-    kept = read_plan(args.plan)
+    plan = read_plan(args.plan)
     files = read_forms(args)
-    write_forms(kept, files)
+    write_forms(plan, files)
     if args.json:
         import json
 
-        print(json.dumps(kept.record))
+        print(json.dumps(plan.record))
     elif not files:
-        _write_text(kept, args.diff, args.verbose)
+        _write_text(plan, args.diff, args.verbose)
     return 0
 
 
-def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
+def _write_text(plan: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.dangers import Dangers
     from orchestrator.report.run_collector import RunCollector
     from orchestrator.report.terminal.rows import DetailLevel
@@ -51,29 +51,29 @@ def _write_text(kept: "PlanFile", diff: bool, verbose: bool) -> None:
     from orchestrator.report.terminal.summary import Summary
 
     collected, dangers = RunCollector(verbose=verbose, dangerous=False), Dangers()
-    for event in kept.replay():
+    for event in plan.replay():
         collected.handle(event)
         dangers.handle(event)
     style = Style.of(sys.stdout)
-    for line in _head(kept):
+    for line in _head(plan):
         print(line)
-    found = list(dangers.lines(style, everything=verbose))
-    for line in ["", *found] if found else []:
+    danger_lines = list(dangers.lines(style, everything=verbose))
+    for line in ["", *danger_lines] if danger_lines else []:
         print(line)
     Summary(collected, style, DetailLevel(diff, verbose)).write(sys.stdout)
 
 
-def _head(kept: "PlanFile") -> list[str]:
+def _head(plan: "PlanFile") -> list[str]:
     from orchestrator.plan_files.plan_file import moment
     from orchestrator.report.wording import part_of
     from orchestrator.support.plain_text import one_line
 
-    part = part_of(kept.about)
-    record = kept.shown
+    part = part_of(plan.about)
+    record = plan.shown
     expires = record["expires"]
     word = "valid until" if time.time() < expires else "EXPIRED, was valid until"
     return [
-        f"plan {kept.id}",
+        f"plan {plan.id}",
         one_line(
             f"created by {record['user']} at {moment(record['created'])} with ccm {record['ccm']}"
         ),

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.plan_files.signing import sign
 
     text = read_text(args.plan)
-    kept = parse_plan(args.plan, text)
+    plan = parse_plan(args.plan, text)
     path = sign(args.plan, text, args.key)
-    print(f"signed plan {kept.id} in {path}")
+    print(f"signed plan {plan.id} in {path}")
     return 0

@@ -60,7 +60,7 @@ def flags_of(type_: Type) -> list[Flag]:
     """The flag of every property of a type, the common ones last."""
     own = type_.schema.get("properties", {})
     names = [*own, *(name for name in type_.properties if name not in own)]
-    found = []
+    flags = []
     for name in names:
         kind = type_.properties[name]
         if kind.alias_of or name in _APART:
@@ -70,7 +70,7 @@ def flags_of(type_: Type) -> list[Flag]:
         text = str(kind.schema.get("description", ""))
         shape = shape_of(kind.schema, kind.definitions)
         more = kind.schema.get("x-ccm-flags", {})
-        found.append(
+        flags.append(
             Flag(
                 name,
                 options,
@@ -80,7 +80,7 @@ def flags_of(type_: Type) -> list[Flag]:
                 more=more,
             )
         )
-    return found
+    return flags
 
 
 def _option(type_: Type, name: str) -> str:
@@ -200,28 +200,28 @@ def _single(value: str, label: str, shape: Shape) -> Node:
 
 
 def _list(values: list[str], label: str, item: Shape, definitions: Mapping[str, Any]) -> Node:
-    found = Sequence(Argument(label, ""), 1, 1)
+    sequence = Sequence(Argument(label, ""), 1, 1)
     for value in values:
         if value.startswith("[") and value.endswith("]"):
             below = document.parse_document(value, label)
-            found.nodes += below.nodes if isinstance(below, Sequence) else [below]
+            sequence.nodes += below.nodes if isinstance(below, Sequence) else [below]
         elif item.kind == "map" and not value.startswith("{"):  # a map of one pair
-            found.nodes.append(_map([value], label, item.below, definitions))
+            sequence.nodes.append(_map([value], label, item.below, definitions))
         else:
-            found.nodes.append(_single(value, label, item))
-    return found
+            sequence.nodes.append(_single(value, label, item))
+    return sequence
 
 
 def _map(
     values: list[str], label: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
 ) -> Node:
-    found = document.Mapping(Argument(label, ""), 1, 1)
-    others = schema.get("additionalProperties")
+    mapping = document.Mapping(Argument(label, ""), 1, 1)
+    additional = schema.get("additionalProperties")
     for value in values:
         if value.startswith("{") and not value.startswith("{{"):
             node = document.parse_document(value, label)
             if isinstance(node, document.Mapping):
-                found.entries.update(node.entries)
+                mapping.entries.update(node.entries)
             continue
         also = schema.get("x-ccm-pair", "=")
         found_at = {value.find(sign): sign for sign in ("=", also) if sign in value}
@@ -229,10 +229,10 @@ def _map(
         text = text if equals == "=" else text.strip()
         if not key or not equals:
             raise InputError([_not_a_pair(label, value)])
-        below = schema.get("properties", {}).get(key, others)
+        below = schema.get("properties", {}).get(key, additional)
         shape = shape_of(below, definitions) if isinstance(below, Mapping) else Shape("value", {})
-        found.entries[key] = (text_node(key, Argument(label, value)), _single(text, label, shape))
-    return found
+        mapping.entries[key] = (text_node(key, Argument(label, value)), _single(text, label, shape))
+    return mapping
 
 
 def _not_a_pair(label: str, value: str) -> Problem:

@@ -64,8 +64,8 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
         from orchestrator.plan_files.reader import manifest_of
 
         return ConfigScope(manifest_of(args.manifest), ("inventory", "hiera"))
-    here = args.here and not args.limit
-    return ConfigScope(args.manifest, ("signers", "inventory") if here else ("signers",))
+    this_host = args.here and not args.limit
+    return ConfigScope(args.manifest, ("signers", "inventory") if this_host else ("signers",))
 
 
 def run(args: argparse.Namespace, command: str = "push") -> int:

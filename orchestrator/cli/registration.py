@@ -179,8 +179,8 @@ def _init(args: argparse.Namespace, store: Store) -> int:
 def _create(args: argparse.Namespace, store: Store) -> int:
     from orchestrator.registration.entry import Registration
 
-    given = {key: getattr(args, key) for key in (*_PARTS, "port", "priority", "ttl")}
-    properties: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    fields = {key: getattr(args, key) for key in (*_PARTS, "port", "priority", "ttl")}
+    properties: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
     properties["annotations"] = dict(map(_annotation, args.annotation))
     _check(properties)
     entry = Registration.of(properties)

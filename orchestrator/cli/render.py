@@ -75,12 +75,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _explain(host: str, told: "list[Explanation]") -> None:
+def _explain(host: str, explanations: "list[Explanation]") -> None:
     """Write the origin of the data as comments, so that all of it stays YAML."""
     from orchestrator.cli.explanation_output import lines
     from orchestrator.support.plain_text import plain
 
-    for one in told:
+    for one in explanations:
         print("\n".join(f"# {plain(line)}" for line in lines(host, one)))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from orchestrator.fleet.events import Event
     from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 
-Shown = TypeVar("Shown")
+Source = TypeVar("Source")
 
 HELP = "Show a stored run: the last one, or the one with an ID or prefix."
 EXAMPLE = """
@@ -87,41 +87,41 @@ def run(args: argparse.Namespace) -> int:
     from orchestrator.fleet.store.saved_runs import saved_run
     from orchestrator.report.files.document import write_document
 
-    kept = saved_run(args.id, read_run_source(args))
-    _check(args, kept)
+    saved = saved_run(args.id, read_run_source(args))
+    _check(args, saved)
     files = read_forms(args)
-    write_forms(kept, files)
+    write_forms(saved, files)
     if args.json:
-        write_document(kept, None, sys.stdout)
+        write_document(saved, None, sys.stdout)
     elif args.events:
-        for line in kept.lines():
+        for line in saved.lines():
             print(line)
     elif not files:
-        _summarise(kept, args)
+        _summarise(saved, args)
     return 0
 
 
-def write_forms(kept: "Shown", files: dict[str, str]) -> None:
+def write_forms(source: "Source", files: dict[str, str]) -> None:
     """Write the forms that are files, by their names. UsageError."""
     for name, path in files.items():
         module, function, _ = FORMS[name]
-        write_form(kept, getattr(import_module(module), function), f"--{name}", path)
+        write_form(source, getattr(import_module(module), function), f"--{name}", path)
 
 
 def write_form(
-    kept: "Shown", write: "Callable[[Shown, TextIO], None]", option: str, path: str
+    source: "Source", write: "Callable[[Source, TextIO], None]", option: str, path: str
 ) -> None:
     """Write one form, completely or not at all: a truncated report looks complete."""
     from orchestrator.support.atomic_file import replacing
     from remote_runtime.errors import UsageError
 
     if path == "-":
-        write(kept, sys.stdout)
+        write(source, sys.stdout)
         return
     try:
         with replacing(Path(path), 0o666) as out:
             text = io.TextIOWrapper(out, encoding="utf-8")
-            write(kept, text)
+            write(source, text)
             text.detach()
     except OSError as error:
         raise UsageError(
@@ -129,7 +129,7 @@ def write_form(
         ) from error
 
 
-def _check(args: argparse.Namespace, kept: "SavedRun") -> None:
+def _check(args: argparse.Namespace, saved: "SavedRun") -> None:
     from remote_runtime.errors import UsageError
 
     stdout = [f"--{name}" for name in FORMS if getattr(args, name) == "-"]
@@ -143,8 +143,8 @@ def _check(args: argparse.Namespace, kept: "SavedRun") -> None:
             "--host applies only to the summary", hint="other formats always contain all hosts"
         )
     for name in args.host or ():
-        if not _named(name, kept.about["hosts"]):
-            raise UsageError(f"host {name[:80]!r} was not in run {kept.run_id}")
+        if not _named(name, saved.about["hosts"]):
+            raise UsageError(f"host {name[:80]!r} was not in run {saved.run_id}")
 
 
 def _named(name: str, hosts: Iterable[str]) -> list[str]:
@@ -152,60 +152,60 @@ def _named(name: str, hosts: Iterable[str]) -> list[str]:
     return [host for host in hosts if name in (host, host_in(host))]
 
 
-def _summarise(kept: "SavedRun", args: argparse.Namespace) -> None:
+def _summarise(saved: "SavedRun", args: argparse.Namespace) -> None:
     from orchestrator.report.run_collector import RunCollector
     from orchestrator.report.terminal.rows import DetailLevel
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.summary import Summary
     from orchestrator.report.wording import AD_HOC
 
-    hosts = kept.about["hosts"]
+    hosts = saved.about["hosts"]
     chosen = {one for name in args.host for one in _named(name, hosts)} if args.host else set(hosts)
-    told = (event for event in kept.replay() if host_of(event) in chosen | {""})
-    print(headline(kept))
-    if words := kept.origin.words:
+    events = (event for event in saved.replay() if host_of(event) in chosen | {""})
+    print(headline(saved))
+    if words := saved.origin.words:
         print(words)
-    if kept.about["command"] in AD_HOC:
-        _answer(told, args)
+    if saved.about["command"] in AD_HOC:
+        _answer(events, args)
         return
     collected = RunCollector(verbose=args.verbose, outputs=True)
-    for event in told:
+    for event in events:
         collected.handle(event)
-    noop = bool(kept.about["noop"])
+    noop = bool(saved.about["noop"])
     diffs = (noop or args.diff or args.verbose) and not args.no_diff
     choice = DetailLevel(diffs, args.verbose, args.quiet)
     Summary(collected, Style.of(sys.stdout), choice).write(sys.stdout)
-    _verification(kept, args, chosen)
+    _verification(saved, args, chosen)
 
 
-def _answer(told: "Iterable[Event]", args: argparse.Namespace) -> None:
+def _answer(events: "Iterable[Event]", args: argparse.Namespace) -> None:
     """What a command said on the hosts."""
     from orchestrator.report.command_output import CommandOutput
     from orchestrator.report.terminal.style import Style
 
     answers = CommandOutput()
-    for event in told:
+    for event in events:
         answers.handle(event)
     answers.write(sys.stdout, Style.of(sys.stdout), fold=args.fold, quiet=args.quiet)
 
 
-def _verification(kept: "SavedRun", args: argparse.Namespace, hosts: set[str]) -> None:
+def _verification(saved: "SavedRun", args: argparse.Namespace, hosts: set[str]) -> None:
     """What the verify behind the push found on these hosts."""
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.verification import Verification
     from orchestrator.verify.stored_results import stored_assessment
 
-    found = stored_assessment(kept)
-    if found is None or (args.quiet and not found.exit_code):
+    assessment = stored_assessment(saved)
+    if assessment is None or (args.quiet and not assessment.exit_code):
         return
     style = Style.of(sys.stdout)
     report = Verification(sys.stdout, style, verbose=args.verbose, quiet=args.quiet)
     print()
-    report.begin(os.path.basename(kept.about["manifest"]), found.hosts)
-    for one in found.outcomes:
+    report.begin(os.path.basename(saved.about["manifest"]), assessment.hosts)
+    for one in assessment.outcomes:
         if one.host in hosts | {""}:
             report.take(one)
-    report.finish(found)
+    report.finish(assessment)
 
 
 def host_of(event: "Event") -> str:
@@ -214,17 +214,17 @@ def host_of(event: "Event") -> str:
     return result.host if result is not None else str(getattr(event, "host", ""))
 
 
-def headline(kept: "ReportSource") -> str:
+def headline(source: "ReportSource") -> str:
     """One line on what was run, and when."""
     import time
 
     from orchestrator.report.wording import part_of, run_word
     from orchestrator.support.plain_text import one_line
 
-    about = kept.about
+    about = source.about
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(about["start"]))
     word = run_word(about["command"], about["noop"])
     ended = "" if about["end"] else ", did not finish"
     part = part_of(about)
     what = ", ".join(filter(None, (one_line(about["manifest"]), part)))
-    return f"{kept.kind.capitalize()} {kept.run_id}: {word} of {what}, {when}{ended}"
+    return f"{source.kind.capitalize()} {source.run_id}: {word} of {what}, {when}{ended}"

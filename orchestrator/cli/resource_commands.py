@@ -24,12 +24,12 @@ def example_of(type_: Type) -> list[str]:
     text = str(type_.schema.get("x-ccm-example", ""))
     if not text:
         return []
-    found = []
+    examples = []
     for item in to_plain(parse_document(text, "x-ccm-example")):
         for name, resources in item.items():
             if name == type_.name:
-                found += [command_line(type_, *one) for one in named(resources)]
-    return found
+                examples += [command_line(type_, *one) for one in named(resources)]
+    return examples
 
 
 def named(resources: Any) -> Iterator[tuple[str, dict[str, Any]]]:

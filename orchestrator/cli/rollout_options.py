@@ -153,8 +153,8 @@ def _patience(text: str) -> float:
 
 def read_rollout(args: argparse.Namespace) -> RolloutOptions:
     """What ``add_rollout`` takes, gates or none."""
-    found = read_fields(RolloutOptions, args)
-    return found._replace(per=tuple(found.per or ()), gate=tuple(found.gate or ()))
+    options = read_fields(RolloutOptions, args)
+    return options._replace(per=tuple(options.per or ()), gate=tuple(options.gate or ()))
 
 
 def _argument(parse: "Callable[[str], T]") -> "Callable[[str], T]":

@@ -95,18 +95,18 @@ def run(args: argparse.Namespace) -> int:
 
     folder = read_run_source(args)
     runs = runs_of(args.manifest, folder) if args.manifest else saved_runs(folder)
-    found = list(itertools.islice(runs, args.n))
+    listed = list(itertools.islice(runs, args.n))
     if args.json:
-        for kept in found:
-            print(json.dumps(_record(kept)))
-    elif not found:
+        for saved in listed:
+            print(json.dumps(_record(saved)))
+    elif not listed:
         what = f"no runs of {args.manifest}" if args.manifest else "no runs"
         print(f"{what} in {folder.label}", file=sys.stderr)
     else:
         import shutil
 
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-        for line in table(list(map(_listed, found)), width):
+        for line in table(list(map(_listed, listed)), width):
             print(line)
     return 0
 
@@ -117,90 +117,90 @@ def table(runs: list[RunRow], width: int) -> list[str]:
     """
     import textwrap
 
-    shown = [
+    names = [
         name
         for name in RunRow._fields
         if name not in _WHERE_KNOWN or any(getattr(one, name) for one in runs)
     ]
-    rows = [[getattr(one, name) for name in shown] for one in (_HEAD, *runs)]
+    rows = [[getattr(one, name) for name in names] for one in (_HEAD, *runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     ahead = sum(widths[:-1]) + 2 * len(widths[:-1])
-    below = next(at for at, name in enumerate(shown) if name in _BELOW)
+    below = next(at for at, name in enumerate(names) if name in _BELOW)
     narrow = width and width - ahead < _MINIMUM
     lines: list[str] = []
     for row in rows:
         cells = [
             cell.rjust(size) if name in _NUMBERS else cell.ljust(size)
-            for name, cell, size in zip(shown, row, widths, strict=True)
+            for name, cell, size in zip(names, row, widths, strict=True)
         ]
         if narrow:
             lines.append("  ".join(cells[:below]).rstrip())
-            told = f"{' '.join(filter(None, row[below:-1]))}: {row[-1]}"
-            lines += textwrap.wrap(told, width, initial_indent=" " * 4, subsequent_indent=" " * 8)
+            values = f"{' '.join(filter(None, row[below:-1]))}: {row[-1]}"
+            lines += textwrap.wrap(values, width, initial_indent=" " * 4, subsequent_indent=" " * 8)
         else:
-            first, *more = textwrap.wrap(row[-1], width - ahead) if width else [row[-1]]
+            first, *rest = textwrap.wrap(row[-1], width - ahead) if width else [row[-1]]
             lines.append("  ".join([*cells[:-1], first]))
-            lines += [" " * ahead + line for line in more]
+            lines += [" " * ahead + line for line in rest]
     return lines
 
 
-def _results(kept: SavedRun) -> list[HostResult] | None:
+def _results(saved: SavedRun) -> list[HostResult] | None:
     """The results of the hosts; None if they cannot be read."""
     from remote_runtime.errors import InputError
 
     try:
-        return kept.results()
+        return saved.results()
     except InputError:
         return None
 
 
-def _record(kept: SavedRun) -> dict[str, Any]:
+def _record(saved: SavedRun) -> dict[str, Any]:
     """The command, the number of hosts by outcome, and the sum of their tallies."""
     from collections import Counter
 
     from orchestrator.report.files.document import totals
 
-    results = _results(kept)
+    results = _results(saved)
     if results is None:
-        return kept.about
+        return saved.about
     outcomes = Counter(one.outcome for one in results)
-    return {**kept.about, "outcomes": outcomes, "summary": totals(results)}
+    return {**saved.about, "outcomes": outcomes, "summary": totals(results)}
 
 
-def _listed(kept: SavedRun) -> RunRow:
+def _listed(saved: SavedRun) -> RunRow:
     from orchestrator.report.durations import duration_text
     from orchestrator.report.files.document import whole_tally
     from orchestrator.report.wording import AD_HOC, part_of, run_subject
 
-    about = kept.about
+    about = saved.about
     command = about["command"]
     what = one_line(run_subject(command, about["manifest"]), _LIMIT)
     word = "noop" if about["noop"] and command != "drift" else command
-    told = about["noop"] or command in AD_HOC
-    words = [*(["part"] if part_of(about) else []), *([word] if told else [])]
-    results = _results(kept)
+    has_word = about["noop"] or command in AD_HOC
+    words = [*(["part"] if part_of(about) else []), *([word] if has_word else [])]
+    results = _results(saved)
     summary = whole_tally(results or []).shown
     compared = summary.compared
     return RunRow(
-        kept.run_id,
+        saved.run_id,
         time.strftime("%Y-%m-%d %H:%M", time.localtime(about["start"])),
         duration_text(about["end"] - about["start"]) if about["end"] else "-",
         changed="-" if results is None or command in AD_HOC else f"{summary.changed:,}",
         failed="-" if results is None else f"{summary.failed:,}",
-        who=one_line(kept.origin.who, _MAX_USER_WIDTH),
-        commit=kept.origin.version,
+        who=one_line(saved.origin.who, _MAX_USER_WIDTH),
+        commit=saved.origin.version,
         predicted=f"{summary.as_predicted:,}/{compared:,}" if compared else "",
         manifest=f"{what} ({', '.join(words)})" if words else what,
-        outcome="cannot be read" if results is None else _outcome(kept, results),
+        outcome="cannot be read" if results is None else _outcome(saved, results),
     )
 
 
-def _outcome(kept: SavedRun, results: list[HostResult]) -> str:
+def _outcome(saved: SavedRun, results: list[HostResult]) -> str:
     """The number of hosts by outcome."""
     from orchestrator.report.terminal.totals import host_counts
 
-    found = host_counts(results, kept.about["noop"], kept.about["command"])
-    text = ", ".join(f"{number:,} {words}" for _, words, number in found if number)
-    if kept.about["end"]:
+    counts = host_counts(results, saved.about["noop"], saved.about["command"])
+    text = ", ".join(f"{number:,} {words}" for _, words, number in counts if number)
+    if saved.about["end"]:
         return text or "no hosts"
-    return ": ".join(filter(None, ("running" if kept.running else "did not finish", text)))
+    return ": ".join(filter(None, ("running" if saved.running else "did not finish", text)))

@@ -205,18 +205,18 @@ def _check(args: argparse.Namespace) -> int:
     from orchestrator.secrets.audit import audit
     from orchestrator.secrets.scan import ALLOW
 
-    found = audit(Path.cwd(), args.files, args.secret_keys)
-    for line in () if args.clear else found.readers:
+    report = audit(Path.cwd(), args.files, args.secret_keys)
+    for line in () if args.clear else report.readers:
         print(line)
-    for line in () if args.clear else found.unused:
+    for line in () if args.clear else report.unused:
         print(f"unused: {line}")
-    for problem in [*found.clear, *(() if args.clear else found.broken)]:
+    for problem in [*report.clear, *(() if args.clear else report.broken)]:
         print(problem, file=sys.stderr)
-    if found.clear:
+    if report.clear:
         advice = f"encrypt them with ccm secrets set; if a line contains no secret, add # {ALLOW}"
         print(f"hint: {advice}", file=sys.stderr)
-    bad = len(found.clear) + (0 if args.clear else len(found.broken))
-    checked = f"{found.checked} file{'' if found.checked == 1 else 's'} checked"
+    bad = len(report.clear) + (0 if args.clear else len(report.broken))
+    checked = f"{report.checked} file{'' if report.checked == 1 else 's'} checked"
     print(f"{checked}, {bad} problem{'' if bad == 1 else 's'}")
     return 1 if bad else 0
 

@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
     planner.see(chosen.inventory)
     if not args.json:
         note_this_machine(where)
-    seen = EventCollector()
-    bus = Bus([seen])
+    collector = EventCollector()
+    bus = Bus([collector])
     options = RunOptions(noop=True, diff=False, status_only=True)
     settings = RunSettings(new_run_id(), user_at_host(), options)
     sources = planner.site.types.sources()
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         )
         results = run_all(runs, connection.forks, interrupts.watch)
     for host in chosen.hosts:
-        _write(results[host.name], seen.events.get(host.name), args)
+        _write(results[host.name], collector.events.get(host.name), args)
     return run_exit_code(results.values(), False, False)
 
 
@@ -138,8 +138,8 @@ def _write(result: HostResult, event: dict[str, Any] | None, args: argparse.Name
     elif errors or event is None:
         print(f"ccm: {result.host}: {one_line('; '.join(errors))}", file=sys.stderr)
     else:
-        shown = [f"{key}={_text(value)}" for key, value in event["properties"].items()]
-        print(one_line("  ".join([result.host, event["final_ensure"], *shown]), 1000))
+        properties = [f"{key}={_text(value)}" for key, value in event["properties"].items()]
+        print(one_line("  ".join([result.host, event["final_ensure"], *properties]), 1000))
 
 
 def _document(

@@ -278,7 +278,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _project(given: str | None) -> tuple[Path | None, str, tuple[str, ...]]:
+def _project(directory_flag: str | None) -> tuple[Path | None, str, tuple[str, ...]]:
     """The directory of the designer, the project's data directory and its files with passwords.
 
     UsageError, InputError.
@@ -292,10 +292,16 @@ def _project(given: str | None) -> tuple[Path | None, str, tuple[str, ...]]:
     from remote_runtime.errors import UsageError
     from remote_runtime.reporting.masking import strings_of
 
-    if given is not None and not os.path.isdir(given):
-        raise UsageError(f"--project {given}: there is no such directory", hint="check the path")
-    files = project_files(os.path.join(given, "site.yaml") if given is not None else "")
-    directory = given if given is not None else files[0].directory if files else None
+    if directory_flag is not None and not os.path.isdir(directory_flag):
+        raise UsageError(
+            f"--project {directory_flag}: there is no such directory", hint="check the path"
+        )
+    files = project_files(
+        os.path.join(directory_flag, "site.yaml") if directory_flag is not None else ""
+    )
+    directory = (
+        directory_flag if directory_flag is not None else files[0].directory if files else None
+    )
     if directory is None:
         return None, "", ()
     read = read_project(files) if files else Project()

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     if is_stages(args.manifest):
         return _stages(args.manifest, data, chosen)
     try:
-        site, found = _found(args.manifest, data, chosen)
+        site, text = _checked_parts(args.manifest, data, chosen)
     except InputError:
         part = check_child(args.manifest, data, chosen)
         if part is None:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         _say(args.manifest, f"checked as part of {' and '.join(part.parents)}")
         return 0
     _warn([site])
-    _say(args.manifest, found)
+    _say(args.manifest, text)
     return 0
 
 
@@ -86,29 +86,29 @@ def _stages(path: str, data: "PlanOptions", chosen: "TargetSelection | None") ->
     _tell("note", stages_notes(path))
     refuse_part(data, len(stages))
     problems: list[Problem] = []
-    found, sites = [], []
+    texts, sites = [], []
     noted: set[Problem] = set()
     for stage in stages:
         try:
             handed = data._replace(handed=stage.data)
-            site, told = _found(stage.manifest, handed, chosen, noted)
+            site, text = _checked_parts(stage.manifest, handed, chosen, noted)
         except InputError as error:
             problems += stage.placed(error)
             continue
         sites.append(site)
-        found.append(f"{stage.name}: {told}")
+        texts.append(f"{stage.name}: {text}")
     if problems:
         raise InputError(list(dict.fromkeys(problems)))
     keep_common(sites)
     _warn(sites)
-    _say(path, f"{len(stages)} stage{'' if len(stages) == 1 else 's'}; {'; '.join(found)}")
+    _say(path, f"{len(stages)} stage{'' if len(stages) == 1 else 's'}; {'; '.join(texts)}")
     return 0
 
 
-def _say(path: str, found: str) -> None:
+def _say(path: str, text: str) -> None:
     from orchestrator.support.plain_text import plain
 
-    print(plain(f"{path} is valid: {found}"))
+    print(plain(f"{path} is valid: {text}"))
 
 
 def _warn(sites: "Sequence[Site]") -> None:
@@ -121,7 +121,7 @@ def _tell(what: str, problems: "Iterable[Problem | str]") -> None:
         note(f"{what}: {problem}")
 
 
-def _found(
+def _checked_parts(
     manifest: str,
     data: "PlanOptions",
     chosen: "TargetSelection | None",
@@ -154,16 +154,16 @@ def _found(
             uncertain = [one for one in uncertain if one.kind != UNKNOWN_READ]
             uncertain += [one for one in part.warnings if one.kind == UNKNOWN_READ]
     _tell("warning", [*uncertain, *planner.unread()])
-    found = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
+    text = f"{survey.resources} resource{'' if survey.resources == 1 else 's'}"
     if survey.manifests > 1:
-        found += f" in {survey.manifests} manifests"
+        text += f" in {survey.manifests} manifests"
     if survey.templates:
         from orchestrator.planning.site.unknown_manifests import listed
 
-        found += f" and those from {listed(list(survey.templates))}"
+        text += f" and those from {listed(list(survey.templates))}"
     if site.resources_template:
-        found = f"each host's resources come from {site.resources_template.name}"
-    return site, f"{found}; {checked}" if checked else found
+        text = f"each host's resources come from {site.resources_template.name}"
+    return site, f"{text}; {checked}" if checked else text
 
 
 def _every_host(chosen: "TargetSelection | None") -> "Sequence[Host]":

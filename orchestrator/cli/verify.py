@@ -80,13 +80,13 @@ def run(args: argparse.Namespace) -> int:
         options=_pytest(args),
     )
     output = Output(OutputOptions(quiet=args.quiet), RunOptions())
-    shown = VerifyOutput(
+    view = VerifyOutput(
         sys.stdout,
         verbose=args.verbose > 0,
         quiet=args.quiet,
         blocks=args.verbose < 2,  # else pytest's own report shows them
     )
-    return verify_hosts(request, output, shown).exit_code
+    return verify_hosts(request, output, view).exit_code
 
 
 def _pytest(args: argparse.Namespace) -> list[str]:
