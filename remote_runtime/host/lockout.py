@@ -74,18 +74,20 @@ def _fingerprints(data: bytes) -> Set[str]:
 
 
 def _require_sudo(host: HostReader, path: str, before: bytes, after: bytes) -> None:
+    from remote_runtime.text import sudoers
+
     files = host.files
     below = files.entries(_SUDO_DIRECTORY) if files.stat(_SUDO_DIRECTORY) else []
     paths = [_SUDO, *["%s/%s" % (_SUDO_DIRECTORY, name) for name in below if _is_read(name)]]
     if path not in paths:
         return
-    others = [one for one in paths if one != path and files.stat(one) is not None]
-    rest = [after, *[files.read(one) for one in others]]
+    others = [files.read(one) for one in paths if one != path and files.stat(one) is not None]
     for name in host.accounts.logins():
         if host.accounts.uid(name) == 0:
             continue
-        names = {name, "ALL", *["%" + group for group in host.accounts.groups_of(name)]}
-        if _lets(before, names) and not any(_lets(text, names) for text in rest):
+        names = _names_for_sudo(host, name)
+        found, left = [sudoers.names_one([text, *others], names) for text in (before, after)]
+        if found and not left:
             what = "removing the last rule of sudo for it from %s" % path
             require_login(host, name, what)
 
@@ -95,22 +97,15 @@ def _is_read(name: str) -> bool:
     return "." not in name and not name.endswith("~")
 
 
-def _lets(data: bytes, names: Set[str]) -> bool:
-    """Whether a line of a sudoers file is a rule for one of the users and groups, or for an alias
-    with one of them."""
-    known = set(names)
-    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    for line in lines:
-        if line.startswith("User_Alias"):
-            alias, _, users = line[len("User_Alias") :].partition("=")
-            if known & {user.strip() for user in users.split(",")}:
-                known.add(alias.strip())
-    rules = [line.partition("=") for line in lines if "=" in line and not line.startswith("#")]
-    for users, _, _ in rules:
-        words = users.replace(",", " ").split()[:-1]  # the last one is the host
-        if known & set(words) and not words[0].startswith(("Defaults", "User_Alias")):
-            return True
-    return False
+def _names_for_sudo(host: HostReader, name: str) -> Set[str]:
+    """How rules of sudo can name a user: by name and number, by its groups, or as one of all."""
+    accounts = host.accounts
+    user = accounts.user(name)
+    groups = [*accounts.groups_of(name), *([accounts.group_name(user.gid)] if user else [])]
+    names = {name, "ALL", "#%s" % accounts.uid(name)}
+    names.update("%" + group for group in groups)
+    names.update("%%#%s" % accounts.gid(group) for group in groups)
+    return names
 
 
 def _require_root_login(host: HostReader, path: str, before: bytes, after: bytes) -> None:

@@ -41,6 +41,12 @@ class _Accounts(object):
     def user(self, name: str) -> User:
         return User(name, 1000, 1000, "", "/home/" + name, "/bin/sh")
 
+    def group_name(self, gid: int) -> str:
+        return {1000: "staff"}[gid]
+
+    def gid(self, group: str) -> int:
+        return {"web": 33, "admins": 44, "staff": 1000}[group]
+
     def login_keys(self) -> List[str]:
         return [parse(KEY.decode()).fingerprint]
 
@@ -95,6 +101,15 @@ class SudoTest(unittest.TestCase):
         self.assertEqual(self.told(OWN, b"", own=RULE, main=b"%web ALL=(ALL) ALL\n"), "")
         self.assertEqual(self.told(OWN, b"ALL ALL=ALL\n", own=RULE), "")
         self.assertIn("lock out", self.told(OWN, b"", own=RULE, other_bak=RULE))
+
+    def test_how_a_rule_names_the_login(self) -> None:
+        """By its number, its primary group, the number of a group, or an alias of another file."""
+        for rule in (b"#1000 ALL=ALL\n", b"%staff ALL=ALL\n", b"%#44 ALL=ALL\n"):
+            self.assertIn("lock out", self.told(OWN, b"", own=rule))
+            self.assertEqual(self.told(OWN, b"", own=RULE, other=rule), "")
+        alias = b"User_Alias ADMINS = deploy\n"
+        self.assertIn("lock out", self.told(OWN, b"", own=b"ADMINS ALL=ALL\n", main=alias))
+        self.assertIn("lock out", self.told(OWN, b"", own=alias, main=b"ADMINS ALL=ALL\n"))
 
     def test_what_lets_nobody_in(self) -> None:
         """A file without a rule for the user, or that sudo does not read, may go."""

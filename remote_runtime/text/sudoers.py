@@ -1,0 +1,45 @@
+"""Rules of sudo: which users they name (target)."""
+
+from typing import Dict, List, Sequence, Set
+
+_ALIAS = "User_Alias"
+
+
+def names_one(texts: Sequence[bytes], names: Set[str]) -> bool:
+    """Whether a rule in one of the files names one of these users and groups, or an alias of them
+    that any of the files defines. The names are those of rules, such as ``%wheel`` or ``#1000``."""
+    lines = [line for text in texts for line in _lines(text)]
+    known = _with_aliases(lines, names)
+    return any(not known.isdisjoint(_users(line)) for line in lines)
+
+
+def _lines(text: bytes) -> List[str]:
+    """The lines without comments; a line that ends with a backslash continues."""
+    joined = text.decode("utf-8", "replace").replace("\\\n", " ")
+    lines = [line.strip() for line in joined.splitlines()]
+    return [line for line in lines if not line.startswith("#") or line[1:2].isdigit()]
+
+
+def _users(line: str) -> List[str]:
+    """The users and groups of a rule; of another line, its first word."""
+    users, sign, _ = line.partition("=")
+    return _list(users)[0].split(",") if sign and users.strip() else []
+
+
+def _list(text: str) -> List[str]:
+    """The words of a text, with a list as one word."""
+    return ",".join(part.strip() for part in text.split(",")).split()
+
+
+def _with_aliases(lines: Sequence[str], names: Set[str]) -> Set[str]:
+    """The names, and the aliases that contain one of them or of each other."""
+    members: Dict[str, Set[str]] = {}
+    for line in lines:
+        if line.startswith(_ALIAS):
+            for definition in line[len(_ALIAS) :].split(":"):
+                alias, _, users = definition.partition("=")
+                members[alias.strip()] = {user.strip() for user in users.split(",")}
+    known = set(names)
+    for _ in members:  # as deep as aliases can contain each other
+        known |= {alias for alias, users in members.items() if not known.isdisjoint(users)}
+    return known

@@ -1,0 +1,43 @@
+import unittest
+
+from remote_runtime.text.sudoers import names_one
+
+
+class SudoersTest(unittest.TestCase):
+    def test_rules(self) -> None:
+        """The users of a rule are its first list; hosts, options, and comments are none."""
+        for text, expected in (
+            ("deploy ALL=(ALL) ALL", True),
+            ("anna ,deploy ALL = ALL", True),
+            ("anna, \\\n  deploy ALL=ALL", True),
+            ("anna deploy, web=ALL", False),
+            ("anna ALL=(deploy) ALL", False),
+            ("!deploy ALL=ALL", False),
+            ("Defaults:deploy secure_path=/bin", False),
+            ("Host_Alias deploy = web", False),
+            ("# deploy ALL=ALL", False),
+            ("= ALL", False),
+            ("", False),
+        ):
+            self.assertIs(names_one([text.encode()], {"deploy"}), expected, text)
+
+    def test_numbers(self) -> None:
+        """A number is no comment."""
+        for text, expected in (("#1000 ALL=ALL", True), ("#10 ALL=ALL", False)):
+            self.assertIs(names_one([text.encode()], {"#1000"}), expected, text)
+
+    def test_aliases(self) -> None:
+        """An alias may be defined after its use, in another file, and by other aliases."""
+        for texts, expected in (
+            (["User_Alias A = anna : B = deploy", "B ALL=ALL"], True),
+            (["User_Alias A = anna : B = deploy", "A ALL=ALL"], False),
+            (["C ALL=ALL\nUser_Alias C = B\nUser_Alias B = A", "User_Alias A = deploy"], True),
+            (["User_Alias A = B : B = A\nA ALL=ALL"], False),
+            (["User_Alias A = deploy"], False),
+        ):
+            found = names_one([text.encode() for text in texts], {"deploy"})
+            self.assertIs(found, expected, texts)
+
+
+if __name__ == "__main__":
+    unittest.main()
