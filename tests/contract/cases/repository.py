@@ -17,15 +17,17 @@ ON_A_HOST = True
 
 NAME = "site"
 APT_GET = """\
-[ "$1" = indextargets ] || { echo "$@" >> updates; exit 0; }
-[ "$4" = "Created-By: Sources" ] && type=deb-src || type=deb
-for f in "$PWD"/etc/apt/sources.list.d/*.sources; do
+case " $* " in *" indextargets "*) ;; *) echo "$@" >> updates; exit 0 ;; esac
+case "$*" in *"Created-By: Sources") type=deb-src ;; *) type=deb ;; esac
+files="$PWD/etc/apt/sources.list.d/*.sources"
+[ "$1" != -o ] || files=${2#*=}
+for f in $files; do
     [ -e "$f" ] && ! grep -qi '^Enabled: no' "$f" || continue
     field() { sed -n "s/^$1: *//p" "$f"; }
     case " $(field Types) " in *" $type "*) ;; *) continue ;; esac
     for url in $(field URIs | sed 's,file:///*,file:/,g'); do
         for suite in $(field Suites); do
-            for part in $(field Components); do echo "$f:1|${url%/}/|$suite|$part"; done
+            for part in $(field Components); do echo "${url%/}/|$suite|$part"; done
         done
     done
 done
