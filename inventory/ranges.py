@@ -32,7 +32,7 @@ def expanded(name: str) -> list[str]:
     count = math.prod(map(len, choices))
     if count > MAX_HOSTS:
         message = f"the host name {name[:60]!r} stands for {count:,} hosts"
-        raise BadRangeError(message, f"a name stands for at most {MAX_HOSTS:,}")
+        raise BadRangeError(message, f"a name expands to at most {MAX_HOSTS:,}")
     return ["".join(parts) for parts in itertools.product(*choices)]
 
 

@@ -71,7 +71,7 @@ class Modules(object):
             begin, end, compressed, expected = part
             data = self._data[begin:end]
             if digest(data) != expected:
-                raise ImportError("%s is not what this runtime was started with" % name)
+                raise ImportError("%s differs from the runtime that was started" % name)
             self.keep(marshal.loads(zlib.decompress(data) if compressed else data))
         spec_class: Any = type(sys.__spec__)  # importlib.machinery would have to be imported
         package = self._codes[name][0]

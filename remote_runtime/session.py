@@ -253,7 +253,7 @@ class Session(object):
 
             removed += sweep(journal, self._warn)
         if removed:
-            text = "removed what a killed run had left behind: " + ", ".join(removed[:5])
+            text = "removed leftovers of a killed run: " + ", ".join(removed[:5])
             more = len(removed) - 5
             self._notice("info", text + (" and %d more" % more if more > 0 else ""))
 

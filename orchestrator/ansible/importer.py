@@ -116,7 +116,7 @@ def _plays(path: Path) -> tuple[list[Play], Path, str]:
         return [play], path.resolve().parent, f"The role {name}"
     if not playbooks:
         raise UsageError(
-            f"{path} holds no playbook and no role", hint="name a playbook, a role or a project"
+            f"{path} contains no playbook and no role", hint="name a playbook, a role or a project"
         )
     above = project_root(path)
     plays = [play for one in playbooks for play in read_playbook(one, root=above)]

@@ -29,7 +29,7 @@ def configure(parser: Parser) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        help="absolute path of a file on the hosts; with -r also of a directory",
+        help="absolute path of a file on the hosts; with -r, also a directory",
     )
     parser.add_argument(
         "-d",

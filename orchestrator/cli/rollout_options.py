@@ -37,7 +37,7 @@ def add_rollout(parser: argparse.ArgumentParser, gates: bool = False) -> None:
         "--max-fail",
         metavar="N|N%",
         type=_argument(_amount),
-        help="start no further hosts when more than this number have failed (default: 0 with"
+        help="start no more hosts when more than this number have failed (default: 0 with"
         " --waves, else no limit)",
     )
     group.add_argument(

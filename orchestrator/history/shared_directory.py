@@ -120,7 +120,7 @@ class SharedDirectory:
             os.close(handle)
             raise HistoryError(
                 f"run {run_id} in {self.label} belongs to another user",
-                hint="the copy there stays as it is",
+                hint="the existing copy is not changed",
             )
         shared = reads and _share(handle, 0o750, whole.st_gid)
         if not shared:

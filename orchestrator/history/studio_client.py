@@ -109,7 +109,7 @@ class StudioClient:
         found = response.read(maximum + 1)
         if len(found) > maximum:
             self.close()
-            raise HistoryError("the studio answers with too much", hint="read the run there")
+            raise HistoryError("the response of the studio is too large", hint="read the run there")
         if response.status in (200, 409):
             return Answer(response.status, found)
         raise self._refusal(response.status, found)

@@ -37,13 +37,15 @@ class StudioCopy:
         answer = self._post(f"{self._path}/{name}?at={at}", data)
         size = answer.document().get("size")
         if type(size) is not int or size < 0:
-            raise HistoryError("the studio does not say what it stored", hint="check its version")
+            raise HistoryError("the studio did not report what it stored", hint="check its version")
         return size
 
     def write_about(self, text: bytes) -> None:
         """Replace run.json."""
         if self._post(self._path, text).status != 200:
-            raise HistoryError("the studio has another run of this ID", hint="the run stays here")
+            raise HistoryError(
+                "the studio has another run of this ID", hint="the run is kept on this machine"
+            )
         self._about = text
 
     def beat(self) -> None:
@@ -64,5 +66,7 @@ class StudioCopy:
         sizes = answer.document().get("sizes")
         whole = isinstance(sizes, dict) and all(type(size) is int for size in sizes.values())
         if answer.status != 200 or not isinstance(sizes, dict) or not whole:
-            raise HistoryError("the studio has another run of this ID", hint="the run stays here")
+            raise HistoryError(
+                "the studio has another run of this ID", hint="the run is kept on this machine"
+            )
         return sizes

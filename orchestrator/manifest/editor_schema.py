@@ -35,7 +35,7 @@ def request_schema(types: Types = BUILT_IN) -> dict[str, Any]:
     found = _schemas(types)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A request that makes one resource be as it says",
+        "title": "A request that brings one resource to the state that it describes",
         "type": "object",
         "additionalProperties": False,
         "required": ["protocol", "type", "properties"],

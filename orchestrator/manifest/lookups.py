@@ -107,7 +107,7 @@ def read_asks(node: Node | None, types: Types, problems: list[Problem]) -> Asks:
 def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask | None:
     told = f"{KEY}.{key.text}"
     if not isinstance(node, Mapping):
-        message = f"{told} must be a map with what is looked up, not {node.describe()}"
+        message = f"{told} must be a map with the subject of the look-up, not {node.describe()}"
         problems.append(Problem(message, node.position, _FORM, "input.type"))
         return None
     before = len(problems)
@@ -122,10 +122,10 @@ def _read(key: Scalar, node: Node, types: Types, problems: list[Problem]) -> Ask
             problems.append(Problem(message, word.position, hint, "input.unknown"))
     if len(named) > 1:
         message = f"{told} has {named[0].text} and {named[1].text}"
-        hint = "a look-up is of one thing: give each a name of its own"
+        hint = "a look-up has one subject: give each its own name"
         problems.append(Problem(message, named[1].position, hint, "input"))
     if not named and len(problems) == before:
-        message = f"{told} does not say what is looked up"
+        message = f"{told} has no subject"
         hint = "known: " + ", ".join(kinds(types))
         problems.append(Problem(message, node.position, hint, "input"))
     if len(problems) > before:

@@ -27,7 +27,7 @@ def coerce(declared: DeclaredResource, key: str, value: Any) -> tuple[Any, list[
         return value, []
     if all(complaint.wants_text for complaint in complaints):
         if kind.quoted:
-            message = f"{key} must be text, but the template gives {as_text(value)}"
+            message = f"{key} must be text, but the template returns {as_text(value)}"
             return value, [
                 _problem(declared, key, message=message, hint="quote it where it is set")
             ]

@@ -182,7 +182,9 @@ class Rendering:
         if isinstance(value, bool):
             return value
         source = expression.source.strip()
-        message = f"{self._declared.id}: control must give true or false, {source} gives {value!r}"
+        message = (
+            f"{self._declared.id}: control must return true or false, {source} gives {value!r}"
+        )
         hint = "compare it with =="
         self.problems.append(Problem(message, expression.where, hint, "template.control"))
         return False

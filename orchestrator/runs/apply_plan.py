@@ -235,7 +235,7 @@ def require_digest(path: str, text: bytes, expected: str | None) -> None:
     if expected is not None and hashlib.sha256(text).hexdigest() != expected:
         raise PlanError(
             f"{path} was replaced after it was confirmed: nothing was changed",
-            hint="look at it, and confirm it again",
+            hint="review it, and confirm it again",
         )
 
 

@@ -113,7 +113,7 @@ def _unpacked(url: str, contact: bool) -> Unpacked | None:
         raise SourceError(f"cannot write {directory}: {error.strerror}") from error
     if not is_below(files, directory):
         hint = f"remove it: rm -r {directory}"
-        raise SourceError(f"{directory} is not what {address.shown} holds", hint=hint)
+        raise SourceError(f"{directory} differs from the content of {address.shown}", hint=hint)
     return Unpacked(str(directory), manifest)
 
 

@@ -82,9 +82,9 @@ def read_bytes(address: Address, access: Access, maximum: int) -> bytes | None:
     found = hashlib.sha256(data).hexdigest()
     if found != address.digest:
         raise SourceError(
-            f"{address.shown} is not what its digest says: expected sha256 {address.digest}, "
+            f"{address.shown} does not match its digest: expected sha256 {address.digest}, "
             f"got {found}",
-            hint="look at what changed before you write the new digest",
+            hint="review the change before you write the new digest",
         )
     cache.store(found, data)
     return data

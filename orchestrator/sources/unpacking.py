@@ -123,7 +123,7 @@ def _path(member: tarfile.TarInfo, shown: str) -> str:
         raise _refused(shown, f"it unpacks to more than {MAX_UNPACKED >> 20} MiB")
     parts = [part for part in member.name.split("/") if part not in ("", ".")]
     if member.name.startswith("/") or ".." in parts:
-        raise _refused(shown, f"{name!r} leads outside of it")
+        raise _refused(shown, f"{name!r} points outside of it")
     try:
         sizes = [len(part.encode()) for part in parts]
     except UnicodeEncodeError as error:

@@ -83,7 +83,7 @@ class QuietReporter:
 
     def verifying(self) -> VerifyReporter:
         """No request of the studio verifies."""
-        raise UsageError("no run of the studio verifies")
+        raise UsageError("runs of the studio do not verify")
 
 
 @contextlib.contextmanager

@@ -212,7 +212,7 @@ class TreeRendering:
             return
         self._size += len(text)
         if self._size > MAX_TEXT:
-            raise ValueError(f"the templates give more than {MAX_TEXT >> 20} MiB of text")
+            raise ValueError(f"the templates produce more than {MAX_TEXT >> 20} MiB of text")
         self._put(RenderedFile(path, text, executable))
 
     def _put(self, file: RenderedFile) -> None:

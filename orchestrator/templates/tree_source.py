@@ -47,7 +47,7 @@ def read_source(directory: Path, prefix: str, problems: list[Problem]) -> Source
         found = entry.stat(follow_symlinks=False)
         if not stat.S_ISREG(found.st_mode):
             kind = "a symlink" if entry.is_symlink() else "neither a file nor a directory"
-            hint = "put a file in its place, or leave it to a resource of its own"
+            hint = "put a file in its place, or manage it with a separate resource"
             problems.append(Problem(f"{prefix}{path} is {kind}", None, hint, "plan.source"))
             continue
         source.files.append(SourceFile(path, Path(entry.path), bool(found.st_mode & 0o111)))
@@ -80,7 +80,7 @@ def name_problem(name: str) -> str:
     except UnicodeEncodeError:
         return "its name is not UTF-8"
     if any(ord(sign) < 32 or ord(sign) == 127 for sign in name):
-        return "its name holds a control character"
+        return "its name contains a control character"
     return "its name is longer than 255 bytes" if length > 255 else ""
 
 

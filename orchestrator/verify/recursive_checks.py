@@ -218,7 +218,7 @@ def _followed(host: Host, paths: Sequence[str]) -> dict[str, str]:
         told = str(host.check_output("realpath -mz --" + " %s" * len(some), *some))
         ends = told.split("\0")[:-1]
         if len(ends) != len(some):
-            raise RuntimeError("realpath did not tell every path")
+            raise RuntimeError("realpath did not resolve every path")
         found.update(zip(some, ends, strict=True))
     return found
 

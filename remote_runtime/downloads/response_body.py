@@ -54,7 +54,7 @@ class Body(object):
             raise ResourceError(
                 "%s is encoded as %s, which was not requested" % (shown, coding[:20]),
                 kind="resource.download.http",
-                hint="configure the server to send it as it is",
+                hint="configure the server to send it unencoded",
             )
         self._require_size(size or 0, shown)
         self._begin(size)

@@ -159,7 +159,7 @@ def _effects(action: Action, resource: "ManagedResource", name: str) -> Sequence
         return action.effects
     if resource.read_only:
         return ()
-    why = "%s does not say what it changes, and may change this first"
+    why = "%s does not declare its changes, and may change this first"
     return [UnknownEffect(Uncertainty(ASSUMED, why % name), everything)]
 
 

@@ -37,7 +37,7 @@ def read(source: Source, limit: int = LIMIT) -> Tuple[Files, List[str]]:
                 continue
             if len(data) > left:
                 raise UnusableFileError(
-                    "left out, custom facts are at most %d bytes in all" % limit
+                    "left out: custom facts may have at most %d bytes in total" % limit
                 )
             files.append({"path": shown, "text": _decode(data)})
             left -= len(data)

@@ -173,7 +173,7 @@ class _Reply(object):
                 at = struct.unpack_from("!H", self._data, at)[0] & 0x3FFF
                 jumps += 1
                 if jumps > _MAX_POINTERS:
-                    raise ValueError("the name goes round in circles")
+                    raise ValueError("the name contains a pointer loop")
                 continue
             if not length:
                 break

@@ -48,7 +48,7 @@ def problems(given: Any) -> List[Problem]:
             found.append(((name,), "goss_rules has no kind %r" % name, hint))
         elif not isinstance(subjects, dict):
             if not isinstance(subjects, Unknown):
-                message = "%s must be a map of names and what is expected of them" % name
+                message = "%s must be a map of names and their expectations" % name
                 found.append(((name,), message, ""))
         else:
             for key, rule in subjects.items():
@@ -61,7 +61,7 @@ def _rule(name: str, key: str, rule: Any) -> List[Problem]:
         return []
     label = "%s %s" % (name, key)
     if not isinstance(rule, dict):
-        return [((), "%s must be a map of what is expected" % label, "")]
+        return [((), "%s must be a map of expectations" % label, "")]
     kind = load(name)
     found = [problem for word, value in rule.items() for problem in _word(word, value, kind, label)]
     templated = any(isinstance(word, Unknown) for word in rule)
@@ -216,7 +216,7 @@ def _patterns(values: Sequence[Any], label: str, path: Path) -> List[Problem]:
         if isinstance(entry, Unknown):
             continue
         if isinstance(entry, (dict, list)) or entry is None:
-            hint = "a matcher stands in the place of the whole list"
+            hint = "a matcher replaces the whole list"
             found.append((path + (at,), "%s: a pattern must be text" % label, hint))
             continue
         try:

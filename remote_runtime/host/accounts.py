@@ -128,7 +128,7 @@ class Accounts(AccountReader):
             raise ResourceError(
                 "the user of this run belongs to the group %s" % name,
                 kind="resource.account.lockout",
-                hint="without it, the next run may not get in; take the user out of it first",
+                hint="without it, the next login may fail; remove the user from it first",
             )
         self._perform(["groupdel", name], Outcome(gone=[("group", name)]))
 
@@ -286,7 +286,7 @@ class Accounts(AccountReader):
         if user.uid == 0 or others:
             whose = "root" if user.uid == 0 else others[0]
             raise ResourceError(
-                "the processes of %s cannot be told from those of %s: both have the uid %d"
+                "the processes of %s cannot be distinguished from those of %s: both have the uid %d"
                 % (user.name, whose, user.uid)
                 if whose != user.name
                 else "the processes of root keep the host running",

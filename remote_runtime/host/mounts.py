@@ -197,7 +197,7 @@ class Mounts(MountReader):
             raise _missing("the mount point", entry.point)
         if (point.kind == "directory") != (wanted == "directory"):
             raise ResourceError(
-                "the mount point %s is a %s, and has to be a %s"
+                "the mount point %s is a %s, but must be a %s"
                 % (entry.point, point.kind, wanted if wanted != "other" else "file"),
                 kind=_KIND + ".point",
                 hint="use another mount point",

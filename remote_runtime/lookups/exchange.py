@@ -55,7 +55,7 @@ def _questions(message: Dict[str, Any]) -> List[Question]:
     for one in questions:
         told = isinstance(one, dict) and isinstance(one.get("kind"), str)
         if not (told and isinstance(one.get("of"), str)):
-            raise ProtocolError("a question without its kind and what it is of")
+            raise ProtocolError("a question without its kind or subject")
     return questions
 
 

@@ -182,5 +182,7 @@ class OverlayAccounts(Accounts):
                 and changed
                 and self._find(kind, name) != self._host.number(kind, name)
             ):
-                raise Unknowable("the %s %s is not there before the push makes it" % (kind, name))
+                raise Unknowable(
+                    "the %s %s does not exist before the push creates it" % (kind, name)
+                )
         return self._host.identity(user, group)

@@ -74,7 +74,9 @@ class OverlayCommands(Commands):
             script = self._text(argv[:1]).partition("\n")[2]
             things = names_looked_up_by_script(script, planned)
         if things is None:
-            raise Unknowable("what %s says depends on what is not there yet" % argv[0])
+            raise Unknowable(
+                "the output of %s depends on something that does not exist yet" % argv[0]
+            )
         for kind, name in things:
             if kind in ("user", "group"):
                 self._theirs.number(kind, name)
@@ -134,12 +136,14 @@ class OverlayCommands(Commands):
         """``Unknowable`` for a command whose output differs in an overlay."""
         text = " ".join(argv)
         if _ONE_FILE.search(text) or _ABOUT_INODES.search(text):
-            raise Unknowable("%s would see other files than there will be" % argv[0])
+            raise Unknowable("%s would see files other than the planned ones" % argv[0])
         if _ABOUT_SYSTEMS.search(text):
             raise Unknowable("%s would see other file systems than there are" % argv[0])
         mounts = [node.mount for node in self._layer.nodes.values() if node.mount is not None]
         if any(mount.source for mount in mounts):
-            raise Unknowable("nothing can be run on what is planned to be mounted twice")
+            raise Unknowable(
+                "commands cannot run on a directory that is planned to be mounted twice"
+            )
 
     def _nodes(self, argv: Sequence[str], cwd: str, read: Optional[List[str]]) -> Dict[str, Node]:
         """The nodes of the layer, with the other names of files with planned attributes.
@@ -188,13 +192,15 @@ class OverlayCommands(Commands):
         would ask the host for its own name."""
         planned = self._theirs.planned_identity(user) is not None
         if planned and _ABOUT_ITSELF.search(" ".join(argv)):
-            raise Unknowable("%s would not know the user %s yet" % (argv[0], user))
+            raise Unknowable("%s cannot resolve the user %s yet" % (argv[0], user))
         return planned
 
     def _settle_hearsay(self) -> None:
         for package in list(self._hearsay):
             if not self._hearsay[package]():
-                raise Unknowable("nothing can be run on what another host says of %s" % package)
+                raise Unknowable(
+                    "commands cannot run on contents of %s that another host reported" % package
+                )
             del self._hearsay[package]
 
     def run(

@@ -46,7 +46,7 @@ class OverlayCrontabs(Crontabs):
             return None
         data = None if node.content is None else node.content.data(_LARGEST)
         if data is None:
-            raise Unknowable("what %s will have made of %s is not known" % (node.by, path))
+            raise Unknowable("the result of %s for %s is not known" % (node.by, path))
         return data.decode("utf-8", "surrogateescape")
 
     def set_text(self, user: str, text: str) -> None:

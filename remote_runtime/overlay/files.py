@@ -80,7 +80,7 @@ class OverlayFiles(ReadOnly, Files):
                 self._require_readable(path, found.node)
             raise many_names("read", found.path, names)
         if today:
-            raise Unknowable("what %s holds is not read while it has several names" % path)
+            raise Unknowable("%s is not read while it has several hard links" % path)
 
     def _in_shared_directory(self, found: ResolvedPath) -> bool:
         """The same as of the host, of what will be."""
@@ -116,13 +116,13 @@ class OverlayFiles(ReadOnly, Files):
         names = os.lstat(real).st_nlink
         for at, node in self._layer.nodes.items():
             if node.opaque and os.path.isdir(at) and not os.path.islink(at):
-                raise Unknowable("how many names %s will have is not known" % path)
+                raise Unknowable("the number of hard links of %s is not known" % path)
             names -= int(node.inode != inode and shared(at) == inode)
         return names
 
     @staticmethod
     def _unreported(path: str, node: Node) -> Unknowable:
-        return Unknowable("what %s will have made at %s is not known" % (node.by, path))
+        return Unknowable("the result of %s at %s is not known" % (node.by, path))
 
     @staticmethod
     def _is_there(found: ResolvedPath) -> bool:
@@ -252,7 +252,7 @@ class OverlayFiles(ReadOnly, Files):
         if node.kind not in ("file", "something"):
             raise ResourceError("could not read %s: it is not a regular file" % path)
         if node.content is None:
-            raise Unknowable("what %s will hold is not known before %s has run" % (path, node.by))
+            raise Unknowable("the content of %s is not known before %s has run" % (path, node.by))
         self._require_readable(path, node)
         return node.content
 

@@ -32,4 +32,4 @@ class HostContent(Content):
     def _judge(self, error: ResourceError) -> Exception:
         if error.kind != NO_ACCESS:
             return error
-        return Unknowable("what %s holds is not read before its mode is changed" % self._path)
+        return Unknowable("%s is not read before its mode is changed" % self._path)

@@ -220,7 +220,7 @@ class HostOverlay(object):
     def _put(self, effect: Effect, by: str) -> None:
         if isinstance(effect, AccountEffect):
             self.accounts.planned[effect.kind, effect.name] = effect, self.sequence
-            why = "%s changes the accounts that stand there" % by
+            why = "%s changes the accounts in this file" % by
             fog = UnknownEffect(
                 Uncertainty(UNKNOWN, why), lambda kind, value, _: is_account_database(kind, value)
             )

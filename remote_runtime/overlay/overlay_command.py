@@ -67,9 +67,9 @@ class OverlayCommand(object):
 
         program = start.argv[0]
         if os.geteuid() != 0:
-            raise Unknowable("only root can run %s on what is planned" % program)
+            raise Unknowable("only root can run %s on the planned state" % program)
         if not self._host.find("unshare") or not sys.executable:
-            raise Unknowable("there is no unshare to run %s on what is planned" % program)
+            raise Unknowable("there is no unshare to run %s on the planned state" % program)
 
         def told(stream: str, line: str) -> None:
             if line.startswith(self._token):
@@ -115,7 +115,7 @@ class OverlayCommand(object):
         result = result._replace(stderr="".join(own))
         if "ready" not in self._told:
             why = (result.stderr.strip().splitlines() or ["exit code %d" % result.code])[0]
-            raise Unknowable("%s cannot be run on what is planned: %s" % (program, why))
+            raise Unknowable("%s cannot run on the planned state: %s" % (program, why))
         for line in self._told:
             word, _, about = line.partition(" ")
             if word == "read":
@@ -135,7 +135,7 @@ class OverlayCommand(object):
             free = not any((path + "/").startswith(base + "/") for path in busy)
             if free and os.path.isdir(base) and not os.path.islink(base):
                 return base
-        raise Unknowable("there is no directory to build what is planned at")
+        raise Unknowable("there is no directory for the planned state")
 
     def _carried(self, text: str) -> List[Tuple[Any, ...]]:
         """The nodes; a large file only where the command's ``text`` has its name."""

@@ -38,9 +38,9 @@ class PlannedMounts(MountTable):
         if effect is None:
             return super().at(point)
         if not effect.present and len(super().stack(point)) > 1:
-            raise Unknowable("what is mounted at %s then is not known" % point)
+            raise Unknowable("the mount at %s is not known at that point" % point)
         if effect.present and effect.entry is None:
-            raise Unknowable("what a unit mounts at %s is not known" % point)
+            raise Unknowable("the mount of a unit at %s is not known" % point)
         found: Optional[MountEntry] = effect.entry if effect.present else None
         return found
 

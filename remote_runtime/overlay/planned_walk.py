@@ -196,7 +196,7 @@ class PlannedWalk(object):
 
 def closed(path: str, node: Node) -> Unknowable:
     """What nobody sees before a directory is opened to us."""
-    return Unknowable("what %s holds is not seen before %s opens it" % (path, node.by))
+    return Unknowable("the contents of %s are not known before %s opens it" % (path, node.by))
 
 
 def _found(path: str, kind: str, found: os.stat_result, target: str = "") -> PlannedPath:
@@ -214,7 +214,7 @@ def _planned(path: str, node: Node) -> PlannedPath:
     if node.kind == "absent":
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     if node.kind == UNTOLD:
-        raise Unknowable("what %s will have made at %s is not known" % (node.by, path))
+        raise Unknowable("the result of %s at %s is not known" % (node.by, path))
     return PlannedPath(
         path,
         node.kind,

@@ -129,5 +129,5 @@ def _checked(part: Part, size: int) -> Iterator[bytes]:
         yield chunk
     if digest.hexdigest() != part.sha:
         raise ProtocolError(
-            "the controller sent other bytes than those of %s" % part.sha, kind="protocol.blob"
+            "the controller sent bytes that do not match %s" % part.sha, kind="protocol.blob"
         )

@@ -49,7 +49,9 @@ class Fetch(object):
             self._file(number, path, ())
         elif found.kind == "symlink":
             to = self._context.files.link(path)
-            raise ResourceError("%s is a symlink to %s" % (path, to), hint="name what is there")
+            raise ResourceError(
+                "%s is a symlink to %s" % (path, to), hint="name the target of the symlink"
+            )
         else:
             raise ResourceError("%s is not a regular file" % path)
         if self._lacking:
@@ -95,7 +97,7 @@ class Fetch(object):
             self._skipped += 1
             return False
         if not parts[-1].isprintable():
-            raise ResourceError("%r, which is no name to be shown" % path)
+            raise ResourceError("%r, which is not a printable name" % path)
         if len(parts) > MAX_DEPTH:
             raise ResourceError("%s, which is too deep" % path)
         if found.kind == "file":

@@ -49,7 +49,7 @@ class PackageSharing(object):
         answer = self._channel.expect("packages")
         known, alone, left = (answer.get(key) for key in ("known", "alone", "left"))
         if not (isinstance(known, dict) and isinstance(alone, dict) and isinstance(left, list)):
-            raise ProtocolError("packages without what is known")
+            raise ProtocolError("packages without their known contents")
         return SharedMetadata(
             {sha: known[sha] for sha in shas if sha in known},
             {sha: alone[sha] for sha in shas if sha in alone},

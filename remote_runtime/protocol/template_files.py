@@ -44,7 +44,7 @@ class Reader(object):
         try:
             limit = message.get("limit", LARGEST)
             if type(limit) is not int or limit < 0:
-                raise ProtocolError("a file is to be read without a limit")
+                raise ProtocolError("a file without a size limit")
             limit = min(limit, LARGEST)
             data = self._read(str(message.get("path")), limit)
         except ResourceError as error:

@@ -75,7 +75,7 @@ class LastApplied(object):
         try:
             self._read()
         except StateError as error:
-            tell("warning", "what was applied last is not known: %s" % error)
+            tell("warning", "the last applied state is not known: %s" % error)
 
     def _read(self) -> None:
         found = self._memory.read(APPLIED, self._name) or {}

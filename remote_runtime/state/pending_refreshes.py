@@ -233,9 +233,11 @@ class PendingRefreshes(Refreshes):
             step()
         except StateError as error:
             if error.damaged:
-                self._run.tell("warning", "refreshes that were due here are not known: %s" % error)
+                self._run.tell(
+                    "warning", "the pending refreshes of this host are not known: %s" % error
+                )
                 self._save()
             else:
                 self._off = True
-                text = "what this run leaves to be refreshed the next one will not know: %s"
+                text = "the next run will not know the pending refreshes of this run: %s"
                 self._run.tell("warning", text % error)

@@ -90,7 +90,7 @@ class RunState(object):
             step()
         except StateError as error:
             self._keeps = False
-            self._tell("warning", "what was applied is not on record for ccm drift: %s" % error)
+            self._tell("warning", "the applied state is not recorded for ccm drift: %s" % error)
 
     def _record(self) -> "LastApplied":
         if self._applied is None:

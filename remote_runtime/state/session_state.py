@@ -53,6 +53,4 @@ def earlier_results(entry: Dict[str, Any], context: Context) -> Dict[str, Resour
 
 
 def _broken(what: str) -> ProtocolError:
-    return ProtocolError(
-        "the plan is broken: earlier: %s is not what it should be" % what, kind="protocol.plan"
-    )
+    return ProtocolError("the plan is broken: earlier: invalid %s" % what, kind="protocol.plan")

@@ -171,14 +171,14 @@ def _key(text: str) -> Tuple[Optional[Key], str]:
     if not _is_kind(kind):
         return None, "it does not begin with the type of a key, such as ssh-ed25519"
     if blob.startswith("#") or len(blob) > _LIMIT:
-        return None, "the key behind the type is missing or too long"
+        return None, "the key after the type is missing or too long"
     try:
         data = _decoded(blob)
     except ValueError:
-        return None, "the key behind %s is not valid base64; is it cut off?" % kind
+        return None, "the key after %s is not valid base64; is it cut off?" % kind
     fields = list(_strings(data))
     if not fields or not _is_kind(fields[0].decode("latin-1")):
-        return None, "the key behind %s is not an SSH key; is it cut off?" % kind
+        return None, "the key after %s is not an SSH key; is it cut off?" % kind
     own = fields[0].decode("latin-1")
     if own != kind:
         return None, "the line says %s, and the key itself is of the type %s" % (kind, own[:60])
@@ -191,7 +191,7 @@ def _key(text: str) -> Tuple[Optional[Key], str]:
     elif kind.endswith(_CERTIFICATE):
         wrong = False  # it holds numbers, too, which are no fields of this form
     if wrong:
-        return None, "the key behind %s is damaged; is it cut off?" % kind
+        return None, "the key after %s is damaged; is it cut off?" % kind
     at = text.index(blob, len(kind)) + len(blob)
     return Key(None, kind, blob, text[at:].strip(_BLANKS)), ""
 

@@ -29,7 +29,7 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
     for entry in listed(values.get("environment")):
         key, mark, value = entry.partition("=")
         if not (key and mark and value) or "\0" in entry:
-            add("environment", "%r is not KEY=value, with both of them given" % entry)
+            add("environment", "%r is not KEY=value with both parts" % entry)
     for key, parse in (("timeout", duration.parse), ("umask", parse_umask)):
         if isinstance(values.get(key), str):
             for message in rules.of_text(parse, values[key]):

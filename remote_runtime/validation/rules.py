@@ -13,7 +13,7 @@ def of_path(path: str) -> List[str]:
         return ["the path must be absolute"]
     # Asked as a whole first: this runs for every file of every host.
     if not path.isprintable() and any(ord(char) < 32 or ord(char) == 127 for char in path):
-        return ["the path holds a control character"]
+        return ["the path contains a control character"]
     clean = posixpath.normpath("/" + path.lstrip("/"))
     if clean != path:
         return ["the path must be clean, without . or .. or doubled slashes: write %s" % clean]

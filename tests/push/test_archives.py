@@ -126,7 +126,7 @@ def test_a_manifest_without_a_digest_is_refused(place: Place) -> None:
     other = place.ccm.run("push", "-i", "hosts.yaml", "site.yaml")
     assert other.code == 2
     assert "site.yaml:4:" in other.stderr
-    assert "is not what its digest says" in other.stderr
+    assert "does not match its digest" in other.stderr
 
 
 def test_a_computed_url_is_refused(place: Place) -> None:

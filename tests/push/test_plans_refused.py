@@ -176,7 +176,7 @@ def test_a_state_directory_that_cannot_be_written(ccm: Ccm, lab: Lab, host: Host
     done = target.push(SITE)
     assert done.code == 0, done.output
     assert target.names() == ["a", "b", "fired"]
-    assert "what this run leaves to be refreshed the next one will not know" in done.output
+    assert "the next run will not know the pending refreshes of this run" in done.output
 
 
 def test_a_clone_of_a_host(ccm: Ccm, lab: Lab, host: Host) -> None:

@@ -45,7 +45,7 @@ def restarts(target: Target) -> tuple[Run, bool]:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ("damaged", "refreshes that were due here are not known"),
+        ("damaged", "the pending refreshes of this host are not known"),
         ("newer", "a newer ccm wrote it"),
         ("another user's", "it belongs to user 12345"),
         ("in its place", "could not read"),

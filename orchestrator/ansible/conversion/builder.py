@@ -61,7 +61,7 @@ class Builder(Conversion):
         if block.rescue:
             self._rescue(block)
         if block.always:
-            text = "CHECK: the original runs what follows also after a failure (always)"
+            text = "CHECK: the original also runs the following tasks after a failure (always)"
             self.manifest.items.append(Comment([text]))
             before = len(self.records)
             self.run(block.always, outer)

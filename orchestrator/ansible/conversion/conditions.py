@@ -129,7 +129,7 @@ def _uncertainties_of_change(node: nodes.Expr, scope: Scope) -> list[str]:
     register = _register_of_change(node, scope)
     if register is None or register.never or not register.reason:
         return []
-    return [f"after each run of “{register.task_name}”, whatever its changed_when says"]
+    return [f"after each run of “{register.task_name}”, regardless of its changed_when"]
 
 
 def _register_of_change(node: nodes.Expr, scope: Scope) -> Register | None:
@@ -181,7 +181,7 @@ def _on_host(result: Conditions, node: nodes.Expr, scope: Scope, entries: list[E
 def _combined(first: Any, second: Any) -> Any:
     texts_ = [one if isinstance(one, str) else one["command"] for one in (first, second)]
     if any(isinstance(one, dict) and set(one) != {"command"} for one in (first, second)):
-        raise NotConvertible("two conditions on commands with settings of their own")
+        raise NotConvertible("two conditions on commands with their own settings")
     return f"sh -c {single_quoted(' && '.join(f'{{ {one}; }}' for one in texts_))}"
 
 

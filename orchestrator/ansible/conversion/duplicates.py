@@ -139,7 +139,7 @@ def _answer(builder: Conversion, part: Entry) -> None:
         words = f"{part.name} {question} {one['type']} {one['value']}"
         lines.append(f'echo "{words}" | debconf-set-selections')
         tests.append(f'debconf-show "{part.name}" | grep -qF -- "{question}: {one["value"]}"')
-    text = "debconf-set-selections does this; no resource of the package takes the answer"
+    text = "debconf-set-selections does this; no resource of the package can set the answer"
     title = builder.unique(f"answer of {part.name} to {' '.join(answers)}")
     entry = Entry(
         "exec", title,

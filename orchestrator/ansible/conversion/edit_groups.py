@@ -97,7 +97,7 @@ def _note_order(builder: Conversion, entries: list[Entry]) -> None:
     end = next(i for i, one in enumerate(everything) if one is entries[-1])
     if all(one.type in _QUIET for one in everything[start:end]):
         return
-    text = "all edits of the file stand here, in the original some of them come later"
+    text = "all edits of the file are here; in the original, some of them come later"
     builder.check_all(entries, text)
 
 

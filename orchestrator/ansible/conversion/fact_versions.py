@@ -204,7 +204,7 @@ def _accumulated(
         if base and name not in names_in(tree.args[0]):
             return _filtered(builder, name, default=default, tree=tree, inner=inner, loop=loop,
                              conditions=conditions)  # fmt: skip
-    raise NotConvertible(f"{name} is made of its own earlier value in a loop")
+    raise NotConvertible(f"{name} is computed from its own earlier value in a loop")
 
 
 def _own(node: Any, name: str) -> tuple[bool, Any]:
@@ -271,4 +271,4 @@ def _filtered(
                  for one in argument.items]  # fmt: skip
         made = _each(inner, nodes.List(list(pairs)), loop, conditions)
         return f"{old} | combine(({made}) | flatten(levels=1) | items2dict)"
-    raise NotConvertible(f"{name} is made of its own earlier value in a loop")
+    raise NotConvertible(f"{name} is computed from its own earlier value in a loop")

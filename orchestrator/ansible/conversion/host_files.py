@@ -246,7 +246,10 @@ def _properties(variables: dict[str, Any], project: Project) -> dict[str, Any]:
             else:
                 _note(project, f"{key} of the inventory: put options of SSH into ~/.ssh/config")
         elif "pass" in key and key in _DROPPED:
-            _note(project, f"{key} of the inventory is not converted: passwords never stand there")
+            _note(
+                project,
+                f"{key} of the inventory is not converted: an inventory never contains passwords",
+            )
     if isinstance(found.get("become"), str):
         known = text_rewriter.as_bool(found["become"])
         found["become"] = known if known is not None else found["become"]

@@ -88,7 +88,7 @@ def _as_facts(builder: Conversion, task: Task, record: Record, names: list[str])
             when = listed(task.keywords.get("when"))
             if builder.facts.get(key) is None and _is_included(builder, key):
                 note_unset(builder, task, key)
-                text = f"{key} stays as it is, though the original sets it here"
+                text = f"{key} is not changed, although the original sets it here"
                 builder.mark(record, CHECK, text)
                 continue
             builder.facts.setdefault(key, []).append((value, when, kept))
@@ -122,7 +122,7 @@ def _found_names(value: Any) -> list[str]:
         if isinstance(one, dict):
             paths = [str(path) for path in listed(one.get("paths"))]
             if any(not _is_vars(path) for path in paths):
-                raise NotConvertible("first_found with paths of its own")
+                raise NotConvertible("first_found with its own paths")
             found += [str(name) for name in listed(one.get("files"))]
         else:
             found.append(str(one))
@@ -168,7 +168,7 @@ def _conditions(builder: Conversion, task: Task) -> tuple[list[str], list[Any]]:
             others.append(one)
             continue
         if found.control or found.on_change:
-            raise NotConvertible("variables that depend on what earlier tasks did")
+            raise NotConvertible("variables that depend on results of earlier tasks")
         if found.never:
             return ["false"], []
         expressions += found.expressions
@@ -340,7 +340,7 @@ def _parts(name: str) -> list[tuple[str, str]]:
         if fact == "role_path":
             continue
         if fact not in _WORDS or _WORDS[fact][0] is None:
-            raise NotConvertible(f"a file whose name depends on more than known facts: {name}")
+            raise NotConvertible(f"a file name that depends on more than known facts: {name}")
         found.append((one.name if cased else "fact", fact))
     return found
 
@@ -463,10 +463,10 @@ def by_value(
     """
     parts = outputs(name)
     if parts is None:
-        raise NotConvertible(f"a file whose name has statements: {name}")
+        raise NotConvertible(f"a file name with statements: {name}")
     texts_ = [one.data if isinstance(one, nodes.TemplateData) else None for one in parts]
     if not any(texts_):
-        raise NotConvertible(f"a file whose name depends on more than known facts: {name}")
+        raise NotConvertible(f"a file name that depends on more than known facts: {name}")
     pattern = "".join("[^/]+" if one is None else re.escape(one) for one in texts_)
     base = builder.files.base / folder
     found = sorted(
@@ -551,7 +551,7 @@ def check_fact(
     value = own_default(name, value)
     tree = tree_of(value) if not is_template(value) or only_expression(value) else None
     if tree is not None and name in names_in(tree):
-        raise NotConvertible(f"{name} is made of its own earlier value")
+        raise NotConvertible(f"{name} is computed from its own earlier value")
     scope = builder.scope.having(task_vars=variables)
     text_rewriter.value(value, scope)
     for one in listed(task.keywords.get("when")):

@@ -222,7 +222,7 @@ def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
         if entry.type == "exec" and "interpreter" not in entry.properties:
             _never_fails(entry)
         else:
-            context.check("the original goes on if this fails; here, a failure ends the run")
+            context.check("the original continues if this fails; here, a failure ends the run")
 
 
 def _tested(task: Task, context: Context, *, entry: Entry, condition: Any, word: str) -> None:

@@ -240,7 +240,7 @@ def _dict(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
 
 def _nested(loop: Loop, value: Any, scope: Scope, files: Files) -> None:
     if not isinstance(value, list) or len(value) < 2:
-        raise NotConvertible("a nested loop that is no list of lists")
+        raise NotConvertible("a nested loop that is not a list of lists")
     if all(isinstance(one, list) for one in value):
         made: list[list[Any]] = [[]]
         for one in value:

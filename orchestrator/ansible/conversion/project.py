@@ -199,7 +199,7 @@ class Project:
         Its manifest takes all variables that it reads from the one that applies it.
         """
         if len(self._active) >= _MAX_NESTING:
-            raise NotConvertible("files of tasks that are nested too deeply")
+            raise NotConvertible("task files that are nested too deeply")
         word = file_word(f"{builder.role or 'play'}-{path.stem}")
         folder = "roles/" if builder.manifest.path.startswith("roles/") else ""
         known = {one.path.removeprefix(folder).removesuffix(".yaml") for one in self.manifests}

@@ -60,7 +60,7 @@ def _apply_in_loop(
     """A file of tasks for each element of a variable: a manifest that is applied several times."""
     path = None if is_template(name) else builder.task_file(name)
     if path is None or loop.index or task.keywords.get("vars"):
-        raise NotConvertible("a file of tasks in a loop with a computed name, index or vars")
+        raise NotConvertible("a task file in a loop with a computed name, index or vars")
     if str(path) in builder.stack:
         raise NotConvertible(f"{name} includes itself")
     entry = builder.project.file_entry(builder, path, loop.variable, loop.sample)
@@ -69,7 +69,7 @@ def _apply_in_loop(
         listed(task.keywords.get("when")), scope, builder.manifest.entries()
     )
     if conditions.on_change or conditions.never:
-        raise NotConvertible("a file of tasks in a loop, under such a condition")
+        raise NotConvertible("a task file in a loop, under such a condition")
     as_list = partial(builder.as_list, task.name or name)
     loop_over([entry], loop, omits={}, conditions=conditions, as_list=as_list)
     entry.conditions += conditions.expressions
@@ -93,9 +93,9 @@ def include_in_loop(
         _apply_in_loop(builder, task, record=record, name=name, loop=loop)
         return
     if loop is None or loop.elements is None:
-        raise NotConvertible("a file of tasks without a loop")
+        raise NotConvertible("a task file without a loop")
     if is_template(name) and loop.variable not in name:
-        raise NotConvertible("a file of tasks in a loop with a computed name")
+        raise NotConvertible("a task file in a loop with a computed name")
     for index, element in enumerate(loop.elements):
         variables = dict(outer.get("vars") or {})
         variables[loop.variable] = element
@@ -109,5 +109,5 @@ def include_in_loop(
             if "{{ '" in file_name:
                 file_name = file_name.replace("{{ '", "").replace("' }}", "")
         if "{{" in file_name:
-            raise NotConvertible("a file of tasks with a computed name")
+            raise NotConvertible("a task file with a computed name")
         include_file(builder, file_name, merged)

@@ -57,7 +57,9 @@ def meta(builder: Conversion, task: Task, record: Record) -> None:
     action = words[0] if words else str(task.args)
     if action == "flush_handlers":
         if listed(task.keywords.get("when")) and builder.pending:
-            text = "the original runs its handlers here only under a condition, else at the end"
+            text = (
+                "the original runs its handlers here only under a condition, otherwise at the end"
+            )
             builder.mark(record, CHECK, text)
             builder.manifest.items.append(Comment([f"CHECK: {text}"]))
         builder.flush()
@@ -106,7 +108,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
     that = listed(given.pop("that", None))
     if given or not that:
         raise NotConvertible("assert with other parameters")
-    written = _message(message or "the assertion does not hold", scope)
+    written = _message(message or "the assertion is false", scope)
     made = []
     for one in that:
         condition = text_rewriter.condition(one, scope)
@@ -117,7 +119,7 @@ def assertion(builder: Conversion, task: Task, record: Record) -> None:
     builder.tell(task, record, "checked by ccm.assert, before the first change")
     _uncertain(builder, record, scope.uses.uncertainties[uncertainties:])
     if _is_tolerant(task):
-        text = "the original goes on if this does not hold; here, the host is refused"
+        text = "the original continues if this is false; here, the host is refused"
         _uncertain(builder, record, [text])
 
 
@@ -147,7 +149,7 @@ def _looped_assertion(builder: Conversion, task: Task, scope: Any, given: dict[s
     body = f"{{% for item in {loop.foreach} if {failing} %}}x{{% endfor %}}"
     message = text_rewriter.plain_text(task.name.replace("{{", "(").replace("}}", ")"))
     builder.manifest.assertions.append(
-        {"that": f"template({literal(body)}) == ''", "message": message or "it holds for each"}
+        {"that": f"template({literal(body)}) == ''", "message": message or "it is true for each"}
     )
 
 
@@ -168,7 +170,7 @@ def _expressions(builder: Conversion, task: Task, scope: Any) -> list[str]:
     for one in listed(task.keywords.get("when")):
         parts = read_conditions([one], scope, builder.manifest.entries())
         if parts.on_change:
-            raise NotConvertible("an assertion about what earlier tasks did")
+            raise NotConvertible("an assertion about results of earlier tasks")
         if parts.never:
             return ["false"]
         found += [text_rewriter.condition(one, scope)] if parts.control else parts.expressions
@@ -282,13 +284,13 @@ def _files_of(builder: Conversion, task: Task, name: str) -> list[tuple[str, lis
 
 def _file_name(task: Task) -> str:
     if not isinstance(task.file, str) or not task.file:
-        raise NotConvertible("the name of the file of tasks is missing")
+        raise NotConvertible("the name of the task file is missing")
     return in_role(task.file)
 
 
 def fetch(builder: Conversion, task: Task, record: Record) -> None:
     """``fetch``: a file for the controller; no host changes."""
-    text = "ccm fetches no files from hosts; nothing on the host changes by this"
+    text = "ccm fetches no files from hosts; this changes nothing on the host"
     builder.tell(task, record, text)
     builder.mark(record, CHECK, text)
 

@@ -29,7 +29,7 @@ def include_file(builder: Conversion, name: str, outer: dict[str, Any]) -> None:
     """Convert the tasks of a file. NotConvertible where there is no such file."""
     path = builder.task_file(name)
     if path is None:
-        raise NotConvertible(f"the file of tasks {name} is not in the project")
+        raise NotConvertible(f"the task file {name} is not in the project")
     if str(path) in builder.stack:
         raise NotConvertible(f"{name} includes itself")
     builder.stack.append(str(path))

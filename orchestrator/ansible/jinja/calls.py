@@ -281,6 +281,6 @@ def fetched(url: Any, scope: Scope, options: str = "") -> Any:
     name = known[0] if known else "url" if number == 1 else f"url_{number}"
     asks[name] = {"command": command}
     scope.uses.uncertainties.append(
-        f"Asked.{name} is what the host gets with curl; in the original the controller asks"
+        f"Asked.{name} is the response to curl on the host; in the original, the controller asks"
     )
     return nodes.Getattr(nodes.Name("Asked", "load"), name, "load")

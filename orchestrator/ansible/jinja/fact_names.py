@@ -207,14 +207,14 @@ UNCERTAIN_LOOK_UPS = {
 """Look-ups whose answers may differ from the fact."""
 
 _ROUTED = (
-    "the address of the default route; the original has the one that {} is reached from, another "
-    "one where policy routing says so"
+    "the address of the default route; the original has the one from which {} is reached, which "
+    "differs with policy routing"
 )
 UNCERTAIN_FACTS = {
     ("default_ipv4", "address"): _ROUTED.format("8.8.8.8"),
     ("default_ipv6", "address"): _ROUTED.format("2404:6800:400a:800::1012"),
     ("virtualization_type",): (
-        "what ccm says of the virtual machine or container; the original also knows openstack, "
+        "ccm's name of the virtual machine or container; the original also knows openstack, "
         "oVirt, RHEV and others, which are kvm here"
     ),
 }

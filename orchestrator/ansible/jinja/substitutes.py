@@ -107,7 +107,7 @@ def _resolved(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
 def _random(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
     """With a seed, ccm finds the same value as Ansible."""
     if not any(one.key == "seed" for one in named) and len(arguments) < _SEED:
-        raise NotConvertible("random without a seed, which gives another value on every run")
+        raise NotConvertible("random without a seed, which returns a different value on every run")
     return None
 
 
@@ -115,7 +115,7 @@ def _part_of_url(inner: Any, arguments: list[Any], named: list[Any]) -> Any:
     part = arguments[0] if arguments else named[0].value if named else None
     if isinstance(part, nodes.Const) and part.value in ("password", "netloc"):
         raise NotConvertible(
-            f"urlsplit('{part.value}'): a password in a URL; give it a variable of its own"
+            f"urlsplit('{part.value}'): a password in a URL; store it in a separate variable"
         )
     return None
 

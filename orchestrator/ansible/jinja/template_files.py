@@ -118,7 +118,7 @@ def rewrite(text: str, scope: Scope, path: str = "") -> Rewritten:
     result = Rewritten("")
     if header and re.search(r"(variable|block|comment)_(start|end)_string", header.group()):
         result.text = text
-        result.problems.append((1, "a template with delimiters of its own"))
+        result.problems.append((1, "a template with its own delimiters"))
         return result
     parse_template(text)
     writer = _Writer(scope.having(whole=True), path, result)

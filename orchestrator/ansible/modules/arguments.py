@@ -451,14 +451,14 @@ def symbolic_mode(text: str) -> str:
     for part in text.replace(" ", "").split(","):
         match = re.fullmatch(r"([ugoa]*)=([rwxXst]*)", part)
         if match is None or "X" in match.group(2):
-            raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
+            raise NotConvertible(f"the mode {text}, which depends on the current mode")
         number = sum(_SYMBOLS[one] for one in set(match.group(2)) if one in _SYMBOLS)
         special |= sum(_SPECIAL.get((who, one), 0) for who in match.group(1) or "a"
                        for one in set(match.group(2)))  # fmt: skip
         for who in match.group(1) or "a":
             bits.update({who: number} if who != "a" else {"u": number, "g": number, "o": number})
     if set(bits) != {"u", "g", "o"}:
-        raise NotConvertible(f"the mode {text}, which depends on the mode that is there")
+        raise NotConvertible(f"the mode {text}, which depends on the current mode")
     return f"{special >> 9}{bits['u']}{bits['g']}{bits['o']}"
 
 

@@ -118,7 +118,7 @@ def docker_container(context: Context, given: Arguments) -> list[Entry]:
         return by_program(context, "docker")(line, onlyif=test, fallback=title)
     verb = "docker run -d" if state == "started" else "docker create"
     line = words(verb, f"--name {name}", *_options(given), word(given, "image"), _command(given))
-    context.check("the container is made once; later changes of its settings do not make it again")
+    context.check("the container is created once; later changes of its settings do not recreate it")
     start = f"{there} >/dev/null 2>&1 && docker start {name} || {line}"
     line, test = (start, runs) if state == "started" else (line, there)
     return by_program(context, "docker")(line, unless=test, fallback=f"container {name}")

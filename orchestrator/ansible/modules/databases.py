@@ -132,7 +132,7 @@ def mysql_user(context: Context, given: Arguments) -> list[Entry]:
         lines.append(f"ALTER USER {account} IDENTIFIED BY {how};")
     lines += _grants(given, account)
     context.check(
-        "password and privileges are set when the user is made; a user that exists stays as it is"
+        "password and privileges are set when the user is created; an existing user is not changed"
     )
     command = f"{client} <<SQL\n" + "\n".join(lines) + "\nSQL"
     return by_program(context, "mysql")(command, unless=test, fallback=f"user {user}", **extra)
@@ -219,7 +219,7 @@ def postgresql_db(context: Context, given: Arguments) -> list[Entry]:
         given.piece("-T ", "template"),
         name,
     )
-    context.check("owner, encoding and locale of a database that exists stay as they are")
+    context.check("owner, encoding and locale of an existing database are not changed")
     return by_program(context, "psql")(command, unless=test, fallback=f"database {name}", **extra)
 
 
@@ -257,7 +257,7 @@ def postgresql_user(context: Context, given: Arguments) -> list[Entry]:
             raise NotConvertible("privileges of tables")
         lines.append(f'GRANT {rights} ON DATABASE "{database}" TO "{name}";')
     context.check(
-        "password and attributes are set when the role is made; a role that exists stays as it is"
+        "password and attributes are set when the role is created; an existing role is not changed"
     )
     command = f"{client} -v ON_ERROR_STOP=1 -d {database} <<'SQL'\n" + "\n".join(lines) + "\nSQL"
     return by_program(context, "psql")(command, unless=test, fallback=f"user {name}", **extra)
@@ -341,7 +341,7 @@ def rabbitmq_user(context: Context, given: Arguments) -> list[Entry]:
         place = given.text("vhost") or "/"
         shown = " ".join(f'"{one or "^$"}"' for one in rights)
         lines.append(f"rabbitmqctl set_permissions -p {place} {name} {shown}")
-    context.check("a user that exists stays as it is, with password, tags and permissions")
+    context.check("an existing user is not changed, including password, tags and permissions")
     return by_program(context, "rabbitmqctl")(
         " && ".join(lines), unless=test, fallback=f"user {name}", **extra
     )

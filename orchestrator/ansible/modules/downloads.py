@@ -141,7 +141,7 @@ def unarchive(context: Context, given: Arguments) -> list[Entry]:
         path = f"/var/cache/{posixpath.basename(source)}"
         own = {"source": found[0], "owner": "root", "group": "root", "mode": "0600"}
         entries.append(Entry("file", path, own))
-        context.check(f"a copy of the archive stays in {path}")
+        context.check(f"a copy of the archive is kept in {path}")
     _require_words(path, target, owner, group)
     words = _tar_options(options, path)
     if words is None and (owner or group):
@@ -203,7 +203,7 @@ def _tar_options(options: Any, path: str) -> list[str] | None:
         (one for one in sorted(_ENDINGS, key=len, reverse=True) if path.endswith(one)), ""
     )
     if not ending and "{{" not in path:
-        raise NotConvertible("an archive whose format its name does not tell")
+        raise NotConvertible("an archive whose name does not show its format")
     kind = _ENDINGS.get(ending, "")
     if kind == "zip":
         return None
@@ -242,7 +242,7 @@ def _from_url(
 ) -> list[Entry]:
     name = posixpath.basename(source.split("?")[0])
     if not any(name.endswith(one) for one in _ENDINGS) or name.count("{{") != name.count("}}"):
-        raise NotConvertible("an archive whose format its URL does not tell")
+        raise NotConvertible("an archive whose URL does not show its format")
     owner, group = own
     properties: dict[str, Any] = {
         "url": source, "extract_parent": target, "owner": "root", "group": "root",
@@ -251,7 +251,7 @@ def _from_url(
         properties["creates"] = creates
         properties["cleanup"] = True
     else:
-        context.check("the archive stays in the directory; while it is there, nothing is extracted")
+        context.check("the archive is kept in the directory; while it exists, nothing is extracted")
     if owner not in (None, "root") or group not in (None, "root"):
         context.check("the extracted files belong to root; set their owner with a file resource")
     else:

@@ -49,7 +49,7 @@ def attributes(
         what = "directory" if directory else "file"
         context.check(
             f"{_words(missing)} {'is' if len(missing) == 1 else 'are'} not in the original, "
-            f"which leaves them as they are where the {what} exists"
+            f"which does not change them if the {what} exists"
         )
     defaults = {"owner": user, "group": user, "mode": mode}
     return {name: one if one is not None else defaults[name] for name, one in own.items()}
@@ -169,7 +169,7 @@ def _below(
         if re.fullmatch(r"[0-7]+", mode):
             tests.append(f"! -type l ! -perm {mode}")
         else:
-            context.check("the mode of what is in the directory is set on each push")
+            context.check("the mode of the directory's content is set on each push")
             tests.append("-true")
     test = f"find {path} {' -o '.join(tests)} | grep -q ."
     properties = {"command": " && ".join(words), "provider": "shell", "onlyif": shell(test)}
@@ -268,7 +268,7 @@ def _common(context: Context, given: Arguments, properties: dict[str, Any]) -> d
     properties.update(validation(given))
     if given.flag("backup", default=False):
         properties["backup"] = True
-        context.note("backups are named .NAME.~1~, and the newest 5 stay")
+        context.note("backups are named .NAME.~1~, and the newest 5 are kept")
     force = given.boolean("force")
     if force is not None and force is not True:
         properties["replace"] = force

@@ -84,10 +84,7 @@ def _job(context: Context, given: Arguments, file: str | None) -> Entry:
 def renamed(job: str, file: str) -> str:
     """The mark of a job whose file has the job's name in ccm, and another one in Ansible."""
     own = re.sub("[^A-Za-z0-9_-]", "-", job)
-    return (
-        f"the file in /etc/cron.d is named {own}, in the original {file}; remove that one where "
-        "it is"
-    )
+    return f"the file in /etc/cron.d is named {own}, in the original {file}; remove the other one"
 
 
 def _times(given: Arguments) -> dict[str, Any]:
@@ -168,7 +165,7 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
         for name in ("device", "type", "options", "dump", "pass"):
             properties.pop(name, None)
     elif "pass" not in properties or "dump" not in properties:
-        context.note("fields of fstab that are not set stay as they are")
+        context.note("fields of fstab that are not set are not changed")
     return [Entry("mount", clean_path(path), properties)]
 
 

@@ -36,7 +36,7 @@ def openssl(context: Context, given: Arguments) -> list[Entry]:
     both = f"{owner or ''}{':' + group if group else ''}"
     lines += [f"chown {both} {path}"] if both else []
     lines += [f"chmod {mode} {path}"] if mode else []
-    context.check("it is only made where it is missing; the original also compares what is in it")
+    context.check("it is only created if it is missing; the original also compares its content")
     return by_program(context, "openssl")(
         " && ".join(lines), creates=path, fallback=f"make {path}", **extra
     )

@@ -94,7 +94,7 @@ def _deb_file(context: Context, path: str) -> list[Entry]:
             path = "/var/cache/{{ (" + url[2:-2].strip() + ") | basename }}"
         own = {"url": url, "owner": "root", "group": "root", "mode": "0644"}
         made.append(Entry("download", path, own))
-        context.check(f"a copy of the package file stays in {path}")
+        context.check(f"a copy of the package file is kept in {path}")
     wanted = f'"$(dpkg-deb -f {path} Package)" "$(dpkg-deb -f {path} Version)"'
     test = (
         f'set -- {wanted}; dpkg-query -W -f "\\${{Version}}" "$1" 2>/dev/null | grep -qxF -- "$2"'
@@ -118,7 +118,7 @@ def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[En
         "command": f"{program} install -y {path}",
         "unless": shell("rpm -q " + name),
     }
-    context.check("an installed package of another version stays")
+    context.check("an installed package of another version is kept")
     return [context.exec(f"install {path}", command)]
 
 
@@ -227,11 +227,11 @@ def _packages(
     cache = _cache(given)
     names = given.raw("name", "pkg", "package")
     if given.flag("autoremove", default=False):
-        context.check("packages that nothing needs any more stay")
+        context.check("packages that are no longer needed are kept")
     if names is None or names == []:
         given.ignore("state")
         if cache is None:
-            raise NotConvertible("no name of a package")
+            raise NotConvertible("not a package name")
         context.requests["cache"] = cache
         context.note(f"update_cache: {cache} of the packages below does this, if they need it")
         return []
@@ -296,7 +296,7 @@ def _named(
         split_version(one, manager, templated=True)
     kinds = sample.all_kinds()
     if manager != "apt" and not _is_whole(name) and _VERSION_BEHIND.search(name):
-        context.check("the name may end in a version, which must be one that dnf knows")
+        context.check("the name may end in a version, which dnf must know")
     if kinds == {"text"} and not sample.open:
         return [_entry(text_rewriter.text(name, context.scope), "", ensure, common)]
     if "{{" in name and not _is_whole(name):
@@ -401,7 +401,7 @@ def split_version(name: str, manager: str, templated: bool = False) -> tuple[str
     if "/" in name:
         raise NotConvertible(f"the release in {name}")
     if manager not in ("apt", "package") and _VERSIONED.match(name):
-        raise NotConvertible(f"{name}, which may hold a version")
+        raise NotConvertible(f"{name}, which may contain a version")
     if not _NAME.fullmatch(name):
         raise NotConvertible(f"the name {name}")
     return name, ""

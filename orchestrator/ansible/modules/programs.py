@@ -82,8 +82,8 @@ def _installed(
     state_of(given, "present")
     names, version = given.raw("name"), given.text("version")
     if names is None:
-        raise NotConvertible("no name of a package")
-    context.check("an installed package of another version stays, and an alias is not recognized")
+        raise NotConvertible("not a package name")
+    context.check("an installed package of another version is kept, and an alias is not recognized")
     entries = []
     for one in names if isinstance(names, list) else [names]:
         text = _name(context, str(one))

@@ -22,7 +22,7 @@ def _reload(context: Context, given: Arguments, rereads: bool) -> Entry:
     """Lets systemd read the files of units again, where one has changed. NotConvertible."""
     given.ignore("state", "enabled")
     if not rereads:
-        raise NotConvertible("no name of a service")
+        raise NotConvertible("not a service name")
     context.as_root()
     return context.exec("reload systemd", {"command": RELOAD, "onlyif": shell(_CHANGED)})
 

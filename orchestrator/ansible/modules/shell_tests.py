@@ -34,7 +34,7 @@ def tested(line: str, condition: Any, *, shell: bool, register: str, scope: Scop
     tests = [reader.of(condition_tree(one)) for one in parts]
     plain = re.sub(r"\{\{.*?\}\}", "", line, flags=re.DOTALL)
     if not shell and _SHELL_SIGNS.search(re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", plain)):
-        raise NotConvertible("a command with signs of a shell, whose result is tested")
+        raise NotConvertible("a command with shell syntax, whose result is tested")
     both = " 2>&1" if reader.reads_errors else ""
     body = line.strip()
     inner = f"\n{body}\n" if "\n" in body or "#" in body else body

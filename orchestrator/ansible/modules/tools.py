@@ -321,7 +321,7 @@ def known_hosts(context: Context, given: Arguments) -> list[Entry]:
     if state_of(given, "present", "absent") == "absent":
         given.ignore("key")
         return [Entry("edit", path, {"match": f"^{name}[ ,]", "ensure": "absent"})]
-    context.check("other keys of the host stay")
+    context.check("other keys of the host are kept")
     return [Entry("edit", path, {"line": given.required("key").strip(), "create": True})]
 
 
@@ -358,7 +358,7 @@ def synchronize(context: Context, given: Arguments) -> list[Entry]:
     if found is None or not found[1].is_dir():
         raise NotConvertible("a directory that is not in the project")
     if given.flag("delete", default=False):
-        context.check("files that are not in the project stay; the original removes them")
+        context.check("files that are not in the project are kept; the original removes them")
     context.check("files belong to root, with the modes that they have in the project")
     base = clean_path(given.required("dest"))
     if not source.endswith("/"):

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.ansible.output.entries import Comment, Entry, Manifest
 from orchestrator.ansible.output.yaml_text import comment, lines, pair, scalar
 
-_NOTHING = "# no resources were converted; the comments below say why"
+_NOTHING = "# no resources were converted; see the comments below for the reasons"
 
 
 def manifest_text(manifest: Manifest) -> str:

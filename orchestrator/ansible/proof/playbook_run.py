@@ -154,11 +154,11 @@ def run_playbook(
         first = failed[0]
         raise ProofError(
             f"{mode} failed on {first.host} at {first.text}",
-            hint="the proof needs a playbook that succeeds; Ansible's output says why",
+            hint="the proof needs a playbook that succeeds; see Ansible's output for the reason",
         )
     if code != 0 or not reports:
         what = f"exited with {code}" if code else "wrote no report"
-        raise ProofError(f"{mode} {what}", hint="Ansible's output says why")
+        raise ProofError(f"{mode} {what}", hint="see Ansible's output for the reason")
     return results
 
 
@@ -208,7 +208,7 @@ def _wait(process: subprocess.Popen[bytes], seconds: float) -> int:
             process.kill()
         raise ProofError(
             f"{PROGRAM} took longer than {seconds:g} s and was ended",
-            hint="the last task in Ansible's output says what took so long; "
+            hint="the last task in Ansible's output is the slow one; "
             "fix it, or raise --step-timeout",
         ) from None
     except BaseException:

@@ -46,7 +46,7 @@ def within(root: Path, path: Path, what: str) -> Path:
     except ValueError as error:
         raise bad_input(
             f"{what} leads out of the project {root}",
-            hint="import the directory that holds both, or copy the file into the project",
+            hint="import the directory that contains both, or copy the file into the project",
         ) from error
     return path
 

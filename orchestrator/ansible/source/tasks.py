@@ -146,7 +146,7 @@ def read_tasks(value: Any, path: str) -> list[Task | Block]:
     if value is None:
         return []
     if not isinstance(value, list):
-        return [_odd(value, path, "a file of tasks must hold a list")]
+        return [_odd(value, path, "a task file must contain a list")]
     return [_read_one(one, path) for one in value]
 
 

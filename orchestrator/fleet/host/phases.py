@@ -30,4 +30,4 @@ class Phase(str, enum.Enum):
 
 
 _OPENING = (Phase.CONNECTING, Phase.AUTHENTICATING, Phase.STARTING, Phase.GATHERING)
-_WORDS = {Phase.WAITING: "waiting for its turn", Phase.GATHERING: "gathering facts"}
+_WORDS = {Phase.WAITING: "waiting for a slot", Phase.GATHERING: "gathering facts"}

@@ -304,7 +304,7 @@ def _complete(
         run = saved_run(lost.run_id)
         append(run.path, lines)
     except (CcmError, OSError):
-        return  # it was removed meanwhile
+        return  # it was removed in the meantime
     _lost.cache_clear()
     if over and not lost_hosts(run):
         forget(lost.run_id)

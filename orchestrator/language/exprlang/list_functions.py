@@ -111,7 +111,7 @@ def _sorted(name: str, pairs: list[tuple[Any, Any]], order: Any) -> list[Any]:
     """Entries by their keys, which are all numbers or all texts."""
     keys = [key for key, _ in pairs]
     if not (all(map(is_number, keys)) or all(isinstance(key, str) for key in keys)):
-        raise ValueError(f"{name} orders numbers or texts, not both and nothing else")
+        raise ValueError(f"{name} sorts numbers or texts, not a mixture")
     made = sorted(pairs, key=lambda pair: pair[0], reverse=_descending(name, order))
     return [entry for _, entry in made]
 

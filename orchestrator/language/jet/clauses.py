@@ -41,7 +41,7 @@ class ClauseParser(ActionParser):
         """The rest of ``index, value := items`` of a range."""
         targets = self._listed(first)
         if len(targets) > 2:
-            raise ParseError("range gives an index and a value, not more", first.at)
+            raise ParseError("range sets an index and a value, nothing more", first.at)
         self.expect(":=", "':=' and what to range over")
         return [self._target(target) for target in targets], self.expression()
 

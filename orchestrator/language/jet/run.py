@@ -145,7 +145,7 @@ class Run(Operations):
         if self._steps > MAX_STEPS:
             raise TooLargeError(f"the template takes more than {MAX_STEPS} steps")
         if self._size > MAX_TEXT:
-            raise TooLargeError(f"the template gives more than {MAX_TEXT >> 20} MiB of text")
+            raise TooLargeError(f"the template produces more than {MAX_TEXT >> 20} MiB of text")
 
     def jet_enter(self) -> None:
         """Begin a list that has variables of its own."""

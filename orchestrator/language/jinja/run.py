@@ -73,7 +73,7 @@ def _text(code: PlacedTemplate, names: dict[str, Any]) -> str:
         size += len(piece)
         if size > bounds.MAX_TEXT:
             limit = bounds.MAX_TEXT >> 20
-            raise bounds.TooLargeError(f"the template gives more than {limit} MiB of text")
+            raise bounds.TooLargeError(f"the template produces more than {limit} MiB of text")
         pieces.append(piece)
     return "".join(pieces)
 

@@ -118,7 +118,7 @@ def warnings(declared: DeclaredResource) -> list[Problem]:
     if declared.foreach is not None and isinstance(declared.name, str):
         hint = "use item, index or key in its name"
         hint += f" and 'manifest: {text}'" if declared.type.applies else ""
-        message = f"{declared.id}: each turn of foreach has this name, which allows one turn only"
+        message = f"{declared.id}: each iteration of foreach has this name, so only one is possible"
         found = [Problem(message, declared.position, hint)]
     return found + [
         Problem(f"{declared.id}: {key}: {message}", declared.where((key,)), hint)
@@ -296,7 +296,7 @@ def _loop(declared: DeclaredResource, node: Node, problems: list[Problem]) -> Ex
     if not isinstance(node, Scalar) or node.kind != "str":
         return None  # the schema refuses it
     if declared.written is not None:
-        message = f"{declared.id}: foreach is not evaluated in what a resources_jet_file gives"
+        message = f"{declared.id}: foreach is not evaluated in the result of a resources_jet_file"
         problems.append(Problem(message, node.position, "loop with [[ range … ]]", "template"))
         return None
     expression = parse_bare(node, problems)
@@ -313,7 +313,7 @@ def not_a_loop(declared: DeclaredResource, expression: Expression, value: object
     """The message for a ``foreach`` that gives neither a list nor a map."""
     source = expression.source.strip()
     given = "null" if value is None else f"{value!r:.60}"
-    message = f"{declared.id}: foreach must give a list or a map, {source} gives {given}"
+    message = f"{declared.id}: foreach must return a list or a map, {source} gives {given}"
     return Problem(message, expression.where, "such as Data.users", "template.foreach")
 
 
@@ -336,7 +336,7 @@ def _condition(
         return None
     literal, value = expression.constant()
     if literal and not isinstance(value, bool):
-        message = f"control must give true or false, {node.text} gives {value!r}"
+        message = f"control must return true or false, {node.text} gives {value!r}"
         problems.append(Problem(message, node.position, "compare it with ==", "template.control"))
     _refuse_target_files([expression], "control", problems)
     return expression

@@ -23,8 +23,8 @@ def script_warnings(declared: DeclaredResource, directory: Path) -> list[Problem
     """
     return [
         Problem(
-            f"{declared.id}: {what} begins with {line!r}: its lines end as on Windows, and the "
-            "host would look for a program of that name",
+            f"{declared.id}: {what} begins with {line!r}: it has a Windows line ending, so "
+            "the host would look for a program with that name",
             declared.where((key,)),
             "convert it, for example with dos2unix",
             "input.line_ends",

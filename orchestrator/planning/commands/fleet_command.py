@@ -124,7 +124,7 @@ class FleetCommand:
 
 def _check(words: Sequence[str]) -> None:
     if any("\0" in word for word in words):
-        raise UsageError("run: a command cannot hold a NUL character", hint="leave it out")
+        raise UsageError("run: a command cannot contain a NUL character", hint="leave it out")
 
 
 def _interpreter(path: Path, head: bytes) -> list[str]:

@@ -95,7 +95,7 @@ class ManifestLookups:
         answer = self._of_host.answers.get(key)
         if answer is None:
             self._of_host.open[key] = question
-            raise NoAnswerError(name, "the host was not asked yet")
+            raise NoAnswerError(name, "the host has not answered yet")
         if "error" in answer:
             raise NoAnswerError(name, str(answer["error"]))
         self._hide(ask, answer)

@@ -29,7 +29,7 @@ def iterations(declared: DeclaredResource, scope: Scope) -> tuple[list[Scope], l
     if not isinstance(value, list | dict):
         return [], [not_a_loop(declared, declared.foreach, value)]
     if len(value) > MAX_RESOURCES:
-        message = f"{declared.id}: foreach gives more than {MAX_RESOURCES} resources"
+        message = f"{declared.id}: foreach returns more than {MAX_RESOURCES} resources"
         return [], [Problem(message, where, "", "plan")]
     names: Iterable[Mapping[str, Any]] = (
         [{"key": key, "item": item} for key, item in value.items()]

@@ -207,5 +207,5 @@ def _options(hidden: HiddenValues, types: Types) -> Section:
         if key not in _NOT_OPTIONS
     ]
     path: Path = ("ccm",)
-    about = "What holds for the whole manifest."
+    about = "Settings of the whole manifest."
     return Section("options", about, [SectionPart(id_of(path), "", path, fields)])

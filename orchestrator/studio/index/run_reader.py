@@ -236,7 +236,7 @@ def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     """The hosts that have not ended, by what they do."""
     from orchestrator.report.wording import listed
 
-    phases = {host: "waiting for its turn" for host in grid.hosts if host not in grid.results}
+    phases = {host: "waiting for a slot" for host in grid.hosts if host not in grid.results}
     for event in kept.turns():
         if isinstance(event, happening.HostPhase) and event.host in phases:
             phases[event.host] = event.phase.words

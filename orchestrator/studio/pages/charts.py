@@ -78,7 +78,7 @@ def charts(studio: Studio, found: RunFilter) -> list[Chart]:
         shares = [(run, run["as_predicted"] / run["compared"]) for run in compared]
         values = [_Value(run, share, f"{share:.0%} as predicted") for run, share in shares]
         points = _points(values, 1)
-        title = "Changes that came as the plan predicted"
+        title = "Changes that match the prediction of the plan"
         made.append(
             Chart("accuracy", title, "As predicted", points=points, top="100%", bottom="0%")
         )

@@ -204,7 +204,7 @@ class Access:
     def _unusable(self, error: UsageError, name: str, address: str) -> Page:
         """The login page while the users file cannot be used."""
         self._audit.write("login failed", user=name, address=address, problem=error.message)
-        text = "Nobody can log in now: the users file cannot be used. The audit log says why."
+        text = "Nobody can log in: the users file cannot be used. The audit log has the reason."
         return self.login_page(problem=text, name=name)._replace(status=503)
 
     def _welcome(self, found: _Person, address: str) -> Response:

@@ -91,7 +91,7 @@ def _is_held(host: Host, name: str) -> bool:
         return bool(asked.stdout.split()[0] == "hold")
     locks = host.run("cat /etc/dnf/plugins/versionlock.list /etc/dnf/versionlock.toml")
     if not locks.stdout and "No such file" not in locks.stderr:
-        raise RuntimeError(asked.stderr.strip() or "neither dpkg nor dnf tells of holds")
+        raise RuntimeError(asked.stderr.strip() or "neither dpkg nor dnf reports holds")
     lock = rf"(?m)(^|[\s\"':]){re.escape(name)}(-[0-9]|[\"'\s]|$)"
     return re.search(lock, locks.stdout) is not None
 

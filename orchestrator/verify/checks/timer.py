@@ -91,7 +91,7 @@ def _shown(host: Host, unit: str, key: str) -> str:
     lines = str(asked.stdout).strip("\n").split("\n")
     names = [line for line in lines if line.partition("=")[0] == "Id"]
     if asked.rc or not names:
-        raise RuntimeError(asked.stderr.strip() or f"systemctl shows nothing of {unit}")
+        raise RuntimeError(asked.stderr.strip() or f"systemctl reports nothing about {unit}")
     lines.remove(names[0])
     return "\n".join(lines).strip("\n").partition("=")[2]
 
@@ -100,7 +100,7 @@ def _state(host: Host, timer: str) -> str:
     asked = host.run("systemctl is-active -- %s", timer)
     said = str(asked.stdout).strip()
     if not said:
-        raise RuntimeError(asked.stderr.strip() or f"systemctl says nothing of {timer}")
+        raise RuntimeError(asked.stderr.strip() or f"systemctl reports nothing about {timer}")
     return "running" if said == "active" else "not running"
 
 

@@ -25,7 +25,7 @@ class _Interface(Kind):
         try:
             known = network.read(Source())["interfaces"]
         except OSError as error:
-            raise ResourceError("the kernel does not tell its interfaces: %s" % error) from error
+            raise ResourceError("the kernel does not list its interfaces: %s" % error) from error
         for entry in known:
             if entry["name"] == subject:
                 addresses = [address["addr"] for address in entry["addrs"]]

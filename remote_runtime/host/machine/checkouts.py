@@ -328,7 +328,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         """Make a checkout in an empty directory."""
         node = self._files.lstat(path)
         if node is None:
-            raise ResourceError("%s was removed meanwhile" % path, kind="resource.git")
+            raise ResourceError("%s was removed in the meantime" % path, kind="resource.git")
         for words in (["init", "-q"], ["remote", "add", "origin", source.url]):
             self._must(node, path, words, "create a repository")
         self._fetch(node, path, source, target)

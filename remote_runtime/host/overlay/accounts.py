@@ -43,7 +43,7 @@ class Accounts(accounts.Accounts):
         except ResourceError as error:
             if any(unit.active is False for unit in self._record.world.units.values()):
                 raise Unknowable(
-                    "%s now, which an earlier change may end" % error.message
+                    "%s now, but an earlier change may end this" % error.message
                 ) from error
             raise
 
@@ -65,9 +65,7 @@ class Accounts(accounts.Accounts):
             kind = "user" if isinstance(entry, User) else "group"
             number = entry.uid if isinstance(entry, User) else entry.gid
             self._record.add(AccountEffect(kind, entry.name, number, entry=entry))
-        uncertainty = Uncertainty(
-            UNKNOWN, "%s changes the accounts that are kept there" % self._record.by
-        )
+        uncertainty = Uncertainty(UNKNOWN, "%s changes the accounts in this file" % self._record.by)
         beside = {"%s/%s" % (etc, name) for name in _BESIDE}
         self._record.add(
             UnknownEffect(

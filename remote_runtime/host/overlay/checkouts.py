@@ -73,7 +73,7 @@ class CheckoutReader(OnHost):
         if at:
             self._world.files.exists(at)
             if self._is_planned(at) or self._is_moved(at):
-                raise Unknowable("%s is changed before it is asked" % source.url)
+                raise Unknowable("%s is changed before it is queried" % source.url)
         return super().resolve(path, source)
 
     def _asking_as(self, path: str, source: Source) -> Tuple[Optional[str], Optional[str]]:

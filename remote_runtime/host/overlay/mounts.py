@@ -63,7 +63,7 @@ class Mounts(mounts.Mounts):
         found = users(point) if point not in world.mounts.planned else []
         if found and any(unit.active is False for unit in world.units.values()):
             raise Unknowable(
-                "%s, which an earlier change may end" % mounts.busy_error(point, found)
+                "%s, but an earlier change may end this" % mounts.busy_error(point, found)
             )
         return found
 
@@ -88,7 +88,7 @@ class Mounts(mounts.Mounts):
             known = self._memory(effect, words)
         effects: List[Effect] = [known or effect]
         if known is None:
-            why = "what is on %s is not known before it is mounted" % entry.device
+            why = "the content of %s is not known before it is mounted" % entry.device
             effects.append(_fog(why, entry.point))
             if binds:
                 effects.append(_fog(why, entry.device))  # what is changed there is changed here
@@ -165,7 +165,7 @@ class Mounts(mounts.Mounts):
         self._record.add(*effects)
 
     def _unmounts(self, now: MountEntry) -> None:
-        why = "what is at %s once it is unmounted is not known" % now.point
+        why = "the content of %s after the unmount is not known" % now.point
         gone = MountEffect(now.point, present=False)
         self._record.add(gone, _fog(why, now.point), gone._replace(table_only=True))
 

@@ -50,7 +50,7 @@ def _named(path: str, stanzas: Sequence[Mapping[str, str]]) -> Sequence[str]:
             found.append(one["filename"])
         else:
             raise ResourceError(
-                "%s keeps answers in the database %r, which is no file" % (path, name),
+                "%s keeps answers in the database %r, which is not a file" % (path, name),
                 kind="package.debconf",
                 hint="set the answers with debconf-set-selections in an exec resource",
             )

@@ -356,7 +356,7 @@ class TransactionEffects(object):
         if contents.is_so is None:
             return []
         told = {member.path for member in contents.members}
-        why = "what the package %s brings is known from one other host only" % change.name
+        why = "the contents of the package %s are known from only one other host" % change.name
         return [UnknownEffect(Uncertainty(ASSUMED, why), self._brought_by(change, told))]
 
     def _unknown(self, change: VersionChange) -> None:

@@ -47,7 +47,7 @@ def can_lock(root: str = "/") -> bool:
 def not_removed_error(what: str, name: str, root: str = "/") -> ResourceError:
     """The error where dnf leaves out of a removal what is installed; ``what`` is "removing x"."""
     where, hint = find(name, root) or ("", "look for `exclude=` in /etc/dnf")
-    why = "%s is excluded by %s" % (name, where) if where else "dnf leaves %s as it is" % name
+    why = "%s is excluded by %s" % (name, where) if where else "dnf does not change %s" % name
     return ResourceError("%s failed: %s" % (what, why), "package.excluded", hint)
 
 

@@ -120,7 +120,7 @@ def parse(form: Any) -> Contents:
     for path in conffiles:
         _check_path(path)
     if not all(_is_text(text, MAX_SCRIPT) for text in scripts.values()):
-        raise ValueError("a script of a package is too long or none")
+        raise ValueError("a script of a package is too long or not text")
     if sum(map(len, [*scripts.values(), *(member.text for member in found)])) > MAX_TEXTS:
         raise ValueError("the texts of a package are too long")
     return Contents(found, conffiles, scripts)

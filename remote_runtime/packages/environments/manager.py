@@ -132,7 +132,7 @@ class EnvironmentManager(PackageManager):
         for other in planned:
             known = self._wanted.get(other)
             if known is not None and known.directory == directory and other not in self._resolved:
-                self.context.suppose("%s may bring or change it, too" % known.id)
+                self.context.suppose("%s may provide or change it, too" % known.id)
                 break
         return found
 

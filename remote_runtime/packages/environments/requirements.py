@@ -79,7 +79,7 @@ def parsed(line: str) -> Requirement:
         before, _, marker = line.partition(" ; ")
     match = _NAME.match(before.strip())
     if match is None:
-        raise ValueError("it is no name of a package with versions")
+        raise ValueError("it is not the name of a package with versions")
     name, extras, rest = match.groups()
     rest = rest.strip()
     if rest.startswith("@"):
@@ -146,7 +146,7 @@ def applies(marker: str, values: Mapping[str, str]) -> bool:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise _wrong("", marker, "it is no condition that pip knows")
+            raise _wrong("", marker, "it is not a condition that pip supports")
         tokens.append(match.group(1))
         at = match.end()
         while at < len(text) and text[at] == " ":
@@ -154,7 +154,7 @@ def applies(marker: str, values: Mapping[str, str]) -> bool:
     parser = _Marker(tokens, dict(values), marker)
     found = parser.either()
     if parser.tokens:
-        raise _wrong("", marker, "it is no condition that pip knows")
+        raise _wrong("", marker, "it is not a condition that pip supports")
     return found
 
 
@@ -225,7 +225,7 @@ class _Marker(object):
         raise self._wrong()
 
     def _wrong(self) -> ResourceError:
-        return _wrong("", self._text, "it is no condition that pip knows")
+        return _wrong("", self._text, "it is not a condition that pip supports")
 
 
 def values_of(

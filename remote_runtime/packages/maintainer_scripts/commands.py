@@ -60,7 +60,7 @@ ROWS = (
         ("/etc/rc?.d/*", "/etc/runlevels/*"),
     ),
     Known(
-        "it tells the kernel or a daemon that runs, and writes no file",
+        "it notifies the kernel or a running daemon, and writes no file",
         "udevadm dbus-send busctl kill pkill killall modprobe rmmod telinit initctl init"
         " apparmor_parser systemd-notify rndc apache2_msg loginctl networkctl resolvectl ip"
         " ifconfig route killall5 sync chronyc sysctl iptables ip6tables nft ipset",
@@ -88,12 +88,12 @@ ROWS = (
         named=True,
     ),
     Known(
-        "it puts a configuration file where it is not, or beside one that was edited",
+        "it installs a missing configuration file, or puts it next to an edited one",
         "ucf",
         ("/var/lib/ucf",),
         named=True,
     ),
-    Known("it notes whose a configuration file is", "ucfr", ("/var/lib/ucf",)),
+    Known("it records the package of a configuration file", "ucfr", ("/var/lib/ucf",)),
     Known(
         "it keeps the links of alternatives",
         "update-alternatives",

@@ -132,7 +132,7 @@ class Dnf(PackageManager):
         if dnf_marks.is_new(self.context.commands) or dnf_exclusions.can_lock():
             return None
         if self.planned_versions():
-            return Unknowable("an earlier package may bring dnf's plugin versionlock")
+            return Unknowable("an earlier package may provide dnf's plugin versionlock")
         return ResourceError(
             "dnf cannot lock versions on this host: its plugin versionlock is missing",
             "package.plugin",

@@ -69,7 +69,9 @@ def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Prop
         if key.options is not None:
             problems += [("key", message) for message in problems_of_options(key.options)]
             if options is not None:
-                problems.append(("options", "the key has options of its own; write all in one"))
+                problems.append(
+                    ("options", "the key has its own options; write all options in one place")
+                )
                 break
     if options:
         problems += [("options", message) for message in problems_of_options(options)]

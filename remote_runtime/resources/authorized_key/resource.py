@@ -38,7 +38,7 @@ class Resource(StateType):
         """``source`` is a path on the controller, ``path`` one on the host."""
         wrong = list(listed(properties).problems)
         if properties and not properties.get("user") and not _USER.match(name):
-            wrong.append(("name", "set user: the name %r is no name of a user" % name))
+            wrong.append(("name", "set user: the name %r is not a user name" % name))
         source = properties.get("source")
         if isinstance(source, str) and source.startswith("/"):
             wrong.append(("source", "use a path next to the manifest; it is on the controller"))

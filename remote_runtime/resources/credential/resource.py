@@ -21,7 +21,7 @@ class Resource(StateType):
 
     @classmethod
     def check(cls, name: str, properties: Properties) -> List[Tuple[str, str]]:
-        wrong = [("name", "%r is no name of a credential" % name)] if name in (".", "..") else []
+        wrong = [("name", "%r is not a credential name" % name)] if name in (".", "..") else []
         path = properties.get("path")
         if isinstance(path, str):
             wrong += [("path", message) for message in rules.of_path(path)]

@@ -40,5 +40,5 @@ def warnings(properties: Dict[str, Any]) -> List[Tuple[str, str, str]]:
     verified = "checksum" in properties or "checksum_url" in properties
     if properties.get("force") and verified:
         hint = "leave it out: a file with another checksum is downloaded again in any case"
-        return [("force", "force has no effect beside a checksum", hint)]
+        return [("force", "force has no effect with a checksum", hint)]
     return []

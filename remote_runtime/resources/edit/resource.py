@@ -109,7 +109,7 @@ class Resource(FilePartStateType):
         return ResourceError(
             "%s was not changed: %s" % (self.name, why),
             kind="resource.edit",
-            hint="look at the file, and write an edit that fits it",
+            hint="check the file, and write an edit that matches it",
         )
 
     def desired(self) -> Mapping[str, Any]:

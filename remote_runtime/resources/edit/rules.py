@@ -170,7 +170,7 @@ def _of_settings(spec: Spec) -> Iterator[Problem]:
             example = "Match User backup" if kind == "ssh" else "a name without ]"
             yield "settings", "%s: it is not the name of a section, such as %s" % (key, example)
         elif not key.strip() and not value:
-            yield "settings", "a section without a name and without keys is nothing to manage"
+            yield "settings", "a section without a name and without keys manages nothing"
         for inner, one in value.items():
             yield from _of_setting(inner, one, kind, key)
 

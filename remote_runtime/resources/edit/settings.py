@@ -258,7 +258,7 @@ class SettingsEdit(object):
     def _require_one_line(entry: Entry) -> None:
         if entry.last > entry.at:
             raise ValueError(
-                "the value of %s goes on in line %d, and settings change values of one line"
+                "the value of %s continues in line %d, but settings only change values of one line"
                 % (entry.key, entry.at + 2)
             )
 

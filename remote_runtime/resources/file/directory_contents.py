@@ -33,7 +33,7 @@ class Below(object):
                 "%s is %s, a directory of the system: its content is not managed as a whole"
                 % (top, real),
                 kind="resource.file.system",
-                hint="use a directory of your own further down",
+                hint="use your own directory further down",
             )
         walk = Walk(host, top, real=real, node=node, scope=scope)
         self.unknown = walk.unknown

@@ -49,7 +49,7 @@ def tasks(top: str, found: Sequence[Entry]) -> List[Task]:
             "purge would remove %d paths from %s, more than %d; nothing was removed"
             % (len(found), top, MAX_PATHS),
             kind="resource.file.purge",
-            hint="check that it is the right directory, and add to keep what stays",
+            hint="check that it is the right directory, and add the paths to keep to keep",
         )
     message = "Would have purged %d paths from the directory" % len(found)
     return [_removing(entry, message) for entry in found]

@@ -80,7 +80,7 @@ def of_credentials(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
     if key and "PRIVATE KEY-----" not in key:
         wrong.append(("ssh_key", "it is no private key: the text of the key file is expected"))
     elif "ENCRYPTED" in key:
-        wrong.append(("ssh_key", "it has a passphrase, for which nobody can be asked"))
+        wrong.append(("ssh_key", "it has a passphrase, and ccm cannot prompt for it"))
     if properties.get("username") and not properties.get("token"):
         wrong.append(("username", "it has no effect without token"))
     for line in str(properties.get("known_host") or "").splitlines():

@@ -81,7 +81,7 @@ class Resource(StateType):
         if given("type") == SWAP and fstab.is_binding(options):
             wrong.append(("options", "swap space cannot be a bind mount"))
         if "remount" in fstab.words_of(options):
-            wrong.append(("options", "leave out remount; ccm remounts where options differ"))
+            wrong.append(("options", "omit remount; ccm remounts if options differ"))
         if any(
             word.partition("=")[0].lower() in fstab.PASSWORDS or fstab.masked(word, "") != word
             for word in fstab.words_of(options)
@@ -304,7 +304,7 @@ class Resource(StateType):
             raise ResourceError(
                 "%s cannot be unmounted; the host needs it" % now.point,
                 kind="resource.mount",
-                hint="check where the mount point leads",
+                hint="check the target of the mount point",
             )
         host.mounts.unmount(now)
 

@@ -158,7 +158,7 @@ def _more(properties: Mapping[str, Any]) -> Iterator[Problem]:
     for key in sorted(lower):
         own = deb822.OWN.get(key) or repo_file.OWN.get(key)
         if own:
-            yield "options", "%s has a property of its own: %s" % (key, own)
+            yield "options", "%s has its own property: %s" % (key, own)
     if properties.get("password") and not properties.get("username"):
         yield "password", "password requires username"
     own = properties.get("provider")
@@ -172,7 +172,7 @@ def warnings(properties: Mapping[str, Any]) -> List[Tuple[str, str, str]]:
     found = []
     if properties.get("ensure") != "absent" and properties.get("gpgcheck") is False:
         hint = "set key, and leave gpgcheck out"
-        found.append(("gpgcheck", "packages are installed whoever made them", hint))
+        found.append(("gpgcheck", "packages are installed regardless of their origin", hint))
     for key in ("url", "urls"):
         value = properties.get(key) or []
         for url in [value] if isinstance(value, str) else value:

@@ -66,7 +66,7 @@ def _condition(properties: Dict[str, Any]) -> Problems:
     if isinstance(path, str) and not path.startswith("/"):
         found.append(("file", "%r is not an absolute path" % path))
     elif isinstance(path, str) and not path.isprintable():
-        found.append(("file", "the path holds a control character"))
+        found.append(("file", "the path contains a control character"))
     if properties.get("provider", "posix") == "posix":
         found += of_words("command", properties.get("command"))
     return found

@@ -122,7 +122,7 @@ def test_a_task_for_one_other_host(tmp_path: Path) -> None:
     ("expression", "reason"),
     [
         ("playbook | realpath", "realpath, which follows the symlinks of the controller"),
-        ("url | urlsplit('password')", "a password in a URL; give it a variable of its own"),
+        ("url | urlsplit('password')", "a password in a URL; store it in a separate variable"),
     ],
 )
 def test_filters_with_a_reason(expression: str, reason: str, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_the_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"a.txt": "x"}, "holds no playbook and no role"),
+        ({"a.txt": "x"}, "contains no playbook and no role"),
         ({"site.yml": "- hosts: all\n  tasks: ["}, "site.yml:"),
         ({"tasks/main.yml": "a: [", "defaults/main.yml": "a: 1\n"}, "main.yml:"),
     ],
@@ -202,8 +202,8 @@ def test_the_result_says_what_was_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"group_vars/all.yml": BOMB}, "aliases stand for too many values"),
-        ({"group_vars/all.yml": "a: &a [1, *a]\n"}, "aliases stand for too many values"),
+        ({"group_vars/all.yml": BOMB}, "aliases expand to too many values"),
+        ({"group_vars/all.yml": "a: &a [1, *a]\n"}, "aliases expand to too many values"),
         ({"site.yml": "- import_playbook: /dev/zero\n"}, "leads out of the project"),
         ({"hosts": "[web]\nweb[1:999999999]\n"}, "stands for 999,999,999 hosts"),
         ({"group_vars/all.yml": "a: 1" + ":1" * 200_000}, "all.yml:1: a number is too large"),
@@ -329,7 +329,7 @@ def test_a_file_of_tasks_that_links_out_of_the_project_is_not_there(tmp_path: Pa
     """The task that includes it is not converted, and the reason says so."""
     project = project_with_link(tmp_path, "roles/a/tasks/more.yml")
     (record,) = import_project(str(project), str(tmp_path / "site")).records
-    assert record.reasons == ["the file of tasks more.yml is not in the project"]
+    assert record.reasons == ["the task file more.yml is not in the project"]
 
 
 def project_with_link(directory: Path, place: str) -> Path:

@@ -233,7 +233,7 @@ NOT_EXACT = {
         "file: {path: /srv, state: directory, owner: root, group: root, mode: '0755', setype: a}",
         "setype, a part of the context of SELinux",
     ),
-    "pip": ("pip: {name: requests}", "an installed package of another version stays"),
+    "pip": ("pip: {name: requests}", "an installed package of another version is kept"),
 }
 
 

@@ -67,7 +67,7 @@ def test_ini(
     (directory / "group_vars").mkdir()
     (directory / "group_vars/db.yml").write_text("pool: 20\n")
     assert main(["init", "site", "--ansible", "production.ini", "--ci", "none"]) == 0
-    assert "passwords never stand there" in capsys.readouterr().err
+    assert "an inventory never contains passwords" in capsys.readouterr().err
     monkeypatch.chdir(directory / "site")
     known = inventory.load("hosts.yaml")
     assert list(known.hosts) == [

@@ -114,7 +114,7 @@ def test_what_comes_with_a_type_is_unpacked_with_it(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-B", "-c", _PARTS, os.getcwd(), str(code)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert told.splitlines() == [
-        "remote_runtime.resources.file is not what this runtime was started with",
+        "remote_runtime.resources.file differs from the runtime that was started",
         "[]",
         "injected",
         "[]",

@@ -19,13 +19,13 @@ def text(asks: str, resources: str = RESOURCES, head: str = "") -> str:
     [
         ("[]", "3:8: ask must be a map of look-ups, not "),
         ("{}", "ask must be a map of look-ups, not an empty map"),
-        ("{a: x}", "3:12: ask.a must be a map with what is looked up, not "),
+        ("{a: x}", "3:12: ask.a must be a map with the subject of the look-up, not "),
         ("{a: {comand: x}}", "3:13: ask.a: there is no look-up 'comand' (did you mean command?)"),
         ("{a: {packge: x}}", "there is no look-up 'packge' (did you mean package?)"),
         ("{a: {exec: x}}", "there is no look-up 'exec'"),
         (
             "{a: {}}",
-            "ask.a does not say what is looked up (known: command, file, stat, package, service)",
+            "ask.a has no subject (known: command, file, stat, package, service)",
         ),
         ("{a: {stat: /a, file: /b}}", "3:23: ask.a has stat and file"),
         ("{a: {stat: /a, timeout: 1s}}", "ask.a: stat has no key 'timeout'"),

@@ -91,7 +91,7 @@ ccm:
         ("- exec:\n    - a: {returns: [0, 300]}", 2, "returns[1] must be at most 255"),
         ("- exec:\n    - a: {provider: zsh}", 2, "there is no provider 'zsh'"),
         ("- exec:\n    - a: {control: {iff: 'true'}}", 2, "did you mean if?"),
-        ("- exec:\n    - a: {control: {if: \"'yes'\"}}", 2, "control must give true or false"),
+        ("- exec:\n    - a: {control: {if: \"'yes'\"}}", 2, "control must return true or false"),
         ("- exec:\n    - a: {control: {if: '{{ 1 }}'}}", 2, "without braces"),
         ("- exec:\n    - a: {health_checks: [{command: x, tries: 0}]}", 2, "at least 1"),
         (
@@ -168,7 +168,7 @@ def test_an_advised_quote_is_accepted(tmp_path: Path) -> None:
     text = "- exec:\n    - a: {timeout: 0, returns: zero, environment: [1, A=b]}"
     hints = [problem.hint for problem in refused_resource(tmp_path, text)]
     whole = "write a list of whole numbers"
-    assert hints == ['quote it: "0"', whole, "'1' is not KEY=value, with both of them given"]
+    assert hints == ['quote it: "0"', whole, "'1' is not KEY=value with both parts"]
     load(tmp_path, 'ccm: {resources: [{exec: [{a: {timeout: "0"}}]}]}')
 
 
@@ -323,5 +323,5 @@ def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_turns_of_a_loop_with_one_name(tmp_path: Path, entry: str, hint: str) -> None:
     """A name without a template suits one turn at most, of which a warning tells."""
     site = load(tmp_path, f"ccm: {{resources: [{{{entry}}}]}}")
-    told = [one.hint for one in site.warnings if "allows one turn only" in one.message]
+    told = [one.hint for one in site.warnings if "so only one is possible" in one.message]
     assert [hint in one for one in told] == ([True] if hint else [])

@@ -58,7 +58,7 @@ def test_what_was_altered_on_disk(web: server.Web) -> None:
     assert found is not None
     found.path.chmod(0o600)
     found.path.write_text("y")
-    with pytest.raises(SourceError, match="is not what"):
+    with pytest.raises(SourceError, match="differs from the content of"):
         Archives().get(url)
 
 

@@ -113,7 +113,7 @@ def test_a_user_logs_in_with_name_and_password(state: Path, users: Path) -> None
 
 
 def test_a_file_that_becomes_unusable_lets_nobody_in(state: Path, users: Path) -> None:
-    """The page says so, the audit log says why."""
+    """The page says so, the audit log has the reason."""
     site = Site(state, auth=users)
     users.chmod(0o644)
     response = site.browser.post("/login", data={"name": "alice", "password": PASSWORD})

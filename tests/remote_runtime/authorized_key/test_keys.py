@@ -37,7 +37,10 @@ class CheckTest(unittest.TestCase):
             ("key: there is no key in it", {"key": "# nothing\n"}),
             ("key: it has a NUL byte", {"key": ONE + "\0"}),
             ("key: the value of from must be in", {"key": "from=192.0.2.1 " + ONE}),
-            ("options: the key has options", {"key": "no-pty " + ONE, "options": "restrict"}),
+            (
+                "options: the key has its own options",
+                {"key": "no-pty " + ONE, "options": "restrict"},
+            ),
             ("options: a blank outside", {"key": ONE, "options": "no-pty, restrict"}),
             ("options: a quote of", {"key": ONE, "options": 'from="192.0.2.1'}),
             ("options: from needs a value", {"key": ONE, "options": ["from"]}),

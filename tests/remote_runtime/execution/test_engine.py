@@ -417,7 +417,7 @@ class EngineTest(unittest.TestCase):
 
         event = after(effects=None)
         self.assertEqual(event["prediction"], ASSUMED)
-        self.assertIn("t#a does not say what it changes", event["prediction_reason"])
+        self.assertIn("t#a does not declare its changes", event["prediction_reason"])
         self.assertEqual(after(effects=[])["prediction"], "certain")
         self.assertEqual(after(effects=None, passive=True)["prediction"], "certain")
 

@@ -144,7 +144,7 @@ class RecursionTest(DirectoryTest):
         directory = self.directory(file_mode="0644")[0]._replace(index=1)
         event = run_items([command, directory], noop=True)[1]
         self.assertEqual(event["prediction"], "unknown")
-        reason = "what exec#true will have made at %s is not known" % self.path("d", "new")
+        reason = "the result of exec#true at %s is not known" % self.path("d", "new")
         self.assertEqual(event["prediction_reason"], reason)
         self.assertEqual([change["what"] for change in event["changes"]], ["mode of a"])
         purging: Dict[str, Any] = {"ensure": "directory", "mode": "0755", "purge": True}

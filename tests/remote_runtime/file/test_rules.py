@@ -8,7 +8,7 @@ class RulesTest(unittest.TestCase):
         """A path with control characters is refused: it would act on a terminal."""
         for name in ("/a\0b", "/a\nb", "/a\x1b[31m", "/a\x7f"):
             (found,) = Resource.check(name, {"ensure": "absent"})
-            self.assertEqual(found, ("name", "the path holds a control character"))
+            self.assertEqual(found, ("name", "the path contains a control character"))
 
     def test_good(self) -> None:
         """What is right has no problem."""

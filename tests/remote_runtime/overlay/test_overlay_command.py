@@ -78,7 +78,7 @@ class LayeredTest(DirectoryTest):
         for argv in (("test", new, "-ef", old), ("stat", "-c", "%h", old), ("find", "-links", "2")):
             with self.assertRaises(Unknowable) as caught:
                 self.run_in_preview(*argv)
-            self.assertIn("other files than there will be", caught.exception.message)
+            self.assertIn("files other than the planned ones", caught.exception.message)
 
     def test_what_no_path_shows(self) -> None:
         """Beside a planned package only what looks at files is run."""
@@ -86,7 +86,7 @@ class LayeredTest(DirectoryTest):
         self.assertEqual(self.run_in_preview("test", "-f", self.path("old")).code, 0)
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("dpkg", "-s", "app")
-        self.assertIn("not there yet", caught.exception.message)
+        self.assertIn("does not exist yet", caught.exception.message)
 
     def test_what_another_host_told_of_a_package(self) -> None:
         """Nothing is run over its files before they are known to be so."""
@@ -99,7 +99,7 @@ class LayeredTest(DirectoryTest):
         self.context.expect(effects, Uncertainty(), "package#app")
         with self.assertRaises(Unknowable) as caught:
             self.run_in_preview("test", "-f", ran)
-        self.assertIn("what another host says of app", caught.exception.message)
+        self.assertIn("contents of app that another host reported", caught.exception.message)
 
 
 @unittest.skipUnless(possible(), "needs root and mount namespaces")

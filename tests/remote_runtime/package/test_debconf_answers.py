@@ -191,7 +191,7 @@ class Answers(DirectoryTest):
                 found = debconf.databases(files, self.path("home"))
                 self.assertEqual(list(found), ["/srv/config.dat", "/srv/secret.dat"])
             else:
-                with self.assertRaisesRegex(ResourceError, "'secret', which is no file"):
+                with self.assertRaisesRegex(ResourceError, "'secret', which is not a file"):
                     debconf.databases(files, self.path("home"))
 
 

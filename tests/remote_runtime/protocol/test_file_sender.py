@@ -108,5 +108,5 @@ class FetchingTest(RuntimeTest):
                 pass
         event, sent, _ = self.fetch(self.path("d"), recursive=True)
         self.assertEqual((sent, event["status"]), ([(0, "a", True)], "failed"))
-        self.assertIn("no name to be shown", event["output"])
+        self.assertIn("not a printable name", event["output"])
         self.assertNotIn("\x1b", event["output"])

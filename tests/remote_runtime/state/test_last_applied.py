@@ -211,7 +211,7 @@ class TroubleTest(AppliedTest):
             with open(self.applied()[0], "w") as out:
                 out.write(text)
             self.assertEqual(self.drift(b"2"), {"conf": "new"})
-            self.assertIn("what was applied last is not known", self.told[0][1])
+            self.assertIn("the last applied state is not known", self.told[0][1])
             self.run_of(digest="d" + text)
             self.assertEqual(self.drift(b"2"), {"conf": "you"})
 
@@ -246,7 +246,7 @@ class TroubleTest(AppliedTest):
         os.chown(self.applied()[0], 12345, 12345)
         self.assertEqual(self.drift(b"2"), {"conf": "new"})
         self.run_of(b"2", digest="d2")
-        self.assertIn("is not on record for ccm drift", self.told[-1][1])
+        self.assertIn("is not recorded for ccm drift", self.told[-1][1])
         self.assertEqual(os.stat(self.applied()[0]).st_uid, 12345)
 
     def test_a_newer_version(self) -> None:
@@ -259,7 +259,7 @@ class TroubleTest(AppliedTest):
         self.assertEqual(self.drift(b"2"), {"conf": "new"})
         self.assertIn("a newer ccm wrote it", self.told[0][1])
         self.assertEqual(self.run_of(b"2", digest="d2")[self.path("conf")]["status"], "changed")
-        self.assertIn("is not on record for ccm drift", self.told[-1][1])
+        self.assertIn("is not recorded for ccm drift", self.told[-1][1])
         with open(self.applied()[0]) as file:
             self.assertEqual(json.load(file), newer)
 

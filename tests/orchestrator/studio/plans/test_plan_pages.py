@@ -191,6 +191,6 @@ def test_a_plan_that_is_too_large_is_not_opened(
 
 
 def test_without_a_project_there_are_no_plans(site: Site) -> None:
-    """The page says where plans come from."""
+    """The page explains where plans come from."""
     assert "Plans are files of a project" in words(site.log_in(), "/plans")
     words(site.log_in(), "/plan?name=change.plan", 404)
