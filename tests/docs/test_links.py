@@ -1,10 +1,12 @@
 """Links between the pages, and how the pages are written."""
 
+import fnmatch
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.architecture.source import PRODUCT
 from tests.docs.pages import DOCS, PAGES, ROOT, TYPE_PAGES, anchors, blocks, links
 
 OWN_PAGES = [page for page in PAGES if DOCS in page.parents]
@@ -24,6 +26,27 @@ def test_internal_links_resolve(page: Path) -> None:
         elif fragment and path.suffix == ".md" and fragment not in anchors(path):
             broken.append(f"{target}: no such heading, there are {sorted(anchors(path))}")
     assert broken == []
+
+
+_MODULE = re.compile(r"`([\w/*]+\.py)`")
+
+
+def test_modules_of_the_design_pages_exist() -> None:
+    """Each module that a design page names is a file, or matches some, by the end of its path."""
+    named = {
+        (page.name, name)
+        for page in (DOCS / "design").glob("*.md")
+        for name in _MODULE.findall(page.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 50
+    trees = (*PRODUCT, "tests")
+    files = [str(file) for tree in trees for file in (ROOT / tree).rglob("*.py")]
+    missing = [
+        (page, name)
+        for page, name in sorted(named)
+        if not fnmatch.filter(files, f"*/{name.replace('TYPE', '*')}")
+    ]
+    assert missing == []
 
 
 def test_every_page_is_reached_from_the_index() -> None:
