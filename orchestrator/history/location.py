@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -50,6 +51,7 @@ def check_address(address: str, what: str, hint: str) -> None:
     try:
         found = urlsplit(address)
         port = found.port
+        (found.hostname or "").encode("idna")
     except ValueError as error:
         raise UsageError(f"{what} {shown!r} is not an address: {error}", hint=hint) from error
     if "@" in found.netloc:
@@ -61,8 +63,11 @@ def check_address(address: str, what: str, hint: str) -> None:
             f"{what} {shown!r} would be used without encryption",
             hint="use https; http is only for an address of this machine",
         )
-    if found.query or found.fragment or len(address) > _MAX_LENGTH or not address.isprintable():
+    if found.query or found.fragment or len(address) > _MAX_LENGTH:
         raise UsageError(f"{what} {shown!r} is not a plain address", hint=hint)
+    if not re.fullmatch("[!-~]+", address):
+        message = f"{what} {shown!r} contains a character that must be percent-encoded"
+        raise UsageError(message, hint="write %20 for a space, %C3%BC for ü")
 
 
 def _is_loopback(host: str) -> bool:

@@ -101,10 +101,15 @@ class Webhook:
                 run_id = self._due.get(timeout=0.5)
             except queue.Empty:
                 continue
-            item = self._item(run_id)
-            if item is not None:
+            try:
+                item = self._item(run_id)
+                if item is None:
+                    continue
                 document = {"type": "run.ended", "run": item}
-                self._report(run_id, self._delivered(json.dumps(document).encode("ascii")))
+                problem = self._delivered(json.dumps(document).encode("ascii"))
+            except Exception as error:  # whatever it is: the next run is posted
+                problem = one_line(f"{type(error).__name__}: {error}", _MAX_LENGTH)
+            self._report(run_id, problem)
 
     def _delivered(self, body: bytes) -> str:
         """Deliver with a bounded number of attempts; why that failed, "" if not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -114,12 +115,34 @@ def test_a_receiver_that_is_away() -> None:
     made.stop()
 
 
+def test_a_run_that_cannot_be_read(server: Server) -> None:
+    """The audit log has the reason, and the next run is posted."""
+    told = Told()
+
+    def item(run_id: str) -> dict[str, str]:
+        if run_id == "run-1":
+            raise sqlite3.OperationalError("database is locked")
+        return {"id": run_id}
+
+    server.reply = lambda request: answer(request, 204, b"")
+    made = Webhook(WebhookTarget(server.address, SECRET), item, told, pauses=())
+    made.start()
+    made.add("run-1")
+    assert told.wait() == "OperationalError: database is locked"
+    made.add("run-2")
+    assert told.wait() == ""
+    made.stop()
+
+
 @pytest.mark.parametrize(
     ("url", "secret", "words"),
     [
         ("http://hooks.example.net", SECRET, "without encryption"),
         ("https://me:pw@hooks.example.net", SECRET, "contains a login"),
         ("hooks", SECRET, "is not an https address"),
+        ("https://hooks.example.net/ü", SECRET, "must be percent-encoded"),
+        ("https://hooks.example.net/a b", SECRET, "must be percent-encoded"),
+        ("https://hooks..example.net", SECRET, "is not an address"),
         ("https://hooks.example.net", "short", "less than 32 characters"),
     ],
 )
