@@ -59,6 +59,17 @@ def test_a_process_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_name(read_all(directories)).keys() == {path.name for path in directories}
 
 
+@pytest.mark.parametrize("answer", [b"cno_such_module\nRead\n.", b"cos\nno_such_name\n."])
+def test_a_process_of_another_version(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
+    """This process reads the runs whose answers it does not understand."""
+    program = "import sys; out = sys.stdout.buffer\nfor line in sys.stdin:"
+    program += f" out.write({len(answer).to_bytes(8, 'big') + answer!r}); out.flush()  # {{0}}"
+    monkeypatch.setattr(reading_processes, "_PROGRAM", program)
+    directories = runs(3)
+    found = by_name(read_all(directories))
+    assert [found[path.name].problem for path in directories] == ["", "", ""]
+
+
 def test_whoever_stops_early_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes end when no more runs are wanted."""
     started: list[subprocess.Popen[bytes]] = []
