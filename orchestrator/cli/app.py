@@ -61,7 +61,7 @@ _OBJECTS_PER_COLLECTION = 200_000
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code (see the reference page on exit codes).
 
-    Without ``argv``, the words are those of the command line, and the process does nothing else.
+    Without ``argv``, it runs the command line of this process.
     """
     if argv is not None:
         return _run(argv)
@@ -79,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """Give nothing to a stream that was closed at the start: no other file is to get its number."""
+    """Open /dev/null for each closed standard stream, so that no other file gets its number."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)  # as the others are
     os.close(number)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ChildCheck(NamedTuple):
-    """What is wrong with a manifest as a part of its ``parents``, and of what it is warned."""
+    """The problems and warnings of a manifest as a child of its ``parents``."""
 
     parents: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -61,7 +61,7 @@ def check_child(
 def _under(
     parent: Parent, child: Path, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
-    """The problems and the warnings of the manifest and of what it applies, under one parent."""
+    """The problems and warnings of the manifest and its children, under one parent."""
     from orchestrator.manifest.loader import read_site
     from orchestrator.planning.site.overview import mistakes_within
 
@@ -84,7 +84,7 @@ def _is_run(parent: Parent, chosen: TargetSelection | None) -> bool:
 def _in_run(
     parent: Parent, data: PlanOptions, chosen: TargetSelection | None
 ) -> tuple[list[Problem], list[Problem]]:
-    """The problems and the warnings of a run of one parent, in whatever file they are."""
+    """The problems and warnings of a run of one parent, in any file."""
     from orchestrator.planning.site.check import SiteCheck
     from orchestrator.runs import wiring
     from orchestrator.runs.fleet_facts import show_hosts

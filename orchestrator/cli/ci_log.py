@@ -1,7 +1,8 @@
-"""Streams of which a CI takes no line for a command of its own (controller).
+"""Output streams whose lines a CI cannot mistake for its commands (controller).
 
 A CI reads the log of a job, and obeys lines of a certain form: they set variables of later steps,
-hide words, or end in its summary. What a host says is in that log, too, and is not to give orders.
+hide words, or end in its summary. The log also contains output of hosts, which must not run CI
+commands.
 """
 
 import re
@@ -13,9 +14,9 @@ _OF_JSON = ("{", "[", '"')
 
 
 class Log:
-    """A stream behind which commands are texts: a blank parts their marks.
+    """A stream that turns CI commands into text: a blank splits their marks.
 
-    In JSON, which stays what it is, the mark is written as an escape.
+    In JSON, which must stay valid, the mark is written as an escape.
     """
 
     def __init__(self, stream: TextIO) -> None:

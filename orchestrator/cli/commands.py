@@ -56,7 +56,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Actions(argparse._SubParsersAction):  # type: ignore[type-arg]  # generic in the stubs only
-    """The actions of a command; what one of them does not know is a mistake there."""
+    """The actions of a command; each action refuses unknown options."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         chosen = self.choices.get(values[0])
@@ -152,7 +152,7 @@ class Parser(argparse.ArgumentParser):
     too."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but for what is passed on to another program."""
+        """Like argparse, except for arguments that are passed to another program."""
         if not self.passes_on:
             return super().parse_args(args, namespace)
         words = list(args or ())
@@ -164,7 +164,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_intermixed_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, which takes its own usage for a format: a % in it stays one.
 
-        It removes the defaults of positional arguments meanwhile, which the help has to show.
+        It temporarily removes the defaults of positional arguments, which the help must show.
         """
         self._of_positionals = [(one, one.default) for one in self._get_positional_actions()]
         if self.usage is None:
@@ -172,7 +172,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError with the nearest option where one is misspelt."""
+        """Raise UsageError with the nearest option for a misspelled one."""
         hint = f"see '{self.prog} --help'"
         if message.startswith("unrecognized arguments: -"):
             word = message.split()[2].split("=")[0]
@@ -192,7 +192,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _keys(project: Project) -> "KeySources":
-    """The keys of secrets, which ask on a terminal for what no file has."""
+    """The keys of secrets; they prompt for values that no file has."""
     from orchestrator.cli.prompts import terminal_secret
     from orchestrator.secrets.key_sources import key_sources
 
@@ -207,7 +207,7 @@ def _config_scope(args: argparse.Namespace) -> ConfigScope:
 
 
 def _project(manifest: str) -> Project:
-    """What the project's file says; YAML is loaded where there is one only."""
+    """The content of the project file; YAML is only loaded if there is one."""
     from orchestrator.project.discovery import project_files
 
     files = project_files(manifest)
@@ -225,13 +225,13 @@ _MODULES = {"import": "import_ansible"}
 def load_command(name: str) -> Any:
     """A command's module: ``HELP``, ``EXAMPLE``, ``configure(parser)``, ``run(args)``.
 
-    It may have ``below(words)`` too, which gives a command of its own by the words that follow.
+    It may also have ``below(words)``, which returns a subcommand for the following words.
     """
     return import_module(f"orchestrator.cli.{_MODULES.get(name, name)}")
 
 
 def find_command(words: list[str]) -> tuple[str, Any, list[str]]:
-    """The command that the words begin with: what it is called, its module, the words left."""
+    """The command at the start of the words: its name, its module, and the remaining words."""
     name, *rest = words
     command = load_command(name)
     found = command.below(rest) if hasattr(command, "below") else None
@@ -282,7 +282,7 @@ def overview(commands: Iterable[str]) -> str:
 
 
 def entry(name: str, text: str, column: int = 12) -> str:
-    """A line of a list: a name, and behind it a text that keeps to its column where it is long."""
+    """A line of a list: a name, and after it a text that wraps in its own column."""
     import shutil
     import textwrap
 

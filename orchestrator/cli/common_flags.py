@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CommonFlags(NamedTuple):
-    """What was given of these flags, None or nothing for what was not."""
+    """The values of these flags, None or empty if not set."""
 
     if_: str | None
     unless: str | None
@@ -82,7 +82,7 @@ def add_common_flags(group: argparse._ArgumentGroup, type_: Type) -> None:
 
 
 def read_common_flags(args: argparse.Namespace) -> CommonFlags:
-    """What ``add_common_flags`` takes."""
+    """The values of the options of ``add_common_flags``."""
     flags = {name: getattr(args, name, None) for name in _REFERENCES}
     references = {name: values for name, values in flags.items() if values}
     return CommonFlags(
@@ -100,7 +100,7 @@ def read_common_flags(args: argparse.Namespace) -> CommonFlags:
 
 
 def refuse_references(flags: CommonFlags) -> None:
-    """UsageError for a reference without a session that could know what it names."""
+    """UsageError for a reference outside of a session."""
     from orchestrator.fleet.store.event_store import BEGIN
     from remote_runtime.errors import UsageError
 
@@ -109,7 +109,7 @@ def refuse_references(flags: CommonFlags) -> None:
 
 
 def given_common(flags: CommonFlags) -> Iterator[tuple[str, Node]]:
-    """Each property that these flags stand for, with its node; InputError."""
+    """Each property that these flags set, with its node; InputError."""
     conditions = [
         ("if", flags.if_, "--if"),
         ("unless", flags.unless, "--unless"),

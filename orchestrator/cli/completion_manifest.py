@@ -34,7 +34,7 @@ class CompletionEntry(NamedTuple):
 
 
 def part_words(manifest: str) -> Iterator[str]:
-    """What ``--only`` and ``--skip`` may name: the types of the manifest, and its resources."""
+    """The candidates of ``--only`` and ``--skip``: the types of the manifest, and its resources."""
     entries = list(_resources(manifest))
     yield from dict.fromkeys(one.type for one in entries)
     for one in entries:
@@ -56,7 +56,7 @@ def stages_of(manifest: str) -> list[str]:
 
 
 def project_of(manifest: str) -> Project | None:
-    """What the project's file says that speaks for it, or "". CcmError for one that is refused."""
+    """The value in the project file that applies to it, or "". CcmError for a refused file."""
     from orchestrator.project.discovery import project_files
 
     files = project_files(manifest)
@@ -68,8 +68,8 @@ def project_of(manifest: str) -> Project | None:
 
 
 def _resources(manifest: str) -> Iterator[CompletionEntry]:
-    """The resources of a manifest and of its children, as far as they are read; by default of the
-    usual manifest in the current directory.
+    """The resources of a manifest and of its readable children; by default, of the usual manifest
+    in the current directory.
     """
     room = MAX_BYTES
     queue = [manifest or USUAL]

@@ -1,4 +1,4 @@
-"""The completion scripts of the shells (controller): each asks ``ccm completion words``."""
+"""The completion scripts of the shells (controller): each calls ``ccm completion words``."""
 
 # What ccm says is text: a host may be called $(reboot), and no shell may evaluate that.
 _BASH = r"""

@@ -39,7 +39,7 @@ def configure(parser: "Parser") -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the candidates, a meaning behind a tab."""
+    """Write the candidates, each with a tab and its description."""
     from remote_runtime.errors import CcmError
 
     try:
@@ -109,14 +109,14 @@ def _offered(before: list[str], current: str) -> Iterator[Word]:
 
 
 def _manifest(before: list[str], options: dict[str, argparse.Action]) -> str:
-    """The manifest on the line, "" for none so far."""
+    """The manifest on the line, "" if there is none yet."""
     from orchestrator.cli.completion_manifest import MANIFESTS
 
     return next((w for w in _standing_alone(before, options) if w.endswith(MANIFESTS)), "")
 
 
 def _standing_alone(words: list[str], options: dict[str, argparse.Action]) -> Iterator[str]:
-    """The words behind the first one that are neither an option nor the value of one."""
+    """The words after the first one that are neither an option nor its value."""
     for last, word in itertools.pairwise(words):
         valued = last in options and options[last].nargs != 0
         if not (valued or word.startswith("-")):
@@ -126,7 +126,7 @@ def _standing_alone(words: list[str], options: dict[str, argparse.Action]) -> It
 def _values(
     action: argparse.Action, before: list[str], current: str, manifest: str
 ) -> Iterator[Word]:
-    """What an argument could be; of one that is chosen among words, these."""
+    """The candidates of an argument; its choices if it has any."""
     kind = str(action.metavar)
     if action.choices is not None:
         meanings = {one.dest: _meaning(one) for one in getattr(action, "_choices_actions", ())}
@@ -178,7 +178,7 @@ def _first_line(text: str) -> str:
 
 
 def _named(words: list[str], manifest: str, groups: bool = True) -> Iterator[str]:
-    """The hosts of the inventories on the line, and what else a pattern may name."""
+    """The hosts of the inventories on the line, and other names that patterns accept."""
     from os.path import expanduser
 
     from inventory import load

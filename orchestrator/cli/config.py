@@ -1,4 +1,4 @@
-"""``ccm config``: what commands take from around them, and where it is from (controller)."""
+"""``ccm config``: the options of commands, and the source of each value (controller)."""
 
 import argparse
 import json
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def config_scope(args: argparse.Namespace) -> ConfigScope:
-    """All of it counts, whatever a command may leave aside."""
+    """All values apply, even those that a command does not use."""
     return ConfigScope(args.manifest)
 
 

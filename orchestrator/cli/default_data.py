@@ -1,4 +1,4 @@
-"""The data that ``ccm ensure`` takes where none is named: of a script's directory (controller)."""
+"""The default data of ``ccm ensure``: that of the directory of a script (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ccm diff``: what differs between two runs (controller)."""
+"""``ccm diff``: the differences between two runs (controller)."""
 
 import argparse
 import sys
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def write_differences(first: "ReportSource", second: "ReportSource", as_json: bool) -> bool:
-    """Write what differs, for people or as a document; whether anything does."""
+    """Write the differences, as text or as a document; whether there are any."""
     from orchestrator.report.differences import Differences
     from orchestrator.report.terminal.style import Style
 

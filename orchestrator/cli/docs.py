@@ -1,4 +1,4 @@
-"""``ccm docs``: what a resource type has, from its schema (controller)."""
+"""``ccm docs``: the documentation of a resource type, from its schema (controller)."""
 
 import argparse
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def _titles(types: "Types") -> Iterator[tuple[str, str]]:
 
 
 def page(type_: "Type") -> Iterator[str]:
-    """The parts of a type's page: what it is for, an example, its values and properties."""
+    """The parts of a type's page: its purpose, an example, its values and properties."""
     from orchestrator.manifest.types import common_schema
     from schemas import tables
 

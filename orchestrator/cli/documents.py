@@ -24,7 +24,7 @@ def add_form(parser: argparse.ArgumentParser) -> "argparse._MutuallyExclusiveGro
 
 
 def read_form(args: argparse.Namespace) -> bool:
-    """Whether it is to be YAML."""
+    """Whether the output is YAML."""
     as_yaml: bool = args.yaml
     return as_yaml
 
@@ -63,7 +63,8 @@ def write(document: Any, as_yaml: bool) -> None:
 
 
 def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = None) -> str:
-    """A document as YAML that a terminal may show: in ASCII where it holds what acts on one."""
+    """A document as YAML that is safe for a terminal: in ASCII if it contains control
+    characters."""
     import yaml
 
     class Dumper(dumper):  # type: ignore[valid-type, misc]  # a class that is given, not known
@@ -84,7 +85,7 @@ def yaml_text(document: Any, dumper: "type[SafeDumper]", width: int | None = Non
 def variables(prefix: str, value: Any) -> Iterator[str]:
     """Lines that set a shell's variables: PREFIX_KEY to a text, a number or JSON.
 
-    Of what is no map it is PREFIX_VALUE.
+    For a value that is not a map, it is PREFIX_VALUE.
     """
     tree = value if isinstance(value, dict) else {"value": value}
     for key, found in tree.items():

@@ -1,4 +1,4 @@
-"""``ccm drift``: differences since the last push, and who made them (controller)."""
+"""``ccm drift``: differences since the last push, and their causes (controller)."""
 
 import argparse
 
@@ -36,7 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Preview, on hosts that remember what was applied last; 4 where something has drifted."""
+    """Preview on hosts, compared with the last applied state; returns 4 if something has
+    drifted."""
     from orchestrator.runs.push import drift
 
     request = read_request(args, "drift")

@@ -1,4 +1,4 @@
-"""``ccm engine``: what schedulers and workers need (controller)."""
+"""``ccm engine``: setup of schedulers and workers (controller)."""
 
 import argparse
 
@@ -12,7 +12,7 @@ dask scheduler --no-dashboard --dashboard-address 127.0.0.1:0 --protocol tls \\
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be done."""
+    """Add the subcommands."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     init = actions.add_parser(
         "init",
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make the certificates, and say what belongs where."""
+    """Create the certificates, and print where to copy each of them."""
     from pathlib import Path
 
     from orchestrator.runs.remote_work import require_dask

@@ -17,5 +17,5 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 
 def read_engine(args: argparse.Namespace) -> EngineChoice:
-    """What ``add_engine`` takes; UsageError."""
+    """The values of the options of ``add_engine``; UsageError."""
     return parse_engine(args.engine, args.resolved["engine"].where)

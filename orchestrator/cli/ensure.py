@@ -26,7 +26,7 @@ BELOW = (API,)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """The types; each has a parser of its own, see ``below``."""
+    """The types; each has its own parser, see ``below``."""
     types = own_types()
     parser.add_argument("type", metavar="TYPE", choices=[*types.names(), API], help=_listed(types))
     parser.add_argument(
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
-    """The command that the first word picks, and what it is called; None for ``ensure`` itself."""
+    """The command for the first word, and its name; None for ``ensure`` itself."""
     if words[:1] in (["-h"], ["--help"]):
         return None
     from orchestrator.cli.ensure_type import EnsureType
@@ -64,7 +64,7 @@ def below(words: list[str]) -> tuple[str, Any] | None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Never reached: each type has a command of its own."""
+    """Never called: each type has its own command."""
     raise UsageError("ensure: the type is missing")
 
 

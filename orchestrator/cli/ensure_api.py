@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer the request; whatever keeps it from being tried is an answer too."""
+    """Answer the request; a problem that prevents its execution is also a response."""
     from orchestrator.cli.app import exit_code_of
     from orchestrator.cli.responses import Responses
     from remote_runtime.errors import CcmError
@@ -122,7 +122,7 @@ class _Aside(Output):
             print(f"ccm: {plain(text)}", file=self.human)
 
     def on_this_machine(self) -> None:
-        """Do nothing: a program knows which host it uses."""
+        """Do nothing: a program has chosen its hosts."""
 
     def write_summary(self, run_id: str) -> None:
         """The responses are the report."""

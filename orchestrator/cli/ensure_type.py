@@ -32,7 +32,7 @@ _BEHIND = "behind"  # where the parser stores the words after the name
 
 
 class EnsureType:
-    """The command of one type; see ``commands.load_command`` for what a command has."""
+    """The command of one type; see ``commands.load_command`` for the members of a command."""
 
     def __init__(self, type_: Type, types: Types) -> None:
         from orchestrator.cli.resource_commands import example_of
@@ -135,7 +135,7 @@ class EnsureType:
         return argument, ensure
 
     def _of_flags(self, problem: Problem, name: str) -> Problem:
-        """What is wrong, said of the command line: of flags, not of properties."""
+        """The problems in terms of the command line: with flags instead of properties."""
         message = problem.message.removeprefix(f"{self._type.name}#{name}: ")
         options = {flag.name: flag.options[0] for flag in flags_of(self._type)}
         if problem.missing:

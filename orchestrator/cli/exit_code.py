@@ -63,7 +63,7 @@ def result_exit_code(result: RunResult, detailed: bool) -> int:
 
 
 def worse_exit_code(first: int, second: int) -> int:
-    """Of the codes of two runs that make one, the one that says more."""
+    """The exit code of two combined runs: the more severe one."""
     return min(first, second, key=_STRENGTH.index)
 
 

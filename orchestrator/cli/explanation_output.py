@@ -17,7 +17,7 @@ _MAX_LENGTH = 60  # characters of a value
 
 
 def lines(host: str, explanation: Explanation) -> Iterator[str]:
-    """The explanation for people: the value, the searched sources, and the origin of each part."""
+    """The explanation as text: the value, the searched sources, and the origin of each part."""
     key = ".".join(explanation.keys)
     value = _shown(explanation.value) if explanation.found else _missing(explanation)
     yield f"{key} on {host}: {value}"

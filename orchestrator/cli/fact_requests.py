@@ -1,4 +1,4 @@
-"""Asks hosts for their facts, for the commands that change nothing (controller)."""
+"""Gathers facts of hosts, for commands that change nothing (controller)."""
 
 from typing import TYPE_CHECKING
 

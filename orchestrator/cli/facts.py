@@ -1,4 +1,4 @@
-"""``ccm facts``: what hosts say about themselves (controller). Changes nothing on them."""
+"""``ccm facts``: the facts of hosts (controller). Changes nothing on them."""
 
 import argparse
 from typing import Any

@@ -21,7 +21,7 @@ STDIN = "-"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the files and what is done with them."""
+    """Add the files and the actions."""
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -85,7 +85,7 @@ def _is_dry(args: argparse.Namespace) -> bool:
 
 
 def _chosen(names: list[str]) -> tuple[list[str], int]:
-    """The files, each once, and the number of those in directories that are not ccm's."""
+    """The files, each once, and the number of foreign files in directories."""
     import os
 
     from orchestrator.formatter.files import files_below

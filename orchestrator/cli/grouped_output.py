@@ -1,4 +1,4 @@
-"""Where the output of a command over the fleet goes (controller)."""
+"""Writes the grouped output of a command over the fleet (controller)."""
 
 import sys
 
@@ -12,7 +12,7 @@ from remote_runtime.options import RunOptions
 class GroupedOutput(Output):
     """The output of a command over the fleet: identical output of hosts, instead of a summary.
 
-    ``fold`` is as for ``CommandOutput``. Progress goes to stderr if it is not drawn.
+    ``fold`` is as for ``CommandOutput``. Progress goes to stderr if there is no live view.
     """
 
     def __init__(self, options: OutputOptions, run: RunOptions, *, fold: bool) -> None:

@@ -39,7 +39,7 @@ ccm hiera explain users -l web1               # file and line of each part
 
 
 def configure(parser: "Parser") -> None:
-    """Add what can be done with data."""
+    """Add the subcommands."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     _configure_explain(
         actions.add_parser(
@@ -181,7 +181,7 @@ def _parse(args: argparse.Namespace) -> int:
 def _answers(
     args: argparse.Namespace, data: "PlanOptions", with_environ: bool
 ) -> "tuple[Sequence[Host], Hierarchy, Mapping[str, HostFacts | CcmError]]":
-    """The selected hosts, the hierarchy, and what was gathered where that is needed."""
+    """The selected hosts, the hierarchy, and the gathered facts if needed."""
     from orchestrator.cli.fact_requests import gather
     from orchestrator.runs import wiring
 
@@ -196,7 +196,7 @@ def _answers(
 
 
 def _others(files: "Sequence[str] | None", parsed: str) -> list[str]:
-    """The files of ``--hiera`` but for the one that is parsed: ccm.yaml may name that, too."""
+    """The files of ``--hiera`` except the parsed one, which ccm.yaml may also name."""
     own = os.path.realpath(parsed)
     return [file for file in files or () if os.path.realpath(file) != own]
 
@@ -211,7 +211,7 @@ def _hierarchy(file: str, options: "PlanOptions", with_environ: bool) -> "Hierar
 
 
 def _answer(host: "Host", answers: "Mapping[str, HostFacts | CcmError]") -> "HostFacts | NoFacts":
-    """What was gathered of a host; CcmError where that failed."""
+    """The gathered facts of a host; CcmError if that failed."""
     from orchestrator.planning.facts import NoFacts
     from remote_runtime.errors import CcmError
 

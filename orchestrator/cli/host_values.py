@@ -1,4 +1,4 @@
-"""What ``ccm inventory --host`` shows of one host (controller)."""
+"""The output of ``ccm inventory --host`` (controller)."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from inventory.explanation import ExplainedValue
 
 
 def host_values(loaded: Inventory, name: str) -> str:
-    """Every value of a host, aligned, with the place where it was written."""
+    """Every value of a host, aligned, with its position in the source."""
     host = loaded.host(name)
     lines = [f"{host.name}  (first defined at {host.position})"]
     lines.append(f"groups: {', '.join(host.groups) or '-'}")
@@ -21,7 +21,8 @@ def host_values(loaded: Inventory, name: str) -> str:
 
 
 def _unhonoured(loaded: Inventory, name: str) -> list[str]:
-    """What the SSH configuration says for the host and ccm does not do; InputError."""
+    """The directives of the SSH configuration for the host that ccm does not support;
+    InputError."""
     from orchestrator.transport import Settings
     from orchestrator.transport.route import ignored_directives, unsupported_directives
 

@@ -1,4 +1,4 @@
-"""``ccm hosts trust``: asks hosts for their keys and writes known_hosts (controller)."""
+"""``ccm hosts trust``: reads the keys of hosts and writes known_hosts (controller)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ccm hosts trust -i hosts.yaml -l web3 --replace  # its key has changed
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be done with hosts."""
+    """Add the subcommands."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     trust = actions.add_parser(
         "trust",

@@ -38,9 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert and print the report. Exit code 0, whatever was converted; 2 for bad input.
+    """Convert and print the report. Exit code 0, regardless of the result; 2 for bad input.
 
-    With --prove, 1 where the conversion or the original had something left to do.
+    With --prove, 1 if the second tool had something to change.
     """
     from orchestrator.ansible.importer import import_project
     from orchestrator.support.plain_text import plain

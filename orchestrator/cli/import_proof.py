@@ -26,8 +26,8 @@ FIRST = ("ansible", "ccm")
 
 
 class ProofOptions(NamedTuple):
-    """What the command line says of a proof; ``limit`` are the patterns of its hosts, ``agreed``
-    says that there is no prompt. ``step_timeout`` and ``command_timeout`` are in seconds.
+    """The options of a proof; ``limit`` are the patterns of its hosts, ``agreed`` means that there
+    is no prompt. ``step_timeout`` and ``command_timeout`` are in seconds.
     """
 
     prove: bool
@@ -39,8 +39,8 @@ class ProofOptions(NamedTuple):
 
 
 class Converted(NamedTuple):
-    """A conversion that was written: the ``playbooks`` with their ``inventory`` sources, the
-    manifest ``site`` and its ``hosts`` file ("" for none), and the ``tasks`` of the report."""
+    """A written conversion: the ``playbooks`` with their ``inventory`` sources, the manifest
+    ``site`` and its ``hosts`` file ("" for none), and the ``tasks`` of the report."""
 
     playbooks: Sequence[str]
     inventory: Sequence[str]
@@ -130,7 +130,7 @@ def check_proof(options: ProofOptions) -> None:
 
 
 def run_proof(options: ProofOptions, converted: Converted) -> int:
-    """Prove a conversion; 0 where the other tool found nothing to do, else 1."""
+    """Prove a conversion; returns 0 if the other tool found nothing to do, else 1."""
     from orchestrator.ansible.proof.playbook_run import Limits, Playbook, run_playbook
     from orchestrator.ansible.proof.prove import prove
     from orchestrator.ansible.proof.task_map import TaskMap
@@ -190,7 +190,7 @@ class _Pushes:
         return self._push(["--noop", "--no-diff", "--refresh-lists"], may_fail=True)
 
     def push(self) -> list[dict[str, Any]]:
-        """The events of a push. ProofError where a resource failed."""
+        """The events of a push. ProofError if a resource failed."""
         return self._push(["--no-diff"], may_fail=False)
 
     def _push(self, flags: list[str], *, may_fail: bool) -> list[dict[str, Any]]:
@@ -235,7 +235,7 @@ class _Collecting(Output):
         self.events: list[dict[str, Any]] = []
 
     def subscribers(self, command: str, subject: str) -> list[Subscriber]:
-        """Those of a quiet run, and the one that keeps the events."""
+        """The subscribers of a quiet run, and one that stores the events."""
         return [*super().subscribers(command, subject), _Keeper(self.events)]
 
 
@@ -256,7 +256,7 @@ class _Keeper:
 
 
 def proof_text(proof: Proof) -> str:
-    """What a proof found, for people."""
+    """The result of a proof as text."""
     from orchestrator.support.plain_text import plain
 
     other = "ccm push --noop" if proof.first == "ansible" else "ansible-playbook --check"

@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write what is missing; say what it was, and what comes next."""
+    """Write the missing files; report them, and the next commands."""
     from orchestrator.project.discovery import require_private
     from orchestrator.support.plain_text import plain
     from remote_runtime.errors import UsageError
@@ -86,8 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """The files that are to be made: the project's own, and all others where there is no project
-    yet. UsageError."""
+    """The files to create: those of the project, and all others if there is no project yet.
+    UsageError."""
     from orchestrator.cli import init_templates
     from orchestrator.cli.init_answers import read_answers
     from remote_runtime.errors import UsageError
@@ -126,7 +126,7 @@ def _files(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]
 
 
 def _additions(directory: str, args: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """What a flag adds to a project that exists. UsageError."""
+    """The files that a flag adds to an existing project. UsageError."""
     from remote_runtime.errors import UsageError
 
     names_hosts = args.host or args.ssh_config or args.local or args.ansible
@@ -180,7 +180,7 @@ def _ci_files(forge: str) -> Iterator[tuple[str, str]]:
 
 
 def _schemas() -> Iterator[tuple[str, str]]:
-    """What editors check the files by: the output of ``ccm schema``."""
+    """The schemas with which editors check the files: the output of ``ccm schema``."""
     from orchestrator.cli.schema import schema_text
 
     for name in _SCHEMAS:
@@ -188,8 +188,8 @@ def _schemas() -> Iterator[tuple[str, str]]:
 
 
 def _write(path: str, text: str) -> str:
-    """Create a file that no other user may write, nor read where it may hold secrets, whatever the
-    umask. What is said of it, also of one that exists. OSError."""
+    """Create a file that no other user may write, or read if it may contain secrets, regardless of
+    the umask. The message about it, even if it already existed. OSError."""
     from orchestrator.secrets.scan import may_hold_secrets
 
     mode = 0o600 if may_hold_secrets(text) else 0o644
@@ -205,7 +205,7 @@ def _write(path: str, text: str) -> str:
 
 
 def _tell_next(directory: str, names: list[str]) -> None:
-    """The commands that come next."""
+    """The next commands."""
     import shlex
 
     from orchestrator.support.plain_text import plain

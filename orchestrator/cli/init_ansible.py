@@ -17,8 +17,8 @@ from remote_runtime.errors import UsageError
 
 
 class Converted(NamedTuple):
-    """The inventory as ccm's, data files by their path, the entries of the hierarchy, and notes on
-    what was not converted.
+    """The inventory in ccm's format, data files by their path, the entries of the hierarchy, and
+    notes on parts that were not converted.
     """
 
     hosts: str
@@ -30,7 +30,8 @@ class Converted(NamedTuple):
 def convert_inventory(path: str, become: bool) -> Converted:
     """Convert an inventory in INI or YAML, with the group_vars and host_vars next to it.
 
-    Runs no program. UsageError and InputError for a file that is none, or that has no hosts.
+    Runs no program. UsageError and InputError for a file that is not an inventory, or that has no
+    hosts.
     """
     if not os.path.isfile(path):
         raise UsageError(f"{path} is not a file", hint="name an inventory in INI or YAML")

@@ -20,7 +20,7 @@ _YES, _NO = ("y", "yes"), ("n", "no")
 
 
 class Answers(NamedTuple):
-    """What a project is begun with: lines of an inventory, or one of Ansible that is converted."""
+    """The inventory of a new project: its lines, or an inventory of Ansible to convert."""
 
     hosts: list[str]
     local: bool
@@ -69,7 +69,7 @@ def read_answers(args: argparse.Namespace, directory: str) -> Answers:
 
 
 def forge_of(directory: str) -> str:
-    """The forge that the remotes of the repository name; ``none`` where that is not clear."""
+    """The forge of the remotes of the repository; ``none`` if it is ambiguous."""
     above = os.path.abspath(directory)
     while not os.path.isdir(os.path.join(above, ".git")):
         above, below = os.path.dirname(above), above

@@ -29,7 +29,7 @@ def local_lines() -> list[str]:
 
 def host_lines(words: list[str], *, ssh_config: bool) -> list[str]:
     """The lines of an inventory below ``hosts:``: these hosts, those of the SSH configuration, or
-    those that are typed. UsageError for an invalid name.
+    entered ones. UsageError for an invalid name.
     """
     configured = list(dict.fromkeys(ssh_hosts())) if ssh_config or not words else []
     if ssh_config:
@@ -57,7 +57,7 @@ def _names(sections: list[Section]) -> Iterator[str]:
 
 
 def _asked(configured: list[str]) -> list[str]:
-    """What is typed; an empty line stands for the hosts of ~/.ssh/config."""
+    """The entered hosts; an empty line means those of ~/.ssh/config."""
     names = ", ".join(configured[:MAX_SHOWN]) + (", …" if len(configured) > MAX_SHOWN else "")
     empty = f" [{names} of ~/.ssh/config]" if configured else ""
     question = f"Hosts, such as web1 deploy@web2=192.0.2.10{empty}: "

@@ -1,4 +1,4 @@
-"""``ccm inventory``: what an inventory says (controller). Contacts no host."""
+"""``ccm inventory``: the hosts and values of an inventory (controller). Contacts no host."""
 
 import argparse
 import sys

@@ -20,6 +20,6 @@ def warn(text: str) -> None:
 
 
 def note_this_machine(hosts: HostChoice) -> None:
-    """Write that a command is about this machine only, where nothing names hosts."""
+    """Report that a command applies to this machine only, because no inventory is set."""
     if hosts.inventory is None:
         note(ON_THIS_MACHINE)

@@ -1,7 +1,7 @@
 """Options that several commands share, and their values (controller).
 
-What ``add_X`` lets a parser take, ``read_X`` makes a value of: beyond that and a command's own file
-nothing knows of a parser.
+``add_X`` adds options to a parser, ``read_X`` reads their values: except for these and the file of
+a command, nothing uses the parser.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Options = TypeVar("Options", bound=tuple[Any, ...])
 
 
 def read_fields(kind: type[Options], args: argparse.Namespace) -> Options:
-    """A named tuple of what a parser took under its fields' names; the rest has its defaults."""
+    """A named tuple with the parsed values of its fields; other fields have their defaults."""
     # No bound of a type can say that it is a named tuple.
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     return kind(**{name: value for name, value in vars(args).items() if name in fields})
@@ -41,11 +41,11 @@ def add_inventory(
     default: str = "",
     limited: bool = False,
 ) -> None:
-    """``-i`` and ``-l``; where no inventory is ``required``, none is this host.
+    """``-i`` and ``-l``; if no inventory is ``required``, the default is this host.
 
-    A command of the ``fleet`` takes the project's then, any other one with ``-l`` only. ``default``
-    is what the help says of no inventory. With ``limited`` the hosts must be named: a call without
-    ``-l`` is refused, and ``-l all`` means every host.
+    A command of the ``fleet`` then uses the inventory of the project, any other command only with
+    ``-l``. ``default`` is the default in the help. With ``limited`` the hosts must be named: a call
+    without ``-l`` is refused, and ``-l all`` means every host.
     """
     if not default:
         without_flag = "the project's, else this host" if fleet else "this host"
@@ -76,7 +76,7 @@ def add_inventory(
 
 
 def read_inventory(args: argparse.Namespace) -> HostChoice:
-    """What ``add_inventory`` takes. UsageError."""
+    """The values of the options of ``add_inventory``. UsageError."""
     return read_fields(HostChoice, args)._replace(past=read_past(args))
 
 
@@ -87,7 +87,7 @@ def add_history(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 
 class _FromHistory(argparse.Action):
-    """Asks for the setting, so that the project file is read only with ``--history``."""
+    """Reads the setting on demand, so that the project file is only read with ``--history``."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, **more)
@@ -110,7 +110,7 @@ def read_past(args: argparse.Namespace) -> HistoryLocation | None:
 
 
 def read_run_source(args: argparse.Namespace) -> RunSource:
-    """Where the runs are that a command shows. UsageError."""
+    """The location of the runs that a command shows. UsageError."""
     past = read_past(args)
     if past is None:
         from orchestrator.fleet.store.run_source import OWN_RUNS
@@ -131,17 +131,17 @@ def read_history(args: argparse.Namespace) -> HistoryLocation | None:
 
 
 def add_retention(parser: argparse.ArgumentParser) -> None:
-    """Add what decides where runs are stored, and how many; it has no flag."""
+    """Add the settings of the run store, which have no flags."""
     parser.set_defaults(keep=None, history=None, history_token=None)
 
 
 def read_retention(args: argparse.Namespace) -> int:
-    """What ``add_retention`` leaves to the environment and the project's file."""
+    """The settings of ``add_retention``, from the environment and the project file."""
     return int(args.keep)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """What a run of resources may do on a host, and for how long; ``add_diff`` goes with it."""
+    """The permissions and time limits of a run of resources; used with ``add_diff``."""
     parser.add_argument(
         "--noop", action="store_true", help="change nothing, show what would change"
     )
@@ -160,7 +160,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def add_preview(parser: argparse.ArgumentParser) -> None:
-    """What a preview may fetch to know more, and the bounds of a run."""
+    """The downloads of a preview, and the limits of a run."""
     parser.add_argument(
         "--no-package-probe",
         action="store_false",
@@ -182,7 +182,7 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
 
 
 def read_preview(args: argparse.Namespace) -> RunOptions:
-    """What ``add_preview`` takes, of a run that changes nothing."""
+    """The values of the options of ``add_preview``, of a run that changes nothing."""
     return read_bounds(args)._replace(noop=True)
 
 
@@ -206,12 +206,12 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
 
 
 def read_bounds(args: argparse.Namespace) -> RunOptions:
-    """What ``add_bounds`` takes."""
+    """The values of the options of ``add_bounds``."""
     return read_fields(RunOptions, args)
 
 
 def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
-    """What must be true of a plan before it is pushed."""
+    """The requirements for a plan before it is pushed."""
     group = parser.add_argument_group("plan")
     group.add_argument(
         "--expect",
@@ -233,12 +233,12 @@ def add_plan_requirements(parser: argparse.ArgumentParser) -> None:
 
 
 def read_plan_requirements(args: argparse.Namespace) -> PlanRequirements:
-    """What ``add_plan_requirements`` takes."""
+    """The values of the options of ``add_plan_requirements``."""
     return read_fields(PlanRequirements, args)
 
 
 def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
-    """Whether a run makes diffs; ``none`` is what ``--no-diff`` says of itself."""
+    """Whether a run makes diffs; ``none`` is the help of ``--no-diff``."""
     parser.add_argument("--no-diff", action="store_false", dest="diff", help=none)
     parser.add_argument(
         "--diff-private",
@@ -248,7 +248,7 @@ def add_diff(parser: argparse._ActionsContainer, none: str) -> None:
 
 
 def read_run(args: argparse.Namespace) -> RunOptions:
-    """What ``add_run`` and ``add_diff`` take."""
+    """The values of the options of ``add_run`` and ``add_diff``."""
     return read_fields(RunOptions, args)
 
 
@@ -283,12 +283,12 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 
 def read_connection(args: argparse.Namespace) -> ConnectionOptions:
-    """What ``add_connection`` takes."""
+    """The values of the options of ``add_connection``."""
     return read_fields(ConnectionOptions, args)
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
-    """Data and facts that come from the command line."""
+    """Data and facts from the command line."""
     group = parser.add_argument_group("data and facts")
     group.add_argument(
         "--hiera",
@@ -311,7 +311,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 
 def read_data(args: argparse.Namespace) -> PlanOptions:
-    """What ``add_data`` takes."""
+    """The values of the options of ``add_data``."""
     from orchestrator.planning import PlanOptions
 
     return read_fields(PlanOptions, args)
@@ -328,13 +328,13 @@ def add_registration(group: argparse._ActionsContainer) -> None:
 
 
 def read_registration(args: argparse.Namespace) -> str | None:
-    """What ``add_registration`` takes."""
+    """The values of the options of ``add_registration``."""
     found: str | None = args.registration
     return found
 
 
 def add_facts(group: argparse._ActionsContainer) -> None:
-    """Facts that come from the command line."""
+    """Facts from the command line."""
     group.add_argument(
         "--facts",
         metavar="FILE",
@@ -352,7 +352,7 @@ def add_facts(group: argparse._ActionsContainer) -> None:
 
 
 def read_facts(args: argparse.Namespace) -> PlanOptions:
-    """What ``add_facts`` takes."""
+    """The values of the options of ``add_facts``."""
     return read_data(args)
 
 

@@ -1,4 +1,4 @@
-"""Where a run's output goes (controller): progress, summary, ``--json``, ``--events``."""
+"""Writes the output of a run (controller): progress, summary, ``--json``, ``--events``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ INTERRUPT_NOTE = "stopping the run on all hosts; press Ctrl-C again to exit imme
 
 
 class OutputOptions(NamedTuple):
-    """What is shown and written; ``events`` and ``metrics`` are files, "-" is stdout."""
+    """The output options; ``events`` and ``metrics`` are files, "-" is stdout."""
 
     detailed_exitcode: bool = False
     json: bool = False
@@ -61,9 +61,9 @@ class OutputOptions(NamedTuple):
 def add_output(
     parser: argparse.ArgumentParser, detailed: bool = True, *, of_resources: bool = True
 ) -> None:
-    """The options on what is shown and written; ``detailed``: --detailed-exitcode is one.
+    """Add the output options; ``detailed``: including --detailed-exitcode.
 
-    ``of_resources``: what the run is about has states, so there are diffs and counters of them.
+    ``of_resources``: the run has resources, so there are diffs and counters.
     """
     group = parser.add_argument_group("output")
     if of_resources:
@@ -89,7 +89,7 @@ def add_output(
 
 
 def read_output(args: argparse.Namespace) -> OutputOptions:
-    """What ``add_output`` takes, but for the diffs, which are the run's."""
+    """The values of the options of ``add_output``, except diffs, which are options of the run."""
     return read_fields(OutputOptions, args)
 
 
@@ -111,8 +111,8 @@ def check_output(options: OutputOptions) -> None:
 class Output:
     """Shows a run on the terminal and writes its documents: the ``Reporter`` of the command line.
 
-    Used by the main thread, but for the questions. What listens and draws is created when the run
-    asks for its subscribers.
+    Only the main thread uses it, except for prompts. Subscribers and the live view are created when
+    the run requests its subscribers.
     """
 
     def __init__(self, options: OutputOptions, run: RunOptions) -> None:
@@ -163,7 +163,7 @@ class Output:
         self._events = self._open_events()
 
     def on_this_machine(self) -> None:
-        """Say that nothing names hosts, so that the run is about this machine."""
+        """Report that no inventory is set, so the run applies to this machine."""
         if not self.options.json:
             self.say(ON_THIS_MACHINE)
 
@@ -222,7 +222,7 @@ class Output:
             yield
 
     def _note_interrupt(self) -> None:
-        """Say that the run is ending; called by a signal handler."""
+        """Report that the run is ending; called by a signal handler."""
         if self._live is not None:
             self._live.note(INTERRUPT_NOTE)
         else:
@@ -236,7 +236,7 @@ class Output:
             return ask_secret(prompt)
 
     def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
-        """Ask for a yes on the terminal, the view out of the way; None where no answer comes in
+        """Prompt for a yes on the terminal without the live view; None if there is no answer in
         time. Any thread."""
         with self._aside():
             answer = ask_line(f"{question} [y/N] ", remaining)
@@ -328,7 +328,7 @@ class Output:
         return RunCollector(verbose=self.options.verbose)
 
     def _summarised(self) -> Subscriber:
-        """What hears all that the summary is made of."""
+        """The subscriber that collects everything for the summary."""
         return self._collected
 
     def _plain_lines(self) -> Lines | None:

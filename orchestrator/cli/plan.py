@@ -1,4 +1,4 @@
-"""``ccm plan``: preview what a push would do, and keep that as a plan (controller)."""
+"""``ccm plan``: preview a push, and store it as a plan (controller)."""
 
 import argparse
 from typing import Any
@@ -31,7 +31,7 @@ _DAY = 86_400.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a preview, and where the plan goes."""
+    """Add the options of a preview, and the destination of the plan."""
     parser.add_argument("manifest", metavar="MANIFEST", help="the manifest, or a stages file")
     parser.add_argument(
         "-o",

@@ -1,4 +1,4 @@
-"""``ccm plan diff``: what differs between two plans (controller)."""
+"""``ccm plan diff``: the differences between two plans (controller)."""
 
 import argparse
 

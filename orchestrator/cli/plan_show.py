@@ -1,4 +1,4 @@
-"""``ccm plan show``: what a plan would do (controller)."""
+"""``ccm plan show``: the changes that a plan would make (controller)."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Asks on the terminal (controller)."""
+"""Prompts on the terminal (controller)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def ask_secret(prompt: str) -> str:
-    """What is typed, which is not shown; "" where the input ends, as with Ctrl-D."""
+    """Input without echo; "" at the end of the input, such as Ctrl-D."""
     import getpass
 
     try:
@@ -19,12 +19,12 @@ def ask_secret(prompt: str) -> str:
 
 
 def terminal_secret() -> Callable[[str], str] | None:
-    """What asks for a password; None without a terminal."""
+    """The function that prompts for a password; None without a terminal."""
     return ask_secret if sys.stdin.isatty() else None
 
 
 def ask_line(prompt: str, remaining: Callable[[], float]) -> str | None:
-    """What is typed in a line; None at the end of the input or of the ``remaining`` seconds."""
+    """A line of input; None at the end of the input or of the ``remaining`` seconds."""
     print(prompt, end="", file=sys.stderr, flush=True)
     while remaining() > 0:
         ready, _, _ = select.select([sys.stdin], [], [], 0.2)

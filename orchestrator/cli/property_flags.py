@@ -25,8 +25,8 @@ _DEST = "property."
 
 
 class Shape(NamedTuple):
-    """What a schema takes: text, boolean, value (any YAML scalar), list, map or either (a text or
-    a map); ``below`` is the schema of what is in it."""
+    """The values that a schema accepts: text, boolean, value (any YAML scalar), list, map or either
+    (a text or a map); ``below`` is the schema of its elements."""
 
     kind: str
     below: Mapping[str, Any]
@@ -52,7 +52,7 @@ class Flag(NamedTuple):
 
     @property
     def dest(self) -> str:
-        """Where the parser keeps its value: no option of a command has a name like it."""
+        """The attribute for its value in the parser: no option of a command has such a name."""
         return _DEST + self.name
 
 
@@ -89,7 +89,7 @@ def _option(type_: Type, name: str) -> str:
 
 
 def shape_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Shape:
-    """What a schema takes, as far as a command line has to know."""
+    """The values that a schema accepts, for the command line."""
     if "$ref" in schema:
         return shape_of(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
@@ -110,7 +110,7 @@ def shape_of(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Shape
 
 
 def add_flag(group: argparse._ArgumentGroup, flag: Flag) -> None:
-    """Let a parser take the property."""
+    """Add the property to a parser."""
     text = flag.description.replace("`", "").replace("%", "%%")
     settings: dict[str, Any] = {"dest": flag.dest, "default": None, "help": text}
     options = [*flag.options, *flag.options_for("same")]
@@ -148,13 +148,13 @@ def text_of(path: str) -> str:
 
 
 def read_flag(args: argparse.Namespace, flag: Flag) -> Node | None:
-    """The property as a manifest would have it, None where it is not given; InputError."""
+    """The property as in a manifest, None if it is not set; InputError."""
     value = getattr(args, flag.dest)
     return value if value is None else node_of(value, flag.options[0], flag.shape, flag.definitions)
 
 
 def metavar(shape: Shape) -> str:
-    """What stands for the value in the help."""
+    """The placeholder of the value in the help."""
     if shape.words and len(shape.words) < 5:
         return "{" + ",".join(shape.words) + "}"
     if shape.kind == "list" and "type" not in shape.below and "anyOf" not in shape.below:

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser, inventory: bool = True) -> None:
 
 
 def config_scope(args: argparse.Namespace) -> ConfigScope:
-    """A plan has settled where the hosts are and which data there are; only a plan is approved."""
+    """A plan fixes the hosts and the data; only a plan can be approved."""
     from orchestrator.plan_files.detection import is_plan
 
     if is_plan(args.manifest):

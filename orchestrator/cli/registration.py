@@ -33,7 +33,7 @@ _PAUSE = 1.0  # seconds between two looks of a watcher
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be done with registrations."""
+    """Add the subcommands."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     query = actions.add_parser(
         "query", help="show registered services", description="Show registered services."
@@ -127,7 +127,7 @@ def _add_create(actions: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; RegistrationError where the store cannot be used."""
+    """Run the action; RegistrationError if the store cannot be used."""
     from orchestrator.registration.entry import Query
     from orchestrator.registration.store import open_store
 
@@ -199,7 +199,7 @@ def _annotation(text: str) -> tuple[str, str]:
 
 
 def _check(properties: dict[str, Any]) -> None:
-    """UsageError for what register_when_stable would not take either."""
+    """UsageError for entries that register_when_stable would also refuse."""
     from orchestrator.manifest.types import common_property
     from remote_runtime.errors import UsageError
 

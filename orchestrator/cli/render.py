@@ -97,7 +97,7 @@ def _check_one(chosen: "TargetSelection") -> None:
 def _gather(
     chosen: "TargetSelection", read: "FactReads", options: "ConnectionOptions", planner: "Planner"
 ) -> "GatheredFacts":
-    """Facts of the host, after those of other hosts that its templates read."""
+    """The facts of the host, after those of other hosts that its templates read."""
     from orchestrator.cli.fact_requests import gather
     from orchestrator.runs.fleet_facts import take_answers
     from remote_runtime.errors import CcmError

@@ -148,7 +148,8 @@ def _check(args: argparse.Namespace, saved: "SavedRun") -> None:
 
 
 def _named(name: str, hosts: Iterable[str]) -> list[str]:
-    """What a run calls a host: in stages it may have several names, which name it, too."""
+    """The names of a host in a run: with stages it may have several, and each of them selects
+    it."""
     return [host for host in hosts if name in (host, host_in(host))]
 
 
@@ -179,7 +180,7 @@ def _summarise(saved: "SavedRun", args: argparse.Namespace) -> None:
 
 
 def _answer(events: "Iterable[Event]", args: argparse.Namespace) -> None:
-    """What a command said on the hosts."""
+    """The output of a command on the hosts."""
     from orchestrator.report.command_output import CommandOutput
     from orchestrator.report.terminal.style import Style
 
@@ -190,7 +191,7 @@ def _answer(events: "Iterable[Event]", args: argparse.Namespace) -> None:
 
 
 def _verification(saved: "SavedRun", args: argparse.Namespace, hosts: set[str]) -> None:
-    """What the verify behind the push found on these hosts."""
+    """The results of the verify after the push on these hosts."""
     from orchestrator.report.terminal.style import Style
     from orchestrator.report.terminal.verification import Verification
     from orchestrator.verify.stored_results import stored_assessment
@@ -215,7 +216,7 @@ def host_of(event: "Event") -> str:
 
 
 def headline(source: "ReportSource") -> str:
-    """One line on what was run, and when."""
+    """One line about the run and its time."""
     import time
 
     from orchestrator.report.wording import part_of, run_word

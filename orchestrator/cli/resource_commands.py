@@ -47,7 +47,7 @@ def named(resources: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def command_line(type_: Type, name: str, properties: Mapping[str, Any]) -> str:
-    """The command quoted for a shell, on several lines where one would be too long."""
+    """The command quoted for a shell, on several lines if it is too long for one."""
     words = ["ccm", "ensure", type_.name, name]
     if "ensure" in properties:
         words.append(str(properties["ensure"]))

@@ -15,7 +15,7 @@ PROTOCOL = "io.choria.ccm.v1.resource.ensure.response"
 class Responses:
     """Subscriber that writes the response of each host when it has ended.
 
-    ``by_host``: an inventory was given, so each response says which host it is of.
+    ``by_host``: with an inventory, so each response names its host.
     """
 
     def __init__(self, out: TextIO, as_yaml: bool, by_host: bool) -> None:
@@ -25,14 +25,14 @@ class Responses:
         self._states: dict[str, dict[str, Any]] = {}
 
     def handle(self, event: happening.Event) -> None:
-        """Store a host's latest event: an apply's own comes after those of its children."""
+        """Store the latest event of a host: that of an apply comes after those of its children."""
         if isinstance(event, happening.HostFinished):
             self._finish(event.result)
         for state, _ in happening.transaction_events(event):
             self._states[state["host"]] = state
 
     def close(self) -> None:
-        """Write out what is buffered; the stream stays open."""
+        """Flush the buffer; the stream stays open."""
         self._out.flush()
 
     def refuse(self, error: CcmError) -> None:

@@ -152,13 +152,13 @@ def _patience(text: str) -> float:
 
 
 def read_rollout(args: argparse.Namespace) -> RolloutOptions:
-    """What ``add_rollout`` takes, gates or none."""
+    """The values of the options of ``add_rollout``, with or without gates."""
     options = read_fields(RolloutOptions, args)
     return options._replace(per=tuple(options.per or ()), gate=tuple(options.gate or ()))
 
 
 def _argument(parse: "Callable[[str], T]") -> "Callable[[str], T]":
-    """A parser of values whose ValueError says what is wrong, for an option."""
+    """A parser of an option's values that reports the text of a ValueError."""
 
     def parsed(text: str) -> T:
         """Parse the value of the option."""

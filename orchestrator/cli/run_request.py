@@ -19,7 +19,7 @@ _TAKE_PLANS = ("push", "apply", "plan")
 
 
 def read_request(args: argparse.Namespace, command: str) -> RunRequest:
-    """What push, apply, plan, drift, run, fetch and ensure ask for. UsageError.
+    """The requests of push, apply, plan, drift, run, fetch and ensure. UsageError.
 
     Options that the command does not take have their defaults.
     """

@@ -61,7 +61,7 @@ _NUMBERS = frozenset({"changed", "failed", "predicted"})
 
 
 def below(words: list[str]) -> tuple[str, Any] | None:
-    """``ccm runs push`` is a command of its own."""
+    """``ccm runs push`` is its own command."""
     if words[:1] != ["push"]:
         return None
     from orchestrator.cli import runs_push
@@ -112,8 +112,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table(runs: list[RunRow], width: int) -> list[str]:
-    """The lines in columns; with ``width`` columns (0: unlimited), the outcome is wrapped, and goes
-    below its run if there is no room next to it.
+    """The lines in columns; with ``width`` columns (0: unlimited), the outcome is wrapped, below
+    its run if there is no space next to it.
     """
     import textwrap
 

@@ -1,4 +1,4 @@
-"""``ccm runs push``: copy to the history what it lacks (controller)."""
+"""``ccm runs push``: copies missing runs to the history (controller)."""
 
 from __future__ import annotations
 

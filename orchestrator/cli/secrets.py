@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
 
     def add(name: str, text: str) -> argparse.ArgumentParser:
-        """Add an action that knows the keys of the project."""
+        """Add an action that uses the keys of the project."""
         made: argparse.ArgumentParser = actions.add_parser(
             name, help=text, description=f"{text[:1].upper()}{text[1:]}."
         )
@@ -88,7 +88,7 @@ def config_scope(args: argparse.Namespace) -> ConfigScope:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what the action says; 1 where ``check`` finds something. SecretError, InputError."""
+    """Run the action; returns 1 if ``check`` finds something. SecretError, InputError."""
     match args.action:
         case "edit":
             return _edit(args)
@@ -112,7 +112,7 @@ def _keyring(args: argparse.Namespace) -> Keyring:
 
 
 def _split(text: str) -> tuple[Path, tuple[str, ...] | None]:
-    """A file and the path of keys behind #; UsageError."""
+    """A file and the path of keys after #; UsageError."""
     from orchestrator.secrets.reference import SYNTAX, parse_reference
     from remote_runtime.errors import UsageError
 

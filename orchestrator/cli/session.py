@@ -1,4 +1,5 @@
-"""``ccm session``: what several ``ccm ensure`` commands of a script have in common (controller)."""
+"""``ccm session``: the shared session of several ``ccm ensure`` commands of a script
+(controller)."""
 
 import argparse
 import shlex
@@ -18,7 +19,7 @@ ccm session report --remove
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add what can be done with a session."""
+    """Add the subcommands."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
     new = actions.add_parser(
         "new",

@@ -1,4 +1,4 @@
-"""What signals do to a command (controller).
+"""Handles signals of a command (controller).
 
 During a run, the first one ends it in order and the second at once.
 """

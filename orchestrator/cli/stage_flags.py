@@ -19,5 +19,5 @@ def add_stage_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def read_stage_choice(args: argparse.Namespace) -> StageChoice:
-    """What ``add_stage_choice`` takes."""
+    """The values of the options of ``add_stage_choice``."""
     return read_fields(StageChoice, args)

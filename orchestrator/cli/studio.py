@@ -89,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_access(parser: argparse.ArgumentParser) -> None:
-    """Who reaches the pages, and how."""
+    """Add the options for addresses, users and TLS."""
     parser.add_argument("--auth", metavar="FILE", help="users file, created by ccm studio user")
     parser.add_argument(
         "--proxy",
@@ -120,7 +120,7 @@ def _add_access(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_news(parser: argparse.ArgumentParser) -> None:
-    """What other programs get."""
+    """Add the options for other programs."""
     parser.add_argument(
         "--public-badges",
         action="store_true",
@@ -137,7 +137,7 @@ def _add_news(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_policy(parser: argparse.ArgumentParser) -> None:
-    """What the plans of the project need before they may be pushed."""
+    """Add the requirements for pushes of the project's plans."""
     parser.add_argument(
         "--signers",
         metavar="FILE",

@@ -1,4 +1,4 @@
-"""What ``ccm studio`` needs beyond a plain installation (controller)."""
+"""The extra packages of ``ccm studio`` (controller)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EXTRA_HINT = "pip install 'ccm-push[studio]'"
 
 
 def require_studio() -> None:
-    """UsageError where a package of the extra is missing."""
+    """UsageError if a package of the extra is missing."""
     try:
         for name in ("argon2", "starlette", "uvicorn"):
             importlib.import_module(name)

@@ -1,7 +1,7 @@
 """The process in which ``ccm studio`` pushes a plan (controller).
 
-It gets its order on standard input, and says on standard output, in JSON lines, which run has begun
-and what went wrong. Settings come from the environment and the project, as those of ``ccm push``.
+It reads its order from standard input, and writes JSON lines to standard output: the run that has
+started, and errors. Settings come from the environment and the project, like those of ``ccm push``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def push_command() -> tuple[str, ...]:
 
 
 class PushReporter(QuietReporter):
-    """Says which run has begun. SIGTERM ends the push in order, as it does for ``ccm push``."""
+    """Reports the run that has started. SIGTERM ends the push in order, as it does for ``ccm
+    push``."""
 
     def interruptible(self, interrupt: Callable[[], None]) -> AbstractContextManager[object]:
         """While it is entered, the first signal calls ``interrupt``, and a second one leaves."""
@@ -43,7 +44,7 @@ class PushReporter(QuietReporter):
 
 
 def main() -> int:
-    """Carry out the order; the exit status is not 0 if something is wrong that was not said."""
+    """Run the order; the exit status is not 0 for an error that was not reported."""
     from orchestrator.cli.signals import programs_end_with_it
     from orchestrator.runs.push import push
     from orchestrator.studio.plans.plan_cache import problem_of
@@ -107,7 +108,7 @@ def _request(order: PushOrder) -> RunRequest:
 
 
 def _leave_stderr() -> None:
-    """Give back the stderr of the studio, which may end first: what is wrong is said to it."""
+    """Restore the stderr of the studio, which may end first: errors are reported to it."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""``ccm studio token``: who may post runs to ``ccm studio`` and read them (controller)."""
+"""``ccm studio token``: the tokens for posting and reading runs (controller)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def lifetime(text: str) -> float:
-    """A duration in seconds; ``d`` stands for days."""
+    """A duration in seconds; ``d`` means days."""
     days = text[:-1]
     if text[-1:] == "d" and days.isdecimal() and int(days) > 0:
         return int(days) * _DAY

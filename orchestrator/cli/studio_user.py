@@ -1,4 +1,4 @@
-"""``ccm studio user``: who may log in to ``ccm studio`` (controller)."""
+"""``ccm studio user``: the users of ``ccm studio`` (controller)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say that it is good, with warnings; every mistake, a child's too, is an InputError."""
+    """Report that it is valid, with warnings; every mistake, including those of children, is an
+    InputError."""
     from orchestrator.cli.child_validation import check_child
     from orchestrator.project.discovery import project_files
     from orchestrator.project.reader import project_notes
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _chosen(args: argparse.Namespace) -> "TargetSelection | None":
-    """The hosts of the inventory that is given; None without one."""
+    """The hosts of the inventory; None without one."""
     from orchestrator.runs import wiring
 
     where = read_inventory(args)
@@ -127,7 +128,7 @@ def _checked_parts(
     chosen: "TargetSelection | None",
     noted: "set[Problem] | None" = None,
 ) -> "tuple[Site, str]":
-    """A manifest, and what is in it. InputError. ``noted`` are notes that were written before."""
+    """A manifest, and its content. InputError. ``noted`` are notes that were written before."""
     from orchestrator.cli.child_validation import check_child
     from orchestrator.planning.site.check import UNKNOWN_READ
     from orchestrator.runs import wiring
@@ -172,7 +173,7 @@ def _every_host(chosen: "TargetSelection | None") -> "Sequence[Host]":
 
 
 def _check_hosts(planner: "Planner", chosen: "TargetSelection") -> str:
-    """What was checked on the hosts, in words; InputError with the problems found."""
+    """The checks on the hosts as text; InputError with the problems."""
     from orchestrator.planning.site.check import SiteCheck
     from remote_runtime.errors import InputError, Problem
 

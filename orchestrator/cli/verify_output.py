@@ -37,7 +37,7 @@ class VerifyOutput:
         self._progress: Progress | None = None
 
     def begin(self, name: str, hosts: int) -> None:
-        """Write what is verified on how many hosts."""
+        """Write the manifest and the number of hosts of a verify."""
         from orchestrator.report.terminal.verification import Progress, Verification
 
         style = Style.of(self._out)

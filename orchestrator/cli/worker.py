@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Work until a signal comes; 3 where the scheduler went away."""
+    """Work until a signal arrives; returns 3 if the scheduler is lost."""
     from orchestrator.runs.remote_work import require_dask
 
     require_dask("ccm worker")
