@@ -34,7 +34,7 @@ _SKEW = 300  # seconds that the clock of the plan's author may be ahead
 
 
 class PlanFilePush:
-    """The push of what the plan file of a request contains."""
+    """The push of the plan file of a request."""
 
     def __init__(self, request: RunRequest, reporter: Reporter) -> None:
         self._request = request
@@ -62,7 +62,7 @@ class PlanFilePush:
         return PlanPush(plan, request, self._reporter, words=(*words, path)).run()
 
     def _check_options(self, record: Record) -> None:
-        """UsageError for what a plan has settled already."""
+        """UsageError for options that the plan already fixes."""
         run, data = self._request.run, self._request.data
         for name, is_set in (("--noop", run.noop), ("--monitor-only", run.monitor_only)):
             if is_set:
@@ -95,7 +95,8 @@ class PlanFilePush:
             )
 
     def _approvers(self, text: bytes, manifest: str) -> Sequence[str]:
-        """Who has approved the plan; none where no approval is required. UsageError, InputError."""
+        """The people who approved the plan; empty if no approval is required. UsageError,
+        InputError."""
         from orchestrator.plan_files.signing import Approval, check_approved
 
         path, required = self._request.manifest, self._request.plan
@@ -220,7 +221,7 @@ class PlanPush:
 
 
 def resolved_request(request: RunRequest, record: Record) -> RunRequest:
-    """The request of a push of what the plan was made of, with the options that it fixes."""
+    """The request for a push of the plan's inputs, with the options that it fixes."""
     inventory = request.hosts.inventory or record["inventory"] or None
     return request._replace(
         manifest=record["manifest"],
@@ -240,7 +241,7 @@ def require_digest(path: str, text: bytes, expected: str | None) -> None:
 
 
 def require_id(plan: PlanFile, expected: str | None) -> None:
-    """PlanError where another plan was expected."""
+    """PlanError if another plan was expected."""
     if expected is not None and plan.id != expected:
         raise PlanError(
             f"the plan now has the ID {plan.id}, not {one_line(expected, 80)}: nothing was changed",

@@ -31,7 +31,7 @@ class CanaryPush:
     def run(self) -> RunResult:
         """Preview, cluster the hosts by what would change, and push with the canaries.
 
-        A run that is a preview ends with a warning where a push would have too many clusters.
+        A preview ends with a warning if a push would have too many clusters.
         """
         push, flow, request = self._push, self._flow, self._flow.request
         if request.run.noop:

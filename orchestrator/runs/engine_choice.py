@@ -26,7 +26,7 @@ _DASK = "dask://"
 
 
 class EngineChoice(NamedTuple):
-    """The word for an engine, and how many ``processes`` there are to be.
+    """The name of an engine, and the number of ``processes``.
 
     None: one per core, at most ``MAX_PROCESSES``. ``scheduler`` is that of Dask, as HOST:PORT.
     """
@@ -46,7 +46,7 @@ class EngineChoice(NamedTuple):
 
 
 class Workers(Protocol):
-    """What an engine is made of before the run has a bus."""
+    """The inputs of an engine before the run has a bus."""
 
     def engage(self, means: EngineContext) -> Engine:
         """The engine."""
@@ -58,7 +58,7 @@ class Workers(Protocol):
 
 
 class RemoteEngineSource(Protocol):
-    """What workers on other machines need of a push."""
+    """The part of a push that workers on other machines need."""
 
     def engine(self, scheduler: str, spec: EngineSpec) -> Workers:
         """The workers of a Dask scheduler, which has answered. UsageError."""
@@ -68,8 +68,8 @@ class RemoteEngineSource(Protocol):
 class EngineSpec(NamedTuple):
     """The work for an engine: the hosts of a run, how many at a time, and the jobs.
 
-    ``planners`` are those of the manifests, which a job's may wrap. ``remote`` is the input of
-    workers on other machines.
+    ``planners`` are those of the manifests; the planner of a job may wrap one. ``remote`` is the
+    input of workers on other machines.
     """
 
     hosts: Sequence[Target]
@@ -101,7 +101,7 @@ def parse_engine(text: str, where: str = "--engine") -> EngineChoice:
 
 @contextlib.contextmanager
 def start_engine(choice: EngineChoice, spec: EngineSpec) -> Iterator[Engage]:
-    """What makes the engine once there is a bus; processes are started now. UsageError."""
+    """Creates the engine once there is a bus; processes are started now. UsageError."""
     workers = _of_dask(choice, spec) if choice.word == DASK else _started(choice, spec)
     if workers is None:
         from orchestrator.fleet.engine import ThreadEngine
@@ -123,7 +123,7 @@ def _of_dask(choice: EngineChoice, spec: EngineSpec) -> Workers:
 
 
 def _started(choice: EngineChoice, spec: EngineSpec) -> Workers | None:
-    """The processes that are to work; None for threads. UsageError."""
+    """The worker processes; None for threads. UsageError."""
     count = _processes(choice, spec)
     if not count:
         return None
@@ -150,7 +150,7 @@ def _started(choice: EngineChoice, spec: EngineSpec) -> Workers | None:
 
 
 def _processes(choice: EngineChoice, spec: EngineSpec) -> int:
-    """How many processes there are to be, 0 for threads; UsageError."""
+    """The number of processes, 0 for threads; UsageError."""
     if choice.word == THREADS:
         return 0
     number = choice.processes or min(_cores(), MAX_PROCESSES)

@@ -29,7 +29,7 @@ def run_on_hosts(
 ) -> RunResult:
     """Run the planner's plan on each host, outside of any manifest.
 
-    ``title`` is the command for people, ``words`` those of a command line that repeats it.
+    ``title`` is the command for display, ``words`` are those of a command line that repeats it.
     ``ready`` is called once the hosts are known, before the first one is contacted.
     """
     request = request._replace(run=request.run._replace(adhoc=True, diff=False))

@@ -27,7 +27,7 @@ _MAX_NAMES = 5
 
 
 def max_age(text: str) -> float:
-    """The seconds that ``facts_max_age`` stands for; UsageError."""
+    """``facts_max_age`` in seconds; UsageError."""
     try:
         seconds = duration.parse(text)
     except ValueError as error:

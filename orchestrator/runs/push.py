@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def push(request: RunRequest, reporter: Reporter) -> RunResult:
     """Bring hosts to the state that a manifest, the stages of a file or a plan describe.
 
-    UsageError and InputError come before any host is contacted.
+    UsageError and InputError are raised before any host is contacted.
     """
     if request.subject is Subject.PLAN:
         from orchestrator.runs.apply_plan import PlanFilePush
@@ -53,7 +53,7 @@ def push(request: RunRequest, reporter: Reporter) -> RunResult:
 
 
 def drift(request: RunRequest, reporter: Reporter) -> RunResult:
-    """Preview against what each host has from the last push. UsageError, InputError."""
+    """Preview, compared with the last push on each host. UsageError, InputError."""
     run = request.run._replace(noop=True, drift=True, package_probe=False)
     flow = PushFlow.prepare(request._replace(run=run), reporter)
     return flow.run(ManifestJob(flow.request, flow.chosen).job())

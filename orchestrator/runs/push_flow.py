@@ -1,4 +1,4 @@
-"""From what is pushed, and the hosts, to a result: what all commands share (controller)."""
+"""The part that all commands share: from a job and its hosts to a result (controller)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def check_request(request: RunRequest) -> None:
-    """Refuse what contradicts itself, before anything is read. UsageError."""
+    """Refuse contradictory options, before anything is read. UsageError."""
     if request.run.noop and request.run.monitor_only:
         raise UsageError(
             "--noop with --monitor-only would do nothing: a preview runs no health checks",
@@ -118,7 +118,7 @@ class PushFlow:
 
     def _shown_hosts(self, push: PushJob) -> FactReads | None:
         """The hosts that the templates of all stages see: the complete inventory, not only the
-        selection, but for hosts that the request does not make ``visible``.
+        selection, except for hosts that are not ``visible`` in the request.
         """
         if not push.sites:
             return None  # a command, which has no templates
@@ -131,8 +131,8 @@ class PushFlow:
         return show_hosts(planners, inventory, max_age(self.request.data.facts_max_age))
 
     def _know_facts(self, read: FactReads, connector: Connector, *, by_workers: bool) -> None:
-        """Ask other hosts for the facts that templates read, before the first host is changed, and
-        say in a preview which facts it uses. ``by_workers``: the workers of the engine ask.
+        """Gather the facts of other hosts that templates read, before the first change. A preview
+        reports the facts that it uses. ``by_workers``: the workers of the engine ask.
         """
         if read.stale:
             self._gather(read, connector, by_workers=by_workers)
@@ -203,7 +203,7 @@ class PushFlow:
         )
 
     def _remote_work(self, push: PushJob) -> RemoteWork | None:
-        """What the workers of a Dask scheduler need; None for another engine. UsageError."""
+        """The work for the workers of a Dask scheduler; None for another engine. UsageError."""
         engine = self.request.engine
         if engine is None or engine.word != DASK:
             return None
@@ -246,8 +246,8 @@ class PushFlow:
 
 
 def own_types(push: PushJob) -> dict[str, bytes]:
-    """The files of the sites' own types, which travel with the runtime; UsageError where two
-    sites have different ones of the same name."""
+    """The files of custom types, which are sent with the runtime; UsageError if two sites have
+    different types with the same name."""
     files: dict[str, bytes] = {}
     for site in push.sites:
         for path, text in site.types.sources().items():

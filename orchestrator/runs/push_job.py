@@ -1,4 +1,4 @@
-"""What is pushed, where and how (controller)."""
+"""The job of a push: its manifest, hosts and options (controller)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PushJob(NamedTuple):
 
     @property
     def pushes(self) -> list[PushJob]:
-        """The pushes of the stages; this push where there are no stages."""
+        """The pushes of the stages; this push if there are no stages."""
         return [stage.push for stage in self.stages] or [self]
 
     @property
@@ -66,7 +66,7 @@ class PushJob(NamedTuple):
 
 
 class PushStage(NamedTuple):
-    """A stage of a push: what it pushes, to which hosts, and with which limits."""
+    """A stage of a push: its manifest, its hosts and its limits."""
 
     name: str
     push: PushJob
@@ -75,7 +75,7 @@ class PushStage(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """The hosts of a push, what connects to them, and how many run at a time."""
+    """The hosts of a push, their transports, and the number of forks."""
 
     hosts: Sequence[Target]
     connector: Connector

@@ -43,7 +43,7 @@ class _Facts(Subscriber):
         self.known: dict[str, HostFacts] = {}
 
     def handle(self, event: happening.Event) -> None:
-        """Keep the record of a host; what is no record of facts counts as nothing said."""
+        """Store the record of a host; anything but a record of facts is ignored."""
         if not isinstance(event, happening.HostPlanPart) or event.host not in self._names:
             return
         record: Any = event.record
@@ -54,7 +54,7 @@ class _Facts(Subscriber):
             )
 
     def answer(self, name: str, result: HostResult) -> HostFacts | CcmError:
-        """What became of a host."""
+        """The result of a host."""
         if not result.kind and name in self.known:
             return self.known[name]
         return CcmError(result.message or _UNHEARD, result.kind or "facts.unheard")

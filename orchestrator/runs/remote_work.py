@@ -95,7 +95,7 @@ class RemoteWork:
         return brief, sealed
 
     def check(self) -> None:
-        """Refuse what workers cannot do, before any password prompt. UsageError."""
+        """Refuse options that workers do not support, before any password prompt. UsageError."""
         require_dask("--engine dask://...")
         try:
             os.getcwd()
@@ -201,7 +201,7 @@ class RemoteWork:
         )
 
     def _inventory(self, site: bytes) -> "dict[str, Any] | None":
-        """What the site's templates see of all hosts; None where none of its files names that."""
+        """The variables of all hosts for the templates of the site; None if no file uses them."""
         manifest = self._push.pushes[0].data is not None
         if not manifest or not (b"Groups" in site or b"Hosts" in site):
             return None
@@ -238,7 +238,7 @@ class RemoteWork:
 
 
 def _login_password(ask_pass: bool) -> str:
-    """What says that there is a password for the login; "" for nothing."""
+    """The option that sets a login password; "" if there is none."""
     from orchestrator.transport.credentials import COMMAND_SUFFIX, SSH_PASSWORD
 
     if ask_pass:
@@ -256,7 +256,7 @@ def _environ(site: bytes) -> "dict[str, str]":
 
 
 def _check_members(members: "Sequence[Any]", where: str) -> None:
-    """UsageError where no worker is there that has the same ccm."""
+    """UsageError if no worker has the same version of ccm."""
     from orchestrator.cluster.worker_info import code_version
 
     if not members:

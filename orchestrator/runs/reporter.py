@@ -1,4 +1,4 @@
-"""What a run needs of a front end (controller)."""
+"""The interface of a run to its front end (controller)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class VerifyReporter(Protocol):
 
 
 class Reporter(Protocol):
-    """Shows a run, and asks the person in front of it.
+    """Shows a run, and prompts the user.
 
     A run calls it from its main thread unless a method says otherwise.
     """
@@ -49,7 +49,7 @@ class Reporter(Protocol):
         ...
 
     def prepare(self) -> None:
-        """Everything was checked: open what the run is written to. UsageError."""
+        """Called after all checks: opens the output files of the run. UsageError."""
         ...
 
     def on_this_machine(self) -> None:
@@ -69,11 +69,11 @@ class Reporter(Protocol):
         ...
 
     def ask_secret(self, prompt: str) -> str:
-        """Ask for a password; "" for none. Called from any thread."""
+        """Prompt for a password; "" for none. Called from any thread."""
         ...
 
     def confirm(self, question: str, remaining: Callable[[], float]) -> bool | None:
-        """Ask for a yes or no for ``remaining`` seconds; None for no answer. Called from any
+        """Prompt for yes or no for ``remaining`` seconds; None without an answer. Called from any
         thread."""
         ...
 
@@ -87,8 +87,8 @@ class Reporter(Protocol):
         ...
 
     def subscribers(self, command: str, subject: str) -> Sequence[Subscriber]:
-        """What hears the events of the run, which is the ``command`` of a manifest, a resource or
-        the words of a command: the ``subject``."""
+        """The subscribers to the events of the run: a ``command`` with a ``subject``, which is a
+        manifest, a resource or the words of a command."""
         ...
 
     def start(self) -> None:

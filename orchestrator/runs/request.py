@@ -1,4 +1,4 @@
-"""What a front end asks of a run (controller)."""
+"""The request of a front end to a run (controller)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Subject(enum.Enum):
-    """What the file of a request is."""
+    """The kind of file of a request."""
 
     MANIFEST = "manifest"
     STAGES = "stages"
@@ -26,9 +26,9 @@ class Subject(enum.Enum):
 
 
 class HostChoice(NamedTuple):
-    """Which hosts: the sources of the ``inventory``, None for this host, and the patterns of
-    ``limit``, None for all hosts. Words such as ``failed`` mean the runs of ``past``, None for
-    those of this user. Templates see the hosts named in ``visible``, None for all."""
+    """The selection of hosts: the sources of the ``inventory``, None for this host, and the
+    patterns of ``limit``, None for all hosts. Words such as ``failed`` mean the runs of ``past``,
+    None for those of this user. Templates see the hosts named in ``visible``, None for all."""
 
     inventory: list[str] | None = None
     limit: list[str] | None = None
@@ -49,7 +49,7 @@ class ConnectionOptions(NamedTuple):
 
 
 class PlanRequirements(NamedTuple):
-    """What a plan file must be before it is pushed: its ID, how many of whose approvals, and the
+    """The requirements for a plan file: its ID, the number of approvals and the approvers, and the
     SHA-256 of its bytes in ``digest``.
     """
 
@@ -78,11 +78,11 @@ class StageChoice(NamedTuple):
 class RunRequest(NamedTuple):
     """A requested run: the ``command``, its subject, its hosts and its options.
 
-    ``manifest`` is the path of a manifest, of a stages file or of a plan, which ``subject`` says;
-    "" for commands without one. ``verify`` checks the hosts again after the push. ``keep`` is how
-    many runs the state directory keeps; with ``runs``, the run is stored in that directory instead,
-    which keeps all. Without an ``engine`` only threads are possible. The run is
-    copied to the ``history``, if there is one.
+    ``manifest`` is the path of a manifest, of a stages file or of a plan, as set in ``subject``; ""
+    for commands without one. ``verify`` checks the hosts again after the push. ``keep`` is how many
+    runs the state directory keeps; with ``runs``, the run is stored in that directory instead,
+    which keeps all. Without an ``engine`` only threads are possible. The run is copied to the
+    ``history``, if there is one.
     """
 
     command: str
@@ -102,7 +102,7 @@ class RunRequest(NamedTuple):
     runs: Path | None = None
 
     def record(self) -> dict[str, Any]:
-        """What the run's directory keeps of the request; nothing in it may be secret."""
+        """The part of the request that the run directory stores; it must not contain secrets."""
         past = self.hosts.past and self.hosts.past.address
         hosts = {**self.hosts._asdict(), "past": past, "visible": None}
         given = (hosts, self.run._asdict(), self.connection._asdict())

@@ -1,4 +1,4 @@
-"""What a run ended with (controller)."""
+"""The result of a run (controller)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class RunResult(NamedTuple):
     """The result of a complete run.
 
     ``incomplete``: a rollout stopped, or registrations were not published. ``faults`` are errors of
-    subscribers, such as a full disk. ``directory`` is the record of the run, None for none; with
-    ``stored`` it stays. ``assessment`` is that of the verify after a push, ``plan`` the plan file
-    of a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
+    subscribers, such as a full disk. ``directory`` is the record of the run, None without one; with
+    ``stored``, it is kept. ``assessment`` is the result of the verify after a push, ``plan`` the
+    plan file of a preview, ``left_out`` the hosts that are not in the plan file, with the reason.
     """
 
     run_id: str

@@ -24,7 +24,7 @@ _VALUES = (*_OF_PLAN, "user", "registration")
 
 
 def retry_words(push: "PushJob", request: "RunRequest") -> tuple[str, ...]:
-    """The words of the same command without ``-l``; none where no command line can do the same.
+    """The words of the same command without ``-l``; empty if no command line is equivalent.
 
     Values of ``--data`` and ``--fact`` are left for the user to write: they may be secret.
     """
@@ -92,7 +92,7 @@ def _path(manifest: str, sources: "Sequence[str]") -> str:
 
 
 def _of_run(run: RunOptions) -> "Iterator[str]":
-    """What was chosen of it; some commands choose for the user."""
+    """The selected part; some commands choose it for the user."""
     chosen = run._asdict()
     without = RunOptions(noop=run.drift, package_probe=not run.drift, diff=not run.adhoc)
     for name, default in without._asdict().items():

@@ -70,7 +70,7 @@ def run_push(push: PushJob, targets: Targets, config: PushConfig, reporter: Repo
 
 
 def _copier(config: PushConfig, directory: RunDirectory) -> RunCopier | None:
-    """What copies the run to its history, at work; None without one."""
+    """The active copier of the run to its history; None without a history."""
     if config.history is None:
         return None
     from orchestrator.history.copier import RunCopier
@@ -81,7 +81,7 @@ def _copier(config: PushConfig, directory: RunDirectory) -> RunCopier | None:
 
 
 def _engine_spec(push: PushJob, targets: Targets, config: PushConfig) -> EngineSpec:
-    """What the engine needs to know of the work."""
+    """The description of the work for the engine."""
     parts = _parts(push, targets, config)
     connector: Any = targets.connector
     return EngineSpec(
@@ -95,7 +95,7 @@ def _engine_spec(push: PushJob, targets: Targets, config: PushConfig) -> EngineS
 
 
 class _Start(NamedTuple):
-    """How a run starts: its first event, its record, and what makes its engine."""
+    """The start of a run: its first event, its record, and the factory of its engine."""
 
     event: happening.RunStarted
     directory: RunDirectory | None
@@ -176,7 +176,7 @@ def _verified(
 
 
 class _RunContext(NamedTuple):
-    """What the parts of a push share: the engine, the bus and the reporter."""
+    """The objects that the parts of a push share: the engine, the bus and the reporter."""
 
     engine: Engine
     publish: Callable[[happening.Event], None]
@@ -184,7 +184,7 @@ class _RunContext(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What is pushed to some hosts, and how: all of a push, or a stage of it."""
+    """A push, or a stage of it, with its hosts and limits."""
 
     push: PushJob
     targets: Targets
@@ -217,7 +217,7 @@ def _registry(config: PushConfig) -> Store:
 def _scheduler(
     push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
 ) -> RolloutScheduler | StagedScheduler:
-    """The hosts as the options of the rollout let them begin."""
+    """The scheduler of hosts with the options of the rollout."""
     from orchestrator.rollout.scheduler import ALONE
     from orchestrator.rollout.staged_scheduler import StagedScheduler, StageRun
 
@@ -260,7 +260,7 @@ def _planned(
     config: PushConfig,
     staged: bool,
 ) -> happening.RolloutPlanned:
-    """How the hosts will begin, and the command that goes on where they did not."""
+    """The order in which the hosts start, and the command for those that were not started."""
     from orchestrator.report.terminal.paragraphs import RetryOptions
 
     # The failed hosts of a stage must be healthy before the next stage.
@@ -271,13 +271,13 @@ def _planned(
 def _in_order(
     push: PushJob, targets: Targets, config: PushConfig, context: _RunContext
 ) -> Iterator[HostTask[HostResult]]:
-    """The hosts one after the other, as nothing holds them back."""
+    """The scheduler of hosts without limits."""
     for part in _parts(push, targets, config):
         yield from map(_maker(part, context), part.targets.hosts)
 
 
 def _maker(part: _Part, context: _RunContext) -> Maker:
-    """What makes the run of a host that begins."""
+    """The factory of the run of a host."""
     return context.engine.maker(_job(part))
 
 
@@ -300,7 +300,7 @@ def _begin(push: PushJob, targets: Targets, config: PushConfig) -> happening.Run
 
 
 def _publish_remarks(remarks: Iterable[str], bus: Bus) -> None:
-    """Say of the run what is no host's."""
+    """Report notices of the run that belong to no host."""
     for text in remarks:
         bus.publish(happening.HostNotice("", "warning", text))
 

@@ -34,7 +34,7 @@ def save_plan(
 ) -> RunResult:
     """Preview, and write the plan to ``out``, which can be pushed for ``valid`` seconds.
 
-    The result has the plan; none where no host could be planned. UsageError, InputError.
+    The result has the plan; None if no host could be planned. UsageError, InputError.
     """
     if out is not None:
         require_writable(out)
@@ -79,7 +79,7 @@ def _preview(flow: PushFlow, valid: float) -> RunResult:
 
 
 def _with_maker(push: PushJob) -> tuple[PushJob, PlanWriter]:
-    """The push with what makes a plan of it."""
+    """The push with the writer of its plan."""
     planners = [cast("Planner", one.planner) for one in push.pushes]
     maker = PlanWriter(planners[0], planners)
     stages = tuple(
@@ -100,7 +100,8 @@ def _named_files(request: RunRequest) -> list[str]:
 
 
 def _require_files(request: RunRequest) -> None:
-    """UsageError for what a push could not read again, such as the pipe of ``<(command)``."""
+    """UsageError for a file that a push could not read again, such as the pipe of
+    ``<(command)``."""
     for path in _named_files(request):
         if os.path.exists(path) and not os.path.isfile(path):
             raise UsageError(
@@ -110,7 +111,7 @@ def _require_files(request: RunRequest) -> None:
 
 
 def _about(request: RunRequest, push: PushJob) -> dict[str, Any]:
-    """What the plan records of its origin."""
+    """The origin in a plan."""
     from orchestrator.image import build
 
     data = request.data

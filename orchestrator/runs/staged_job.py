@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class StagedJob:
-    """What the chosen stages of a file push to their hosts among the ``chosen`` ones."""
+    """The pushes of the selected stages to their hosts among the ``chosen`` ones."""
 
     def __init__(self, request: RunRequest, chosen: TargetSelection) -> None:
         self._request = request
@@ -127,7 +127,7 @@ class StagedJob:
         return PushStage(stage.name, push, hosts, stage.rollout(request.rollout))
 
     def _refuse(self, stages: int) -> None:
-        """UsageError for options that say nothing of more than one manifest."""
+        """UsageError for options that do not apply to several manifests."""
         if self._request.rollout.canary:
             hint = "put a stage with 'take: 1' before the others"
             raise UsageError("--canary is not supported with stages", hint=hint)
@@ -154,7 +154,7 @@ class StagedJob:
 
 
 def _in_sequence(stages: list[PushStage]) -> Iterator[PushStage]:
-    """The stages of a preview: each host sees what the earlier stages would leave."""
+    """The stages of a preview: each host sees the effects of the earlier stages."""
     from orchestrator.planning.staged_preview import EarlierStage, StagedPlanner
 
     before: list[EarlierStage] = []
@@ -168,7 +168,7 @@ def _in_sequence(stages: list[PushStage]) -> Iterator[PushStage]:
 
 
 def refuse_part(data: PlanOptions, stages: int) -> None:
-    """UsageError for what chooses a part of a manifest where there are several."""
+    """UsageError for options that select a part of a manifest, if there are several manifests."""
     options = [name for name in SELECTION if getattr(data, name)]
     if options and stages > 1:
         hint = "select the stage with --stage"

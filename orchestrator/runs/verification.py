@@ -26,7 +26,7 @@ Keep = Callable[[Outcome], None]
 class VerifyRequest(NamedTuple):
     """A verify request: manifest, data, hosts and options.
 
-    ``timeout`` is that of one command on a host, in seconds. ``tests`` are the user's own,
+    ``timeout`` is the limit for one command on a host, in seconds. ``tests`` are the user's own,
     ``options`` are pytest's.
     """
 

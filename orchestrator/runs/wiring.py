@@ -123,7 +123,7 @@ def _archived(url: str, archives: Archives) -> Path:
 
 
 def manifest_name(manifest: str) -> str:
-    """What a run calls its manifest: the absolute path, or the URL."""
+    """The identity of a manifest in a run: the absolute path, or the URL."""
     return manifest if is_url(manifest) else os.path.abspath(manifest)
 
 
@@ -140,7 +140,7 @@ def with_sources(request: RunRequest) -> RunRequest:
 
 
 class ManifestJob:
-    """What the manifest of a request pushes to the ``chosen`` hosts."""
+    """The push of a request's manifest to the ``chosen`` hosts."""
 
     def __init__(self, request: RunRequest, chosen: TargetSelection) -> None:
         self._request = request
@@ -159,8 +159,8 @@ class ManifestJob:
         return job
 
     def _require_selected(self) -> None:
-        """InputError for what ``--only``, ``--tags`` or ``--skip`` name and no host of the
-        inventory has, as far as the hosts' resources are known before they are contacted."""
+        """InputError for names of ``--only``, ``--tags`` or ``--skip`` that match nothing on any
+        host of the inventory, if the resources are known before the hosts are contacted."""
         from orchestrator.runs.fleet_facts import show_hosts
 
         hosts, inventory = self._chosen.hosts, self._chosen.inventory
@@ -174,7 +174,7 @@ class ManifestJob:
 
 
 def manifest_job(request: RunRequest) -> PushJob:
-    """What pushes the manifest of a request, any selection of resources unchecked. InputError."""
+    """The push of a request's manifest, without a check of the selected resources. InputError."""
     from orchestrator.manifest.identity import identity
     from orchestrator.runs.push_job import PushJob
 
