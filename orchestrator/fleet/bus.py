@@ -1,6 +1,6 @@
 """Delivers the events of a run to its subscribers (controller).
 
-A publishing thread delivers its own events and those that other threads publish meanwhile.
+A publishing thread delivers its own events and those that other threads publish in the meantime.
 Otherwise, hundreds of hosts would wait for each other and hold their data that long. All
 subscribers see the same order. A slow subscriber slows the hosts down, so almost nothing piles up
 in memory.
@@ -17,18 +17,18 @@ from orchestrator.fleet.events import Event
 
 
 class Subscriber(Protocol):
-    """Receives every event of a run, one call at a time; ``close`` comes once, at the end."""
+    """Receives every event of a run, one call at a time; ``close`` is called once, at the end."""
 
     def handle(self, event: Event) -> None: ...
 
     def close(self) -> None:
-        """Give back what it holds; most hold nothing."""
+        """Release resources; most subscribers have none."""
         return None
 
 
 @runtime_checkable
 class Batching(Protocol):
-    """A subscriber for which events that come together are less work."""
+    """A subscriber that handles batches of events faster."""
 
     def handle_all(self, events: Sequence[Event]) -> None:
         """The same as ``handle`` for each of the events."""
@@ -36,7 +36,7 @@ class Batching(Protocol):
 
 
 class _Listener(NamedTuple):
-    """A subscriber, and what takes events for it."""
+    """A subscriber, and the function that receives its events."""
 
     subscriber: Subscriber
     take: Callable[[Sequence[Event]], None]
@@ -60,7 +60,8 @@ MAX_QUEUED = 32
 
 
 class Bus:
-    """Thread-safe. A subscriber that raises is dropped, the run goes on; ``faults`` says why."""
+    """Thread-safe. A subscriber that raises is dropped, and the run continues; ``faults`` has the
+    error."""
 
     def __init__(self, subscribers: Iterable[Subscriber] = ()) -> None:
         self._listeners = [_Listener.of(one) for one in subscribers]
@@ -101,7 +102,7 @@ class Bus:
         for listener in tuple(self._listeners):
             try:
                 listener.take(events)
-            except Exception as error:  # one that fails gets no more events; the run goes on
+            except Exception as error:  # one that fails gets no more events; the run continues
                 self.faults.append(error)
                 self._listeners.remove(listener)
 

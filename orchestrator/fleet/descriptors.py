@@ -57,5 +57,5 @@ def spare_descriptors(forks: int) -> int:
 
 
 def _max_beside(forks: int) -> int:
-    """As many as there are forks; none for a single fork, where hosts run one after the other."""
+    """As many as forks; none for a single fork, because its hosts run one after the other."""
     return forks if forks > 1 else 0

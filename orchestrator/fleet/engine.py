@@ -1,4 +1,4 @@
-"""Where the hosts of a run are worked on (controller).
+"""Runs the hosts of a push: in this process, in others, or on workers (controller).
 
 Which host begins, and when, is no engine's affair: that is the window's and the course's.
 """
@@ -22,14 +22,14 @@ Maker = Callable[["Target"], HostTask[HostResult]]
 
 
 class Job(NamedTuple):
-    """Work on some hosts of a run: on all of them, or on those of a stage."""
+    """A job for some hosts of a run: all of them, or those of a stage."""
 
     planner: Planner
     settings: RunSettings
 
 
 class EngineContext(NamedTuple):
-    """What all hosts of a run share, on whatever engine; it stays with the controller."""
+    """The data that all hosts of a run share, with any engine; it is not sent to workers."""
 
     connector: Connector
     bus: Bus
@@ -44,11 +44,11 @@ class Engine(Protocol):
     """
 
     def maker(self, job: Job) -> Maker:
-        """What makes the task of a host that begins with the job."""
+        """The factory of the task of a host, for a job."""
         ...
 
     def close(self) -> None:
-        """Let go of what the engine holds, once no task of it runs any more; bounded."""
+        """Release the resources of the engine after its last task, within a limited time."""
         ...
 
 

@@ -21,7 +21,7 @@ class RunStarted(NamedTuple):
 
     ``identity`` is the name of the manifest in every checkout, "" for a resource without one.
     ``again`` are the words of the command that repeats the run, without ``-l``; empty if unknown.
-    ``origin`` says who started it.
+    ``origin`` has the user who started it.
     """
 
     run_id: str
@@ -67,7 +67,7 @@ class HostPlanned(NamedTuple):
 
 
 class ResourceProgress(NamedTuple):
-    """What a host is doing right now to one resource, as in "installing nginx"."""
+    """The current activity of a host on one resource, such as "installing nginx"."""
 
     host: str
     resource: str
@@ -86,7 +86,7 @@ class ResourceEvent(NamedTuple):
 class ResourcesStable(NamedTuple):
     """Converged resources are done, and there is nothing more to report about them.
 
-    ``turns.events()`` makes their transaction events on request.
+    ``turns.events()`` creates their transaction events on demand.
     """
 
     host: str
@@ -94,9 +94,9 @@ class ResourcesStable(NamedTuple):
 
 
 class HostNotice(NamedTuple):
-    """A line for people from or about one host; ``level`` is info, warning or error.
+    """A message from or about one host; ``level`` is info, warning or error.
 
-    ``waits``: it says what the host waits for; the host continues with its step afterwards.
+    ``waits``: the message names what the host waits for; the host then continues with its step.
     """
 
     host: str
@@ -116,7 +116,7 @@ class HostPlanPart(NamedTuple):
 
 
 class HostFinished(NamedTuple):
-    """A host's run is over; sent again if a gate finds a problem afterwards."""
+    """The run of a host has ended; sent again if a gate finds a problem afterwards."""
 
     result: HostResult
 
@@ -209,7 +209,7 @@ def rollout_record(step: RolloutStep) -> dict[str, Any]:
 
 
 def transaction_events(event: Event) -> Iterator[tuple[dict[str, Any], str]]:
-    """The transaction events that an event of a run stands for, each with its JSON text."""
+    """The transaction events in an event of a run, each with its JSON text."""
     if isinstance(event, ResourceEvent):
         yield event.event, event.line
     elif isinstance(event, ResourcesStable):

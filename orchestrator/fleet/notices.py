@@ -1,4 +1,4 @@
-"""Messages for people about one host (controller)."""
+"""Messages about one host (controller)."""
 
 from orchestrator.fleet import events as happening
 from orchestrator.fleet.bus import Bus
@@ -8,7 +8,7 @@ MAX_LINES = 2_000  # other messages, such as the output of commands; only shown
 
 
 class Notices:
-    """Publishes lines for people about one host, and no more than a person would read."""
+    """Publishes messages about one host, in a limited number."""
 
     def __init__(self, host: str, bus: Bus) -> None:
         self.host = host

@@ -1,4 +1,4 @@
-"""How one host's run ended, and what its events add up to (controller)."""
+"""The outcome of one host's run, and the tally of its events (controller)."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Tally:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Tally:
-        """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
+        """Read the result of ``record``; KeyError if a member is missing, ValueError."""
         tally = cls()
         values = records.counts([record[name] for name in _COUNTS])
         for name, value in zip(_COUNTS, values, strict=True):
@@ -157,7 +157,7 @@ class Tally:
 
 
 def applied_as(within: str, name: str) -> str:
-    """What events call the manifest that an ``apply`` in the manifest ``within`` applies.
+    """The name in events of the manifest that an ``apply`` in the manifest ``within`` applies.
 
     That is its path from the directory of the pushed manifest, or the name of an apply that has the
     path in ``manifest``.
@@ -171,7 +171,8 @@ def is_apply(resource: str) -> bool:
 
 
 def is_loss(error: CcmError) -> bool:
-    """Whether an error says that a host was not reached or was lost; one that sudo ends was not."""
+    """Whether an error means that a host was not reached or was lost; a failure of sudo does
+    not."""
     lost = isinstance(error, (UnreachableError, ProtocolError))
     return lost and error.kind != BECOME
 
@@ -247,7 +248,7 @@ class HostResult(NamedTuple):
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> HostResult:
-        """Read what ``record`` wrote; KeyError where a member is missing, ValueError."""
+        """Read the result of ``record``; KeyError if a member is missing, ValueError."""
         members = {
             name: record[name] for name in cls._fields if name in record or name != "confirmed"
         }

@@ -54,7 +54,7 @@ class Answer(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """What ``hosts`` found; a second one is enough."""
+    """A content that ``hosts`` found; a second host confirms it."""
 
     text: str
     hosts: tuple[str, ...]
@@ -108,7 +108,7 @@ class PackageMetadataCache:
         raise ProtocolError("an invalid question about packages")
 
     def ask(self, shas: Iterable[str], host: str) -> Answer:
-        """What is known of these; the rest is for this host to find out.
+        """The known contents of these; this host examines the others.
 
         Waits for other hosts that are at it, but not longer than a host should.
         """
@@ -139,8 +139,8 @@ class PackageMetadataCache:
         return entry is not None and entry.is_known(host)
 
     def tell(self, sha: str, text: str, host: str) -> None:
-        """Keep what a host found, as JSON, "" for nothing. What differs from another host's word
-        counts no more than that, for the run."""
+        """Store the finding of a host as JSON, "" for nothing. A finding that differs from that of
+        another host is not confirmed, for the whole run."""
         if self._elsewhere is not None:
             return self._elsewhere.tell(sha, text, host)
         with self._changed:
@@ -155,7 +155,7 @@ class PackageMetadataCache:
             self._changed.notify_all()
 
     def compare(self, sha: str, print_: str) -> None:
-        """Forget what is known of a package if another thing came when it was installed."""
+        """Forget the content of a package if its installation differed."""
         if self._elsewhere is not None:
             return self._elsewhere.compare(sha, print_)
         self._load(sha)
@@ -170,7 +170,7 @@ class PackageMetadataCache:
                 (self._directory / f"{sha}.json").unlink()
 
     def leave(self, host: str) -> None:
-        """Forget that a host is at anything: its run is over."""
+        """Forget the pending work of a host: its run has ended."""
         if self._elsewhere is not None:
             return self._elsewhere.leave(host)
         with self._changed:
@@ -243,11 +243,11 @@ class _RemoteCache:
         return Answer(known, alone, to_read)
 
     def tell(self, sha: str, text: str, host: str) -> None:
-        """Have it keep what a host found."""
+        """Store the finding of a host."""
         self._ask(["tell", sha, text, host])
 
     def compare(self, sha: str, print_: str) -> None:
-        """Have it forget what an installation belies."""
+        """Forget a finding that an installation contradicts."""
         self._ask(["compare", sha, print_])
 
     def leave(self, host: str) -> None:
@@ -279,7 +279,7 @@ def _checked(text: str) -> str:
 
 
 def _unless_held(text: str, digest: str | None) -> str | None:
-    """A text, None for one that has this digest."""
+    """A text; None if it is the text of this digest."""
     return None if digest == _digest(text) else text
 
 
@@ -309,7 +309,7 @@ class HostPackages:
         self._open: set[str] = set()
 
     def ask(self, message: wire.Message) -> None:
-        """Answer ``packages`` with what is known of those."""
+        """Answer ``packages`` with their known contents."""
         shas = message.get("shas")
         if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
             raise ProtocolError("packages without a list of hashes")
@@ -329,7 +329,7 @@ class HostPackages:
         self._link.send_bytes(wire.encode_json(text.encode()))
 
     def tell(self, message: wire.Message) -> None:
-        """Take ``package``, of one that the host was left to find out; each once."""
+        """Receive ``package``, for a package that the host had to examine; each once."""
         sha = message.get("sha")
         if not isinstance(sha, str) or sha not in self._open:
             raise ProtocolError("a package that was not requested")
@@ -344,7 +344,7 @@ class HostPackages:
         self._lore.tell(sha, text, self._host)
 
     def confirm(self, message: wire.Message) -> None:
-        """Take ``installed``: what came with packages."""
+        """Receive ``installed``: the contents of installed packages."""
         prints = message.get("prints")
         if not isinstance(prints, dict) or not all(map(is_sha, [*prints, *prints.values()])):
             raise ProtocolError("an installation without hashes")
@@ -353,11 +353,11 @@ class HostPackages:
             self._lore.compare(sha, print_)
 
     def _count(self, shas: Collection[str]) -> None:
-        """Take so many off what a host may ask and say: it goes for progress of its run."""
+        """Reduce the remaining messages of a host by this number, which its progress needs."""
         self._left -= max(len(shas), 1)
         if self._left < 0:
             raise ProtocolError("more packages than a plan has", kind="protocol.flood")
 
     def close(self) -> None:
-        """Let other hosts read the packages that this one did not report."""
+        """Let other hosts examine the packages that this one did not report."""
         self._lore.leave(self._host)

@@ -1,4 +1,4 @@
-"""What the fleet needs of the other rooms (controller): the shapes that the tests fake."""
+"""The interfaces of the fleet to other packages (controller), for which the tests have fakes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OnPhase = Callable[[Phase], None]
 
 
 class Target(Protocol):
-    """A host, as far as the fleet looks at it."""
+    """The members of a host that the fleet uses."""
 
     @property
     def name(self) -> str: ...
@@ -42,9 +42,9 @@ class Link(Protocol):
 
 
 class Connector(Protocol):
-    """Opens links; blocking, with bounds of its own. ``UnreachableError`` when it cannot.
+    """Opens links; blocking, with its own time limits. ``UnreachableError`` when it cannot.
 
-    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
+    ``until`` is the time (``time.monotonic()``) at which the host times out, None for never.
     """
 
     def open(self, host: Any, on_phase: OnPhase, until: float | None = None) -> Link: ...
@@ -93,7 +93,7 @@ class Plan(Protocol):
         ...
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
+        """Each subscriber, with the ``type#name`` of its subscriptions."""
         ...
 
     def requirements(self) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -113,13 +113,13 @@ class Plan(Protocol):
         ...
 
     def implied(self, index: int) -> PlannedFields | None:
-        """The implied members of the events of so many converged resources, from an index on,
+        """The implied members of the events of ``count`` converged resources, starting at an index,
         masked; None if the plan does not contain all of them.
         """
         ...
 
     def references(self) -> int:
-        """How often blobs are named: more often than that none is needed."""
+        """The number of references to blobs: no more requests are needed."""
         ...
 
     @property
@@ -131,7 +131,7 @@ class Plan(Protocol):
 
     @property
     def rounds(self) -> int:
-        """How often the target goes through the resources."""
+        """The number of passes of the target over the resources."""
         ...
 
     @property
@@ -141,7 +141,7 @@ class Plan(Protocol):
 
     @property
     def observes(self) -> bool:
-        """Whether each event is to say what was observed."""
+        """Whether each event must contain the observed state."""
         ...
 
     def misprediction(self, event: Mapping[str, Any]) -> str | None:
@@ -157,7 +157,7 @@ class Plan(Protocol):
         ...
 
     def longest(self) -> float:
-        """For how many seconds one of its resources may be at work, by its own timeouts."""
+        """The maximum seconds that one of its resources may run, by its own timeouts."""
         ...
 
     def payload(self, envelope: Mapping[str, Any]) -> bytes: ...
@@ -168,7 +168,7 @@ class Plan(Protocol):
 
 
 class Publisher(Protocol):
-    """Announces what stable resources offer; ``add`` never waits."""
+    """Announces the services of stable resources; ``add`` never waits."""
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None: ...
 

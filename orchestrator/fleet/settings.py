@@ -1,4 +1,4 @@
-"""What the user chose for a run, as far as every host is concerned (controller)."""
+"""The settings of a run that apply to every host (controller)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from remote_runtime.options import RunOptions
 
 
 class RunSettings(NamedTuple):
-    """``user`` is the user who pushes, as the lock on a host shows it; ``origin`` has the details.
+    """``user`` is the name in the lock on a host; ``origin`` has the details.
 
     ``manifest`` is the identity under which hosts store the run, "" if they store nothing. ``key``
     makes the receipts with which a later run requests the record of this run, "" for no record.

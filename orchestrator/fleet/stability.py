@@ -1,4 +1,4 @@
-"""When what a resource announces may be published (controller)."""
+"""Decides when the announcements of a resource may be published (controller)."""
 
 from collections.abc import Mapping
 from typing import Any

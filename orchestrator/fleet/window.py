@@ -17,10 +17,10 @@ R = TypeVar("R")
 
 
 class HostScheduler(Protocol[R]):
-    """Which host begins next; asked by the thread of the window only."""
+    """Decides which host starts next; only called by the thread of the window."""
 
     def next(self) -> HostTask[R] | None:
-        """The next host, which begins now; None where none may."""
+        """The next host, which starts now; None if no host may start."""
         ...
 
     def ended(self, name: str, answer: R) -> None:
@@ -29,7 +29,7 @@ class HostScheduler(Protocol[R]):
 
     @property
     def waits(self) -> bool:
-        """Whether more hosts may begin later though none is running."""
+        """Whether more hosts may start later although none is running."""
         ...
 
     @property
@@ -42,12 +42,12 @@ class HostScheduler(Protocol[R]):
         ...
 
     def interrupt(self) -> None:
-        """The user ends the run: what the course waits for is of no use any more."""
+        """The user ends the run: the course stops waiting."""
         ...
 
 
 class SequentialScheduler(Generic[R]):
-    """The course of tasks of which each may begin at once."""
+    """A course of tasks that may all start immediately."""
 
     waits = False
     spare: int | None = None
@@ -56,7 +56,7 @@ class SequentialScheduler(Generic[R]):
         self._tasks = iter(tasks)
 
     def next(self) -> HostTask[R] | None:
-        """The one that was given next."""
+        """The task that was returned by ``next``."""
         return next(self._tasks, None)
 
     def ended(self, name: str, answer: R) -> None:
@@ -142,7 +142,7 @@ class Window(Generic[R]):
         self._done.put((name, answer))
 
     def _collect(self) -> None:
-        """Take what has finished, or wait one tick for it."""
+        """Collect finished tasks, or wait one tick for them."""
         try:
             name, result = self._done.get(timeout=TICK)
         except queue.Empty:

@@ -119,7 +119,7 @@ def _health(value: Any) -> bool:
 
 
 def _is_of(value: Any, kinds: Sequence[str], states: Sequence[str] = ()) -> bool:
-    """Whether it is an effect or an operation of these kinds; no states stand for any text."""
+    """Whether it is an effect or an operation of these kinds; without states, any text is valid."""
     return (
         type(value) is dict
         and value.keys() == {"kind", "name", "state"}
@@ -191,7 +191,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
 
 
 def shape_problem(event: Any) -> str:
-    """Return what is wrong with one event, or ""; schemas/event.json says the same."""
+    """Return the problem of one event, or ""; equivalent to schemas/event.json."""
     if type(event) is not dict:
         return "it is not an object"
     if tuple(map(type, map(event.get, _KEYS))) != _EXPECTED:
@@ -212,7 +212,7 @@ def _first_wrong_type(event: dict[str, Any]) -> str:
 
 
 def _value_problem(event: dict[str, Any]) -> str:
-    """What is wrong within members of the right type."""
+    """The problem within members of the right type."""
     right = (
         event["protocol"] == PROTOCOL
         and _EVENT_ID.match(event["event_id"])
@@ -251,7 +251,7 @@ class EventCheck:
 
     ``planned`` are the ``type#name`` of every resource in the host's plan. ``count`` is the number
     of events. ``place`` gives the position of a resource in the manifest, "" for none.
-    ``observed``: the plan asks for observed state, so each event must contain it; otherwise none
+    ``observed``: the plan requests observed state, so each event must contain it; otherwise none
     may. ``mask`` hides secrets that become visible once an event has lost its control characters.
     """
 
@@ -302,7 +302,7 @@ class EventCheck:
         self.count, self._last_id = 0, ""
 
     def check(self, seq: Any, event: Any) -> CheckedEvent:
-        """Return the event, plain and with what is ``ADDED``; ProtocolError if it is wrong."""
+        """Return the event, plain and with the ``ADDED`` members; ProtocolError if it is wrong."""
         self._require_due(seq)
         problem = shape_problem(event)
         if not problem and ("observed" in event) != self._observed:
@@ -343,7 +343,7 @@ class EventCheck:
         return due.take(identity)
 
     def counted(self, count: int, event_id: str) -> None:
-        """So many more have come, the last of them with that id."""
+        """Record this number of events, the last of them with this ID."""
         self.count += count
         self._last_id = event_id
 
@@ -360,7 +360,7 @@ class EventCheck:
         return refuse(f"event {seq} names a resource that is not expected on this host")
 
     def _planned_as(self, identity: str, seq: int) -> str:
-        """The name in the plan of a resource that is due; ProtocolError."""
+        """The name in the plan of an expected resource; ProtocolError."""
         missing = self._due().missing
         if not missing[identity] and MASKED in identity:
             identity = self._masked_names.due(identity) or identity
@@ -388,7 +388,7 @@ def finished(
 
 
 def _masked(event: dict[str, Any], mask: Callable[[Any], Any]) -> dict[str, Any]:
-    """The event with what is free text in it masked."""
+    """The event with its free text masked."""
     parts = {key: mask(event[key]) for key in _FREE if key in event}
     for key, free in _FREE_INSIDE.items():
         if key in event:
@@ -399,6 +399,6 @@ def _masked(event: dict[str, Any], mask: Callable[[Any], Any]) -> dict[str, Any]
 
 
 def refuse(message: str, kind: str = "protocol.event") -> ProtocolError:
-    """The error of a host that does not send what it must."""
+    """The error for a host that violates the protocol."""
     hint = "the host's copy of the runtime may have been tampered with"
     return ProtocolError(message, kind=kind, hint=hint)

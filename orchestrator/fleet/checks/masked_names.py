@@ -15,7 +15,7 @@ _without_hashes = Mask(hashes=True).text
 class MaskedNames:
     """The ``planned`` names of one host behind their masks; ``missing`` says how often each is due.
 
-    ``mask`` hides the secrets that are known here, of which a target may know more.
+    ``mask`` hides the secrets that the controller knows; a target may know more.
     """
 
     def __init__(

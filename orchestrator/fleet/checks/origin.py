@@ -1,4 +1,4 @@
-"""Who started a run, from which machine, with which ccm and of which commit (controller)."""
+"""The origin of a run: user, machine, version of ccm and commit (controller)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SHORT = 8  # digits of a commit where people read it
 
 
 class Origin(NamedTuple):
-    """The origin of a run; "" stands for unknown values.
+    """The origin of a run; "" means unknown.
 
     ``user`` is the local user on ``machine``, ``actor`` the value of ``CCM_ACTOR``. ``commit`` is
-    the commit of the manifest's repository, and ``clean`` whether nothing differs from it, new
-    files included; None outside of a Git repository.
+    the commit of the manifest's repository, and ``clean`` whether the checkout equals it, without
+    new files; None outside of a Git repository.
     """
 
     user: str = ""
@@ -39,7 +39,7 @@ class Origin(NamedTuple):
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Origin:
-        """What ``record`` wrote; ValueError where that is damaged."""
+        """Read the result of ``record``; ValueError if it is damaged."""
         members = records.mapping(record)
         texts = {
             name: records.word(members.get(name, "")) for name in cls._fields if name != "clean"
@@ -60,7 +60,7 @@ class Origin(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All of it in one line; "" where nothing is known."""
+        """The origin in one line; "" if it is unknown."""
         parts = [f"by {self.who}" if self.who else "", f"with ccm {self.ccm}" if self.ccm else ""]
         if self.commit:
             changed = " with uncommitted changes" if self.clean is False else ""
@@ -68,14 +68,15 @@ class Origin(NamedTuple):
         return ", ".join(filter(None, parts))
 
     def public_record(self) -> dict[str, str]:
-        """What a host's log line adds to the user; a commit that is not clean ends with ``+``."""
+        """The part after the user in a host's log line; a commit that is not clean ends with
+        ``+``."""
         commit = self.commit and self.commit + ("+" if self.clean is False else "")
         texts = {"actor": self.actor, "ccm": self.ccm, "commit": commit}
         return {name: text for name, text in texts.items() if text}
 
 
 def local_user() -> str:
-    """The name of the user of this process; the number where there is none."""
+    """The name of the user of this process; the number if there is none."""
     import pwd
 
     try:
@@ -85,8 +86,8 @@ def local_user() -> str:
 
 
 def origin_of(manifest: str) -> Origin:
-    """The origin of a run that this process starts; ``manifest`` is the path of what it is of, ""
-    where it is of none."""
+    """The origin of a run that this process starts; ``manifest`` is the path of its manifest, ""
+    without one."""
     commit, clean = _commit(repository(manifest)) if manifest else ("", None)
     return Origin(
         user=local_user(),

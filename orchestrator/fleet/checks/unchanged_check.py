@@ -1,4 +1,4 @@
-"""Checks what a host reports of unchanged resources (controller, on the hot path)."""
+"""Checks reports of unchanged resources (controller, on the hot path)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_unchanged(
 ) -> CheckedResources:
     """Take such a message as ``check`` takes events; ProtocolError if it is wrong.
 
-    ``implied`` says what the plan has of the resource at an index, None where it does not say all.
+    ``implied`` returns the members of an event that follow from the plan, None if they do not.
     """
     number, at, rows = message.get("id"), message.get("at"), message.get("rows")
     if message.keys() != _MESSAGE or type(at) is not int or type(number) is not int:
@@ -69,7 +69,7 @@ def check_unchanged(
 def _implied(
     check: EventCheck, row: list[Any], implied: Callable[[int], PlannedFields | None]
 ) -> str:
-    """What the plan implies of the resource of a row, which says the rest."""
+    """The members that the plan implies for the resource of a row; the row has the others."""
     of_plan = implied(row[0])
     says_requested = len(row) == 5 and row[4] is not None
     if of_plan is None or of_plan.ensures == says_requested:

@@ -24,8 +24,8 @@ _parsed: Callable[[str], dict[str, Any]] = lru_cache(_MAX_PARSED)(json.loads)
 
 
 class PlannedFields(NamedTuple):
-    """What the event of one resource has of its plan, as JSON text on one line. ``ensures``: the
-    plan says what is desired."""
+    """The part of one resource's event that comes from its plan, as JSON text on one line.
+    ``ensures``: the plan has the desired state."""
 
     text: str
     ensures: bool
@@ -65,7 +65,7 @@ class UnchangedResources(NamedTuple):
         return _encode({"stable": {"host": self.host, **self.message(numbers)}})
 
     def message(self, numbers: TextNumbers) -> dict[str, Any]:
-        """What ``read_unchanged`` reads."""
+        """The result of ``read_unchanged``."""
         return {**self._head(), "resources": list(map(numbers.of, self.implied))}
 
     def _head(self) -> dict[str, Any]:

@@ -34,8 +34,8 @@ class BlobServer:
         self._reads = 0
 
     def want(self, message: wire.Message) -> bool:
-        """Send each wanted blob, streamed; small ones share a send. Whether one of them was never
-        asked for before: there are only so many of those."""
+        """Send each wanted blob, streamed; small ones share a send. Whether one of them is
+        requested for the first time, which is limited in number."""
         shas = message.get("shas")
         if not isinstance(shas, list):
             raise ProtocolError("want without a list of hashes")

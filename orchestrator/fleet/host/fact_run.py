@@ -20,9 +20,9 @@ def _nothing(host: Any, gathered: HostFacts) -> None:
 
 
 class FactRun(LinkTask[Answer]):
-    """One host's facts: connect, take what the runtime says unasked, say ``bye``.
+    """The facts of one host: connect, receive the facts that the runtime sends first, send ``bye``.
 
-    ``require`` raises NeedAnswersError for what else its host is to be asked.
+    ``require`` raises NeedAnswersError for look-ups without an answer.
     """
 
     def __init__(self, host: Target, connector: Connector, require: Require = _nothing) -> None:

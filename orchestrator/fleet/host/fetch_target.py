@@ -31,7 +31,7 @@ _IN_THE_WAY = {
 
 
 class TransferAbortedError(Exception):
-    """The host could not send the rest of a file."""
+    """The host could not send a complete file."""
 
 
 class FetchTarget:
@@ -54,7 +54,7 @@ class FetchTarget:
         return HostFetchTarget(self, host, [path.strip("/").split("/") for path in paths])
 
     def count(self, size: int) -> None:
-        """Take note of so many bytes more; PlanError where they are too many."""
+        """Count more bytes; PlanError if there are too many."""
         if self._taken.add(size) > self.max_total:
             raise PlanError(
                 f"all hosts together sent more than {self.max_total} bytes (--max-total)",
@@ -75,9 +75,9 @@ class HostFetchTarget:
         self._directories = 0
 
     def take(self, message: Mapping[str, Any], pieces: Iterator[bytes]) -> None:
-        """Write the file that a ``file`` frame announces; one that breaks off leaves nothing.
+        """Write the file of a ``file`` frame; an incomplete one leaves nothing behind.
 
-        ProtocolError for what no honest host sends; PlanError where it cannot be written.
+        ProtocolError for a violation of the protocol; PlanError if it cannot be written.
         """
         self._files += 1
         if self._files > MAX_FILES:

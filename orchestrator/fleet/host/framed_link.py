@@ -35,8 +35,8 @@ class _Overdue(NamedTuple):
 class FramedLink:
     """The link to one runtime; not used again after an error.
 
-    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never. A
-    host that follows a cancel is cancelled then, so that it can report what was interrupted;
+    ``until`` is the time (``time.monotonic()``) at which the host times out, None for never. A host
+    that supports cancellation is then cancelled, so that it can report the interrupted resource;
     ``expired`` is the error. ``uid`` is the user that the runtime reports.
     """
 
@@ -64,7 +64,7 @@ class FramedLink:
         self.torn = ""
 
     def runs_as(self, uid: int) -> None:
-        """The runtime has said as which user it runs."""
+        """The runtime has reported its user."""
         self.uid = uid
 
     def send(self, message: wire.Message) -> None:
@@ -111,7 +111,7 @@ class FramedLink:
             last_received = self._read(last_received, wait)
 
     def take(self) -> wire.Frame | None:
-        """Read the frame that is there; None for a heartbeat. ProtocolError."""
+        """Read the received frame; None for a heartbeat. ProtocolError."""
         frame = self._decoder.take()
         self._count()
         return frame if isinstance(frame, bytes) or frame["t"] != "ping" else None
@@ -124,7 +124,7 @@ class FramedLink:
 
     @contextlib.contextmanager
     def within(self, seconds: float, what: str) -> Iterator[None]:
-        """Bound what is received in this block, heartbeats or not: ``what`` is due by then."""
+        """Limit the time to receive ``what`` in this block, regardless of heartbeats."""
         self._due = time.monotonic() + seconds, f"no {what} within {seconds:.0f} s"
         try:
             yield
@@ -133,7 +133,7 @@ class FramedLink:
 
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
-        """Do something else in this block: for so long what is due may come later."""
+        """Do something else in this block: deadlines are extended by its duration."""
         start = time.monotonic()
         try:
             yield
@@ -143,7 +143,7 @@ class FramedLink:
                 self._due = end + time.monotonic() - start, text
 
     def stderr_tail(self) -> str:
-        """The last of what the host wrote to standard error."""
+        """The end of the host's standard error."""
         return self._link.stderr_tail()
 
     def close(self) -> None:
@@ -249,7 +249,7 @@ class FramedLink:
         self._aside({"t": "cancel"})
 
     def heed_cancel(self) -> None:
-        """From now on the host takes a cancel, and says what was interrupted."""
+        """From now on, the host supports cancellation and reports the interrupted resource."""
         self._heeds_cancel = True
 
     @property
@@ -275,7 +275,7 @@ class FramedLink:
             self._aside({"t": "ping"})
 
     def _aside(self, message: dict[str, Any]) -> None:
-        # A host that takes no bytes blocks the sender, so each message gets a thread of its own.
+        # A host that takes no bytes blocks the sender, so each message gets its own thread.
         threading.Thread(target=self._try_send, args=(message,), daemon=True).start()
 
     def _try_send(self, message: dict[str, Any]) -> None:

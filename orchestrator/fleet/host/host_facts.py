@@ -1,6 +1,6 @@
-"""What a host says about itself before its plan is made (controller).
+"""The facts and answers of a host before its plan is made (controller).
 
-All of it comes from the host: it is data, never a template, never a path of the controller.
+Everything here comes from the host: it is data, never a template, never a path of the controller.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_MEMBERS = 20
 class NeedAnswersError(CcmError):
     """A host's plan needs answers to look-ups: a signal, not a failure.
 
-    The caller asks the host these ``questions``, by the keys of their answers, and plans again.
+    The caller sends these ``questions`` to the host, by the keys of their answers, and plans again.
     """
 
     default_kind = "ask"
@@ -42,9 +42,9 @@ class HostFacts(NamedTuple):
     """The facts of one host.
 
     ``unavailable`` maps a family to the reason why it is missing; ``custom`` are (path on the
-    target, text) of the user's own fact files, least important first; ``hello`` is what the runtime
-    said of itself, ``host_key`` the fingerprint of the key that the host proved to have, "" on this
-    machine; ``answers`` are those to look-ups, by their questions as JSON.
+    target, text) of custom fact files, in ascending precedence; ``hello`` is the greeting of the
+    runtime, ``host_key`` the fingerprint of the verified host key, "" on this machine; ``answers``
+    are those of look-ups, by their questions as JSON.
     """
 
     facts: dict[str, Any]
@@ -57,7 +57,8 @@ class HostFacts(NamedTuple):
 
 
 def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, Any]:
-    """Return the hello when it speaks our protocol, repeats our nonce and runs what we sent."""
+    """Return the hello if it has the same protocol, the nonce and the digest of the sent
+    runtime."""
     if message["t"] != "hello":
         raise ProtocolError(f"expected hello, got {one_line(message['t'], 40)!r}")
     if message.get("protocol") != wire.PROTOCOL:
@@ -78,7 +79,7 @@ def check_hello(message: dict[str, Any], nonce: str, runtime: str) -> dict[str, 
 
 
 def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> HostFacts:
-    """Return what the facts frame holds; ProtocolError for members that facts cannot have."""
+    """Return the content of the facts frame; ProtocolError for invalid members."""
     if message["t"] != "facts":
         raise ProtocolError(f"expected facts, got {one_line(message['t'], 40)!r}")
     facts, unavailable = message.get("facts"), message.get("unavailable", {})
@@ -97,7 +98,8 @@ def check_facts(message: dict[str, Any], hello: dict[str, Any]) -> HostFacts:
 
 
 def check_answers(message: dict[str, Any], count: int) -> list[Answer]:
-    """Return what the host answered to so many questions; ProtocolError for anything else."""
+    """Return the answers of the host to this number of questions; ProtocolError for anything
+    else."""
     answers = message.get("answers")
     if not isinstance(answers, list) or len(answers) != count:
         raise ProtocolError(f"expected {count} answers to look-ups", kind="protocol.answers")

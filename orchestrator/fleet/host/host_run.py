@@ -127,7 +127,7 @@ class HostRun(LinkTask[HostResult]):
             try:
                 return link, greet(link, lambda phase: None)
             except BaseException:
-                self.abandon()  # the next attempt has a link of its own
+                self.abandon()  # the next attempt has its own link
                 raise
 
         from orchestrator.fleet.host.protocol import greet
@@ -195,9 +195,9 @@ class HostRun(LinkTask[HostResult]):
 
 
 def ending_of(error: CcmError, cancelled: bool) -> dict[str, str]:
-    """What a host's result says of the error that ended its run, by the names of its fields.
+    """The fields of a host's result about the error that ended its run.
 
-    ``cancelled``: the user had ended it, whatever came of that.
+    ``cancelled``: the user had cancelled it, regardless of the result.
     """
     if isinstance(error, DefectError):
         return {

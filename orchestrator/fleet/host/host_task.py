@@ -1,4 +1,4 @@
-"""One host of many, whatever is done on it (controller)."""
+"""The task of one host among many, for any command (controller)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class HostTask(ABC, Generic[R]):
             self._leave()
 
     def interrupted(self) -> R:
-        """The answer of a host that is left behind, or was never begun."""
+        """The result of a host that was abandoned or not started."""
         return self._ended(InterruptedRunError())
 
     def held(self) -> R:
@@ -96,7 +96,7 @@ class HostTask(ABC, Generic[R]):
         return now >= self._mute_from
 
     def _entered(self, phase: Phase) -> None:
-        """Take note of how far it is: whether the facts are waited for, and since when."""
+        """Note of how far it is: whether the facts are waited for, and since when."""
         if not phase.is_opening:
             self._mute_from = NEVER
         elif self._mute_from == NEVER:
@@ -108,7 +108,7 @@ class HostTask(ABC, Generic[R]):
 
     @abstractmethod
     def _during(self) -> str:
-        """What is done, as the report of a crash says it."""
+        """The activity, for the report of a crash."""
 
     @abstractmethod
     def _work(self) -> R:
@@ -119,14 +119,14 @@ class HostTask(ABC, Generic[R]):
         """The answer of a host on which it did not."""
 
     def _leave(self) -> None:
-        """Let go of the connection once the answer is there."""
+        """Release the connection after the result."""
         self._mute_from = NEVER
         self.abandon()
 
 
 class LinkTask(HostTask[R]):
-    """A task over the link to one runtime; ``name`` is what the run calls the host, if that is
-    not its own."""
+    """A task over the link to one runtime; ``name`` is the name of the host in the run, if it
+    differs."""
 
     def __init__(self, host: Target, connector: Connector, name: str = "") -> None:
         super().__init__(name or host.name, connector.patience(host))
@@ -171,7 +171,7 @@ class LinkTask(HostTask[R]):
                 self._give_up(self._link)
 
     def _give_up(self, link: FramedLink) -> None:
-        """End what goes on over the link."""
+        """Cancel the activity of the link."""
         link.close()
 
     def abandon(self) -> None:
@@ -182,7 +182,7 @@ class LinkTask(HostTask[R]):
                 link.close()
 
     def tend(self, now: float) -> None:
-        """Keep the link alive, and notice one that takes no bytes."""
+        """Keep the link alive, and detect one that accepts no bytes."""
         link = self._link
         if link is not None:
             link.tend(now)

@@ -1,4 +1,4 @@
-"""Asks a host for the look-ups that its plan needs (controller)."""
+"""Sends the look-ups of a plan to its host (controller)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EACH = 10.0
 class LookupExchange:
     """A host's facts while ccm waits for the answers to its look-ups.
 
-    The facts are stored as text meanwhile, which takes a fraction of the memory.
+    During this, the facts are stored as text, which needs much less memory.
     """
 
     def __init__(self, link: FramedLink, facts: wire.Message, hello: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Partially fetched files: hidden, locked while they are written, removed when abandoned
 (controller).
 
-Their mode differs from that of every finished file, so a name that a host chooses cannot clash. On
-a file system without locks, the leftovers of a killed fetch remain.
+Their mode differs from that of every complete file, so a name that a host chooses cannot collide.
+On a file system without locks, the leftovers of a killed fetch remain.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class PartialFile:
 
     @property
     def out(self) -> BinaryIO:
-        """What is written to."""
+        """The file that is written."""
         return self._out
 
     def finish(self, name: str) -> None:

@@ -1,10 +1,10 @@
-"""The phases of one host's run (controller): stored keys, and words for people."""
+"""The phases of one host's run (controller): stored keys, and texts."""
 
 import enum
 
 
 class Phase(str, enum.Enum):
-    """One step of a host's run; its value is what the run directory and ``--json`` hold."""
+    """One step of a host's run; its value is stored in the run directory and in ``--json``."""
 
     WAITING = "waiting"
     CONNECTING = "connecting"
@@ -18,7 +18,7 @@ class Phase(str, enum.Enum):
 
     @property
     def words(self) -> str:
-        """What a host is doing, as people read it."""
+        """The activity of a host as text."""
         return _WORDS.get(self, self.value)
 
     @property

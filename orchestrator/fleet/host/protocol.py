@@ -1,4 +1,4 @@
-"""What the two sides say once the channel is open (controller): greeting, plan, events, done."""
+"""The conversation over an open channel (controller): greeting, plan, events, done."""
 
 import contextlib
 import json
@@ -186,8 +186,8 @@ class Conversation:
         return len(self._resources)
 
     def carry_out(self, enter: Enter) -> "Reboot | None":
-        """Send the plan and take everything up to ``done``; what reboots the host, if it goes down
-        before. CcmError."""
+        """Send the plan and receive everything up to ``done``; returns the reboot if the host goes
+        down before. CcmError."""
         return self._converse(enter, self._recall.wish(), self._planned())
 
     def _receipt(self) -> dict[str, str]:
@@ -211,7 +211,7 @@ class Conversation:
         return happening.HostPlanned(self._host, names, subscribed, required, applied)
 
     def go_on(self, link: FramedLink, reboot: "Reboot", enter: Enter) -> None:
-        """Have the rest of the plan carried out once the host is back. CcmError."""
+        """Continue with the plan after the reboot of the host. CcmError."""
         self._reboot = None
         self._check.begin_anew()
         self._talk_over(link)
@@ -231,7 +231,7 @@ class Conversation:
         # ended: Python looks for what refers to each other in a circle only now and then.
         self._link.bound_stall(options.stall_timeout, lambda: options.lock_timeout + plan.longest())
         serving = BlobServer(self._link, plan, self._aside)
-        # Of each there is only so much; what may go on for ever is no progress, and says so.
+        # Of each there is only so much; what may continue for ever is no progress, and says so.
         steps: dict[str, Callable[[wire.Message], bool | None]] = {
             "event": self._event,
             "want": serving.want,
@@ -361,7 +361,7 @@ class Conversation:
                 raise TransferAbortedError
 
     def _aside(self, message: wire.Message) -> None:
-        """Take what may arrive at any time."""
+        """Receive messages that may arrive at any time."""
         if message["t"] == "progress":
             index, action = message.get("index"), message.get("action")
             if type(index) is not int or not 0 <= index < self.planned:
@@ -387,7 +387,7 @@ class Conversation:
             )
         self.confirmed = True
         if self._settings.key:
-            with contextlib.suppress(UnreachableError):  # then the host keeps a record of its own
+            with contextlib.suppress(UnreachableError):  # then the host keeps its own record
                 self._link.send({"t": "bye"})
         if isinstance(error, dict):
             text = self._mask.text(plain(str(error.get("message", "no reason given"))))[:4000]

@@ -27,7 +27,7 @@ class Reboot(NamedTuple):
 
 
 def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Reboot:
-    """What a host says that goes down; ProtocolError.
+    """The message of a host before its reboot; ProtocolError.
 
     It is waited no longer than its plan allows.
     """
@@ -42,10 +42,10 @@ def read_reboot(message: dict[str, Any], resources: int, longest: float) -> Rebo
 
 
 class RebootWait:
-    """The wait for one host; ``boot`` names the start of it that is over.
+    """The wait for one host; ``boot`` is its boot ID before the reboot.
 
-    ``call`` opens a link and greets, ``pause`` waits for so many seconds or raises
-    InterruptedRunError; ``until`` is the moment at which the host's time is up, None for never.
+    ``call`` opens a link and greets, ``pause`` waits for a number of seconds or raises
+    InterruptedRunError; ``until`` is the time at which the host times out, None for never.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ class StageHost(NamedTuple):
 
 
 def host_itself(target: Target) -> Target:
-    """The host of an inventory that a target stands for."""
+    """The host of a target in the inventory."""
     return target.host if isinstance(target, StageHost) else target
 
 
@@ -42,5 +42,5 @@ def host_in(name: str) -> str:
 
 
 def stage_in(name: str) -> str:
-    """The stage of a host that a run calls ``name``; "" for none."""
+    """The stage of the host with this ``name`` in the run; "" for none."""
     return name.rpartition(_BETWEEN)[0]

@@ -1,4 +1,4 @@
-"""Lines of a run's directory, read back (controller); ``run_directory`` says what they are."""
+"""Reads the lines of a run directory (controller); see ``run_directory``."""
 
 import itertools
 import json
@@ -55,7 +55,7 @@ def event_lines(
 
 
 def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str, Any], str]]:
-    """The events of a line; ValueError where it is damaged."""
+    """The events of a line; ValueError if it is damaged."""
     try:
         yield from turns.events()
     except _DAMAGED as error:
@@ -63,7 +63,7 @@ def expanded(turns: UnchangedResources, number: int) -> Iterator[tuple[dict[str,
 
 
 def checked_event(event: Any, number: int) -> dict[str, Any]:
-    """A transaction event; ValueError for the line of that ``number`` where it is none."""
+    """A transaction event; ValueError, with the ``number`` of the line, for anything else."""
     problem = stored_event_problem(event)
     if problem:
         raise ValueError(f"line {number}: {problem}")
@@ -96,8 +96,8 @@ class LineReader:
 class ImpliedTexts:
     """The implied texts of plans, by line number; also of a run in progress.
 
-    Only some blocks of lines are in memory, with the offsets of the others: hosts may have very
-    many resources of their own.
+    Only some blocks of lines are in memory, with the offsets of the others, because hosts may have
+    many different resources.
     """
 
     def __init__(self, path: Path) -> None:

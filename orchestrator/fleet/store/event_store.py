@@ -28,7 +28,7 @@ Event = dict[str, Any]
 class EventStore(Subscriber):
     """The directory of a session; subscriber that adds every event of a run to it.
 
-    ``noop``: it is for a preview, which earlier previews have a say in. Read only when needed.
+    ``noop``: for a preview, which includes earlier previews. Read only when needed.
     """
 
     def __init__(self, path: Path, noop: bool = True) -> None:
@@ -51,7 +51,7 @@ class EventStore(Subscriber):
             yield _event(path)
 
     def remove(self) -> None:
-        """Remove the events and the directory; UsageError where it holds something else."""
+        """Remove the events and the directory; UsageError if it contains anything else."""
         foreign = [p.name for p in self.path.iterdir() if not _ours(p.name)]
         if foreign:
             message = f"{self.path} contains {foreign[0][:80]!r}, which is not part of a session"
@@ -69,7 +69,7 @@ class EventStore(Subscriber):
         return frozenset(name for latest in self._latest().values() for name in latest)
 
     def of(self, host: str, references: frozenset[str]) -> dict[str, Any]:
-        """The ``earlier`` of one host's plan, as far as these references go."""
+        """The ``earlier`` of one host's plan, for these references."""
         if not references and not self._noop:
             return {}
         latest = self._latest().get(host, {})
@@ -101,7 +101,7 @@ class EventStore(Subscriber):
 
 
 def session_store(noop: bool = True) -> EventStore | None:
-    """The session that the environment names; None where it names none. UsageError."""
+    """The session in the environment; None if there is none. UsageError."""
     path = os.environ.get(VARIABLE, "")
     return opened(Path(path), noop) if path else None
 

@@ -1,7 +1,7 @@
-"""The facts of hosts as they were gathered last: a file per host in ccm's state (controller).
+"""The last gathered facts of hosts: one file per host in ccm's state (controller).
 
-A file has what one host said, which is a stranger's data: its size is bounded, it is read as JSON
-and nothing in it is a path, a name of a file or a template.
+A file has untrusted data of one host: its size is limited, it is read as JSON, and nothing in it is
+used as a path, a file name or a template.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class HostRecord(NamedTuple):
     unavailable: Mapping[str, str] = {}
 
     def age(self, now: float) -> float:
-        """Seconds since then; endless for what comes from the future."""
+        """Seconds since then; infinite for a time in the future."""
         return now - self.time if self.time <= now else float("inf")
 
     @property
@@ -101,7 +101,7 @@ class FactCache:
         now: float | None = None,
         unavailable: Mapping[str, str] | None = None,
     ) -> bool:
-        """Keep what a host has said; False where that is too large. OSError, UsageError."""
+        """Store the facts of a host; False if they are too large. OSError, UsageError."""
         when = time.time() if now is None else now
         record = {"format": _FORMAT, "host": host.name, "time": float(when), "facts": facts}
         record.update({"unavailable": dict(unavailable)} if unavailable else {})

@@ -23,13 +23,13 @@ NO_RECORD = "the host has no record of this run: nothing was changed"
 
 
 class LaterReports(NamedTuple):
-    """The events, and how the run ended on each host of which no more is to come."""
+    """The events, and the end of the run on each host that is complete."""
 
     events: list[dict[str, Any]]
     over: dict[str, str]
 
     def notices(self) -> Iterator[happening.HostNotice]:
-        """What a reader has to know of these hosts."""
+        """Notes about these hosts for a reader."""
         counts = Counter(event["host"] for event in self.events)
         for host in {**counts, **self.over}:
             number = counts[host]
@@ -42,7 +42,7 @@ class LaterReports(NamedTuple):
 
 
 def read_later(directory: Path) -> LaterReports:
-    """What is on record; ValueError and others where that is damaged."""
+    """The record; ValueError and others if it is damaged."""
     events: list[dict[str, Any]] = []
     over: dict[str, str] = {}
     path = directory / FILE

@@ -1,14 +1,14 @@
-"""Runs whose links were lost, and what hosts report of them on a later contact (controller).
+"""Runs with lost connections, and the later reports of their hosts (controller).
 
-``$XDG_STATE_HOME/ccm/lost/RUN_ID`` stands for a run that may lack outcomes of hosts. It is made
-when a push begins and goes once every host has said that its run was over. It has a line for each
+``$XDG_STATE_HOME/ccm/lost/RUN_ID`` marks a run that may lack outcomes of hosts. It is created when
+a push starts, and removed when every host has confirmed the end of its run. It has a line for each
 host that was sent a plan, with the user ID of its runtime: a record is in that user's state
 directory, and the absence of one in another's means nothing. Any later contact with a host as the
-same user asks it by receipt for its records of such runs. A receipt is a keyed digest of run and
-host: only the host that was given the plan knows it.
+same user requests its records of such runs by receipt. A receipt is a keyed digest of run and host:
+only the host that was given the plan knows it.
 
-What a host reports is checked as its frames are: closed, bounded, about resources of its own plan.
-Outcomes that are known already stay as they are.
+Reports are checked like frames: no unknown members, limited in size, only about resources of the
+host's own plan. Known outcomes are not changed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LostHost(NamedTuple):
 
     ``unknown`` has the indexes of these resources in its plan, ``names`` all of the plan, ``until``
     the moment at which the host was lost, in seconds since the epoch, ``uid`` the user that its
-    runtime ran as, None where that was not noted.
+    runtime ran as, None if that was not noted.
     """
 
     run_id: str
@@ -69,7 +69,7 @@ class LostHost(NamedTuple):
 
 
 def key_of(run_id: str) -> str:
-    """The secret of a run's receipts; "" where the state directory cannot keep one."""
+    """The secret of a run's receipts; "" if the state directory cannot store one."""
     try:
         secret = _secret()
     except (OSError, CcmError):
@@ -114,7 +114,7 @@ def begin(run_id: str) -> None:
 
 
 def note(run_id: str, host: str, uid: int) -> None:
-    """A host is sent its plan; its runtime runs as this user. Only where the run has begun here."""
+    """A host is sent its plan; its runtime runs as this user. Only if the run was started here."""
     with contextlib.suppress(OSError):
         handle = os.open(_directory() / run_id, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
         try:
@@ -124,7 +124,7 @@ def note(run_id: str, host: str, uid: int) -> None:
 
 
 def _users(run_id: str) -> dict[str, int]:
-    """As which user each host of a run was sent its plan, as far as that is known."""
+    """The user that received the plan on each host of a run, if known."""
     users = {}
     with contextlib.suppress(OSError, ValueError):
         for line in (_directory() / run_id).read_text(encoding="utf-8").splitlines():
@@ -142,8 +142,8 @@ def forget(run_id: str) -> None:
 def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[str, LostHost]:
     """By receipt, the runs to ask that host of the inventory about, the newest first.
 
-    ``uid`` is the user that its runtime runs as, None for any. ``current`` is the run that asks,
-    about which there is nothing to ask.
+    ``uid`` is the user of its runtime, None for any. ``current`` is the current run, which is not
+    requested.
     """
     try:
         names = set(os.listdir(_directory())) - {current}
@@ -161,7 +161,7 @@ def lost_runs_on(host: str, uid: int | None = None, current: str = "") -> dict[s
 
 @lru_cache(MAX_RUNS)
 def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
-    """The hosts of a run of which outcomes lack; of one that goes on none. Looked up once."""
+    """The hosts of a run with missing outcomes; none while it is active. Looked up once."""
     from orchestrator.fleet.store.saved_runs import saved_run
 
     try:
@@ -178,7 +178,7 @@ def _lost(run_id: str, _: str) -> tuple[LostHost, ...]:
 
 
 def lost_hosts(run: SavedRun) -> list[LostHost]:
-    """The hosts of a run of which outcomes lack, that may be known there."""
+    """The hosts of a run with missing outcomes that the hosts may know."""
     cut = {one.host: one for one in run.results() if one.planned and not one.is_end_known}
     if not cut:
         return []
@@ -232,7 +232,7 @@ class _OpenResources:
 
 
 class LostEvents:
-    """What one contact with a host asks and hears of its earlier runs."""
+    """The requests and reports of earlier runs in one contact with a host."""
 
     def __init__(self, host: str, uid: int | None = None, current: str = "") -> None:
         self._lost = lost_runs_on(host, uid, current)
@@ -240,7 +240,7 @@ class LostEvents:
         self._open = set(self._lost)
 
     def wish(self) -> dict[str, Any]:
-        """The member of a message that asks the host; none where there is nothing to ask."""
+        """The request in a message to the host; empty if there is nothing to request."""
         return {"recall": list(self._lost)} if self._lost else {}
 
     def take(self, message: Mapping[str, Any]) -> bool:
@@ -283,7 +283,7 @@ def _checked_index(turn: Any, lost: LostHost) -> int:
 def _complete(
     lost: LostHost, state: str, turns: Mapping[int, Mapping[str, Any]], begun: list[int]
 ) -> None:
-    """Add to the record of a run what its host reported, as far as it was not known."""
+    """Add new reports of a host to the record of its run."""
     from orchestrator.fleet.store.saved_runs import saved_run
 
     now, ids = time.time(), EventIds()
@@ -352,7 +352,7 @@ def _event(lost: LostHost, turn: Mapping[str, Any], event_id: str, now: float) -
 
 
 def _with_output(checks: Any) -> Any:
-    """Results of health checks as events have them; what they printed is not on record."""
+    """Results of health checks as in events; their output is not recorded."""
     if not isinstance(checks, list):
         return checks
     return [{**check, "output": ""} if isinstance(check, dict) else check for check in checks]

@@ -20,8 +20,7 @@ class PastRuns:
     """The runs as an inventory's patterns ask for them; nothing is read before they do.
 
     With a ``manifest`` its pushes speak for a host, and of a host without one its last push of any.
-    ``among`` are the only hosts that a word may stand for, where a plan is for no others.
-    ``folder`` has the runs.
+    ``among`` limits the hosts of a word, such as to those of a plan. ``folder`` has the runs.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError, Recursio
 
 
 def problem_text(error: Exception) -> str:
-    """What is wrong with a record, in words."""
+    """The problem of a record, as text."""
     if isinstance(error, KeyError):
         return f"{error} is missing; another version of ccm may have written it"
     return str(error)
@@ -23,7 +23,7 @@ _LIMIT = 10**15
 
 
 def text(value: Any) -> str:
-    """A text, without what acts on a terminal."""
+    """A text without control characters."""
     if not isinstance(value, str):
         raise ValueError(f"expected a text, got {_shown(value)}")
     return plain(value)
@@ -66,7 +66,7 @@ def count(value: Any) -> int:
 
 
 def seconds(value: Any) -> float:
-    """A time, or how long something took; less than nothing where a clock was set back."""
+    """A time or a duration, which is negative if a clock was set back."""
     if type(value) not in (int, float) or not -_LAST <= value <= _LAST:
         raise ValueError(f"expected a time, got {_shown(value)}")
     number: float = value

@@ -53,15 +53,15 @@ SPACE_PER_HOST = 1 << 10
 
 
 def runs_directory() -> Path:
-    """Where the runs are."""
+    """The location of the runs."""
     return state_directory() / "runs"
 
 
 def new_run_id(now: float | None = None) -> str:
-    """An id that sorts by time and says it, as in ``20260314T091502Z-4f1c09e``.
+    """An ID that contains the time and sorts by it, such as ``20260314T091502Z-4f1c09e``.
 
-    The first three digits behind the dash are 4096ths of the second: two short runs in a row may
-    begin in the same one.
+    The first three digits after the dash are 4096ths of a second, because two short runs may start
+    in the same second.
     """
     now = time.time() if now is None else now
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
@@ -202,7 +202,7 @@ class RunDirectory:
         self._texts[name].append(_Text(text, has_room=False))
 
     def _put(self, name: str, text: str) -> None:
-        """Keep what there is room for."""
+        """Write as much as there is space for."""
         self._texts[name].append(_Text(text, has_room=True))
 
     def _write(self) -> None:
@@ -245,7 +245,7 @@ class RunDirectory:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing is lost so far."""
+        """Whether everything has been written."""
         return self._fault is None
 
     def close(self) -> None:
@@ -287,7 +287,7 @@ def _phase_lines(event: happening.HostPhase) -> str:
 
 
 def _keep_room(path: Path, size: int) -> None:
-    """Take space that is given back when there is no other; OSError where there is none now."""
+    """Reserve space, which is released when the disk is full; OSError if it is already full."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.posix_fallocate(handle, 0, size)

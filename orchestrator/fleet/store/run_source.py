@@ -1,4 +1,4 @@
-"""Where stored runs are read from (controller): those of this user, or those that are shared."""
+"""Sources of stored runs (controller): those of this user, or shared ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from orchestrator.fleet.store.run_directory import runs_directory
 
 
 class RunSource(Protocol):
-    """Stored runs by name. ``label`` says where they are."""
+    """Stored runs by name. ``label`` is their location."""
 
     @property
     def label(self) -> str: ...
 
     def names(self) -> list[str]:
-        """The names of the runs, the newest first. CcmError where they cannot be reached."""
+        """The names of the runs, the newest first. CcmError if they cannot be reached."""
         ...
 
     def path(self, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Runs read back from their directories (controller); ``run_directory`` says what is in one."""
+"""Reads runs from their directories (controller); see ``run_directory``."""
 
 import json
 from collections.abc import Callable, Container, Iterator
@@ -41,10 +41,10 @@ _ABOUT: dict[str, Callable[[Any], object]] = {
 
 
 class ReportSource(Protocol):
-    """What reports are made of: a run, or what took the place of one.
+    """The source of a report: a run, or a plan.
 
-    ``kind`` says which, ``again`` is the command that shows it, ``until`` says how long a plan is
-    valid.
+    ``kind`` is its kind, ``again`` the command that shows it, ``until`` the end of a plan's
+    validity.
     """
 
     kind: str
@@ -85,7 +85,7 @@ class SavedRun:
 
     @property
     def origin(self) -> Origin:
-        """Who started it, as far as it is known."""
+        """Its origin, if known."""
         return Origin.from_record(self.about["origin"])
 
     @property
@@ -194,7 +194,7 @@ class SavedRun:
     def lines(self) -> Iterator[str]:
         """The transaction events, one JSON text each; half a line at the end is left out.
 
-        InputError where they cannot be read.
+        InputError if they cannot be read.
         """
         try:
             for number, line, turns in event_lines(self.path, self.run_id):
@@ -256,7 +256,7 @@ class SavedRun:
             yield happening.HostNotice("", "warning", text)
 
     def _lacking(self) -> Iterator[str]:
-        """What the record has not."""
+        """The missing part of the record."""
         if self.running:
             yield "this run is in progress; the results so far are shown"
         if "incomplete" in self.about:
@@ -292,7 +292,7 @@ class SavedRun:
             raise _unreadable(path, error) from error
 
     def failed_verify(self) -> set[str]:
-        """The hosts of which the verify found something wrong, or that it did not reach."""
+        """The hosts with a failed check, or that the verify did not reach."""
         hosts: set[str] = set()
         for record in self.verified() or ():
             if record.get("status") == outcome.FAILED:
@@ -301,8 +301,8 @@ class SavedRun:
         return hosts
 
     def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
-        """The events of the run, as far as reports need them; ``whole``: each transaction event
-        separately, including those of converged resources.
+        """The events of the run that reports need; ``whole``: each transaction event separately,
+        including those of converged resources.
         """
         about = self.about
         yield happening.RunStarted(
@@ -336,7 +336,7 @@ def saved_runs(folder: RunSource = OWN_RUNS) -> Iterator[SavedRun]:
 
 
 def saved_run(run_id: str = "", folder: RunSource = OWN_RUNS) -> SavedRun:
-    """The run of that id, or of the only one that begins so; the last one for "". InputError."""
+    """The run with this ID or unique prefix; the last one for "". InputError."""
     names = [name for name in folder.names() if name.startswith(run_id)]
     if not names:
         what = f"there is no run {run_id[:60]!r}" if run_id else "there are no runs yet"
