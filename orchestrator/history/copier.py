@@ -1,4 +1,4 @@
-"""Copies a run to its history while it happens, in a thread of its own (controller).
+"""Copies a run to its history while it happens, in its own thread (controller).
 
 An unreachable, slow or full history delays no host and fails no run. At the end of a run, the copy
 has ``FINISH_TIMEOUT`` seconds left; ``ccm runs push`` copies the rest later.
@@ -52,7 +52,8 @@ class RunCopier:
         self._thread.start()
 
     def finish(self) -> str:
-        """Copy the rest, for a bounded time; a warning, "" if all of the run is copied."""
+        """Finish the copy, for a limited time; returns a warning, "" if the run was copied
+        completely."""
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join(self._patience)
@@ -70,7 +71,7 @@ class RunCopier:
         self._copy.close()
 
     def _try(self, *, last: bool) -> bool:
-        """Copy what is new; whether that was possible."""
+        """Copy new lines; whether that was possible."""
         try:
             if last:
                 self._copy.finish()

@@ -6,7 +6,7 @@ from remote_runtime.errors import CcmError
 
 
 class HistoryError(CcmError):
-    """The history refuses a run, or cannot be used as it is."""
+    """The history refuses a run, or cannot be used in its current state."""
 
     default_kind = "history"
 

@@ -1,4 +1,4 @@
-"""Creates what copies runs to a history and what reads them (controller)."""
+"""Creates the copiers and readers of histories (controller)."""
 
 from __future__ import annotations
 

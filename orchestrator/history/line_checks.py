@@ -1,7 +1,7 @@
-"""Checks what a client posts of a run, before any of it is stored (controller).
+"""Checks the posted lines of a run before they are stored (controller).
 
 A client is a stranger, as a host is: each file has a closed set of members, sizes and counts are
-bounded, and every line is about a host of the run. ValueError says what was expected.
+bounded, and every line is about a host of the run. ValueError with the expected value.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ASSESSED = frozenset(
 
 
 def checked_run_file(text: bytes, run_id: str, now: float) -> dict[str, Any]:
-    """What run.json says; ValueError."""
+    """The content of run.json; ValueError."""
     about = _object(text)
     _members(about, required=(*_BEGIN, *_END), optional=("incomplete",))
     if about["run_id"] != run_id:

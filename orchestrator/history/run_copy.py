@@ -24,7 +24,7 @@ MAX_RUN_FILE = 16 << 20  # bytes
 
 
 class RunCopyTarget(Protocol):
-    """The copy of a run in a history. CcmError and OSError for what cannot be stored.
+    """The copy of a run in a history. CcmError and OSError if it cannot be stored.
 
     ``max_data`` is the number of bytes that ``append`` takes at once, unless a line is longer.
     """
@@ -50,7 +50,7 @@ class RunCopyTarget(Protocol):
         ...
 
     def beat(self) -> None:
-        """Show that the run goes on, although nothing is new."""
+        """Show that the run is still active, although nothing is new."""
         ...
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class RunCopy:
         write_mark(self._source, self._address, {})
 
     def advance(self) -> bool:
-        """Copy what is new; whether there was anything. CcmError, OSError."""
+        """Copy new lines; whether there were any. CcmError, OSError."""
         about = _read_about(self._source)
         if self._copy is None:
             self._begin(about)
@@ -94,7 +94,7 @@ class RunCopy:
         return any(copied)
 
     def finish(self) -> None:
-        """Copy the rest and note that all of it is copied. CcmError, OSError."""
+        """Finish the copy, and record that it is complete. CcmError, OSError."""
         while self.advance():
             pass
         write_mark(self._source, self._address, {**self._sizes, RUN_FILE: len(self._about)})
@@ -134,7 +134,7 @@ class RunCopy:
         return copied
 
     def _new(self, name: str, size: int, maximum: int) -> Iterator[bytes]:
-        """The complete lines behind those that are copied, up to this size of the file."""
+        """The complete lines after the copied ones, up to this size of the file."""
         if size <= self._sizes.get(name, 0):
             return
         with open(os.open(self._source / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:

@@ -1,8 +1,8 @@
 """Runs that several people keep in one directory (controller).
 
-``DIR/runs/ID/`` is a copy of a run. Whoever may read DIR reads all of them; nobody but its owner
-writes to a copy. Names are opened relative to an open directory, and links are never followed: the
-others who write here are strangers.
+``DIR/runs/ID/`` is a copy of a run. Everyone who may read DIR can read all of them; only its owner
+writes to a copy. Names are opened relative to an open directory, and links are never followed,
+because other writers are not trusted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SharedDirectory:
         return str(self._directory / RUNS)
 
     def check(self) -> os.stat_result:
-        """What the directory is. UsageError where others could replace runs; AwayError."""
+        """The status of the directory. UsageError where others could replace runs; AwayError."""
         where = self._directory
         try:
             found = os.stat(where)
@@ -128,8 +128,8 @@ class SharedDirectory:
         return DirectoryCopy(handle, 0o640 if shared else 0o600, whole.st_gid)
 
     def prune(self, keep: int) -> None:
-        """Remove the runs of this user that are not among the newest ``keep``. Those of others are
-        theirs to remove.
+        """Remove the runs of this user that are not among the newest ``keep``. Only their owners
+        may remove those of others.
         """
         import shutil
 
@@ -141,7 +141,7 @@ class SharedDirectory:
 
 
 class DirectoryCopy:
-    """A run in a shared directory, while it is copied. OSError for what cannot be written."""
+    """A run in a shared directory, while it is copied. OSError if it cannot be written."""
 
     max_data = 1 << 20  # bytes at once
 
@@ -200,7 +200,7 @@ class DirectoryCopy:
             os.close(handle)
 
     def beat(self) -> None:
-        """The lock shows that the run goes on."""
+        """The lock shows that the run is active."""
 
     def close(self) -> None:
         """Close the files."""

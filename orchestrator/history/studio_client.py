@@ -1,7 +1,7 @@
 """Talks to a studio over HTTPS (controller).
 
 The certificate is checked against the authorities of the system. A redirection is never followed:
-the token would go to another server. What the studio answers is a stranger's data.
+the token would go to another server. The responses of the studio are untrusted data.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@ import time
 from orchestrator.history.errors import HistoryError
 from orchestrator.history.studio_client import Answer, StudioClient
 
-BEAT = 60.0  # seconds without news after which a run says that it goes on
+BEAT = 60.0  # seconds without news after which a run says that it continues
 
 
 class StudioCopy:
-    """A run at a studio, while it is copied. CcmError for what cannot be stored."""
+    """A run at a studio, while it is copied. CcmError if it cannot be stored."""
 
     max_data = 256 << 10  # bytes at once
 
@@ -49,7 +49,7 @@ class StudioCopy:
         self._about = text
 
     def beat(self) -> None:
-        """Say that the run goes on, if nothing was posted for a while."""
+        """Report that the run is still active, if nothing was posted for a while."""
         if time.monotonic() - self._last >= BEAT:
             self._post(self._path, self._about)
 

@@ -1,7 +1,7 @@
 """The runs of a studio, read through copies on this machine (controller).
 
 The copies are below ccm's state directory, for this user only. A run that is complete is fetched
-once. What the studio sends is a stranger's data: only files of a fixed list are stored, in bounded
+once. The data of the studio is not trusted: only files of a fixed list are stored, in limited
 numbers and sizes.
 """
 
@@ -36,7 +36,7 @@ class _Listed(NamedTuple):
 
 
 class StudioRuns:
-    """Fetches runs of a studio when they are read. CcmError where it cannot be reached."""
+    """Fetches runs of a studio when they are read. CcmError if it cannot be reached."""
 
     def __init__(self, choice: HistoryLocation) -> None:
         self._client = StudioClient(choice)
@@ -125,7 +125,7 @@ class StudioRuns:
 
 
 def _listed(told: Any) -> tuple[str, _Listed]:
-    """A line of the list; HistoryError for one that is not as a studio sends it."""
+    """A line of the list; HistoryError if its format is not that of a studio."""
     try:
         run_id, files = told["id"], told["files"]
         sizes = {name: files[name] for name in (RUN_FILE, *LINES) if name in files}

@@ -1,4 +1,4 @@
-"""Compiles what is sent to targets whose interpreter is like the controller's (controller)."""
+"""Compiles the runtime for targets with the same interpreter as the controller (controller)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_COLUMNS, _NO_PLACE = 13, 15  # kinds of entries in a table of locations
 
 
 def code_of(source: str | bytes, path: str) -> CodeType:
-    """The code of a module that knows its lines, but neither its columns nor qualified names.
+    """The code of a module with line numbers, but without columns and qualified names.
 
     A traceback of a target names lines and functions. Columns are a quarter of what the target
     would have to read, hash and unpack at each start.
@@ -102,7 +102,7 @@ def _opened(payload: bytes) -> tuple[bootstrap.Coded, dict[str, bootstrap.Part],
 
 
 def marshalled(value: Any, version: int = 4) -> bytes:
-    """As ``marshal.dumps``, and the same bytes whatever else this process has loaded.
+    """Like ``marshal.dumps``, but independent of the other modules that this process has loaded.
 
     A text that is used more than once is written once, which a target reads a third faster; one
     counts as used twice where anything else in this process has it, too.

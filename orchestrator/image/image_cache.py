@@ -1,7 +1,7 @@
 """Keeps built images in the user's cache directory, so that a run does not build them (controller).
 
-A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory is 0700 and
-must be ours; where it cannot be used, images are built anew each time.
+A file is 32 bytes of SHA-256 and the content that they are the hash of. The directory has mode 0700
+and must belong to this user; if it cannot be used, images are built each time.
 """
 
 from __future__ import annotations

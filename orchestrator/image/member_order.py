@@ -60,12 +60,12 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
 
 
 def _within(directory: str, names: list[str], taken: Set[str]) -> list[str]:
-    """Those of a type that are not taken: others may import the rest without the type."""
+    """The excluded modules of a type: other modules may be imported without the type."""
     return [name for name in names if f"{name}.".startswith(f"{directory}.") and name not in taken]
 
 
 def _behind(sources: Mapping[str, Sequence[str]], roots: Sequence[str]) -> list[str]:
-    """The roots and what is imported with them."""
+    """The roots and their imports."""
     found: dict[str, None] = {}
     seen: set[str] = set()
 
@@ -89,7 +89,7 @@ def _name(path: str) -> str:
 
 
 def _imported(source: bytes) -> Iterator[str]:
-    """What a module may import when it is imported itself, in its order."""
+    """The possible imports of a module during its own import, in order."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""Removes from the runtime's sources what only people and type checkers read (controller).
+"""Removes docstrings, comments and annotations from the runtime's sources (controller).
 
 It removes docstrings, annotations and ``typing``, so targets read, hash and unpack less
 (``remote_runtime.stdlib_light`` explains why). Line numbers do not change: a traceback of a target
@@ -69,7 +69,7 @@ class _Finder(ast.NodeVisitor):
         self._body(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Cut the annotations of a function, then what is in it."""
+        """Remove the annotations of a function, then those in its body."""
         given = node.args
         for argument in (*given.args, *given.kwonlyargs, given.vararg, given.kwarg):
             if argument is not None and argument.annotation is not None:
@@ -90,7 +90,7 @@ class _Finder(ast.NodeVisitor):
         self._body(node, named)
 
     def generic_visit(self, node: ast.AST) -> None:
-        """Go on with the statements in a statement: expressions have no annotations."""
+        """Continue with nested statements: expressions have no annotations."""
         for block in ("body", "handlers", "cases", "orelse", "finalbody"):
             for entry in getattr(node, block, ()):
                 self.visit(entry)
@@ -154,7 +154,8 @@ class _Finder(ast.NodeVisitor):
 
 
 def _maker(fields: Sequence[ast.AnnAssign]) -> str:
-    """What makes a tuple of these fields: it binds them by place and name as any function does."""
+    """The constructor of a tuple with these fields, which accepts positional and keyword
+    arguments."""
     names = [ast.unparse(entry.target) for entry in fields]
     given = [f"{n}={n}.default" if entry.value else n for n, entry in zip(names, fields)]
     return f"__new__ = lambda cls, {', '.join(given)}: made(cls, ({', '.join(names)},))"

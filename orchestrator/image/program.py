@@ -28,7 +28,7 @@ def program(text: str = "") -> str:
 
 
 def bootstrap_text() -> str:
-    """The bootstrap without what people read, and the call."""
+    """The bootstrap without docstrings and comments, and its call."""
     tree = ast.parse(stripped(inspect.getsource(bootstrap).encode()))
     later = [node for node in tree.body if getattr(node, "name", "") in bootstrap.FIRST_TIME]
     at_once = [node for node in tree.body if node not in later]

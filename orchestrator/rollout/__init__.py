@@ -1,1 +1,1 @@
-"""The brake of a rollout: which host begins when, and what keeps all others from it."""
+"""Rollouts: when each host starts, and what stops the others."""

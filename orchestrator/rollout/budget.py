@@ -24,7 +24,7 @@ class Budget:
         return cls(0 if waves else None)
 
     def count(self, result: HostResult) -> None:
-        """Take note of how a host ended."""
+        """Note of how a host ended."""
         if is_failure(result):
             self._failed.add(result.host)
 

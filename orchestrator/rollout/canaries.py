@@ -24,7 +24,7 @@ class Canaries:
 
 
 def check_clusters(clusters: Sequence[Sequence[str]], maximum: int) -> None:
-    """UsageError where there are too many to begin with."""
+    """UsageError if there are too many to begin with."""
     if len(clusters) > maximum:
         raise UsageError(
             f"--canary: {len(clusters):,} groups of hosts would change differently, more than"

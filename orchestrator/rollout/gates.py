@@ -80,12 +80,12 @@ class Gate(Protocol):
     hears_all: bool
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
-        """Whether the rollout may go on behind these hosts."""
+        """Whether the rollout may continue after these hosts."""
         ...
 
 
 class GateRunner:
-    """Asks one gate after the other, until one stops the rollout."""
+    """Runs one gate after the other, until one stops the rollout."""
 
     def __init__(self, gates: Sequence[Gate], publish: Callable[[happening.Event], None]) -> None:
         self.gates = gates

@@ -1,4 +1,4 @@
-"""What the user has run on the controller before and after a host, as to drain it (controller)."""
+"""Commands on the controller before and after each host, such as to drain it (controller)."""
 
 import threading
 import time
@@ -55,7 +55,7 @@ class HookedTask(HostTask[HostResult]):
         return failed_result(self._task.held(), BEFORE, wrong) if wrong else None
 
     def _finish(self, result: dict[str, Any]) -> str:
-        """Run what comes behind; what is wrong with it, "" for nothing."""
+        """Run the command after the host; returns the problem, "" for success."""
         if not self._after:
             return ""
         return _run("after-host", self._after, {**self._message, "result": result}, lambda: False)
@@ -92,7 +92,7 @@ class HookedTask(HostTask[HostResult]):
 
 
 def _run(what: str, command: str, message: dict[str, Any], is_over: Callable[[], bool]) -> str:
-    """Run a command; what is wrong with how it ended, "" where it ended well."""
+    """Run a command; returns the problem, "" for success."""
     end = time.monotonic() + SECONDS
 
     def left() -> float:

@@ -1,5 +1,4 @@
-"""Commands of the user on the controller: a gate, and what comes before and after a host
-(controller)."""
+"""Commands of the user on the controller: gates and hooks (controller)."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _LINGER = 0.5
 
 
 class CommandResult(NamedTuple):
-    """How a command ended: ``code`` is None where it had to be ended, ``output`` the end of what it
+    """The result of a command: ``code`` is None if it was killed, ``output`` the end of what it
     printed, on one line and without logins of URLs."""
 
     code: int | None
@@ -54,7 +53,8 @@ def run_command(command: str, message: Any, left: Callable[[], float]) -> Comman
 def _attend(
     process: subprocess.Popen[bytes], message: bytes, output: bytearray, left: Callable[[], float]
 ) -> int | None:
-    """Feed it and hear it to its end; its exit code, None where the time was over before."""
+    """Write its input and read its output until it ends; returns its exit code, None after a
+    timeout."""
     assert process.stdin is not None
     assert process.stdout is not None
     os.set_blocking(process.stdin.fileno(), False)
@@ -90,7 +90,7 @@ def _attend(
 
 
 def _feed(process: subprocess.Popen[bytes], view: memoryview) -> memoryview:
-    """Write what it takes; what is left, nothing once it does not listen."""
+    """Write as much as it accepts; returns the rest, empty once it has closed its input."""
     assert process.stdin is not None
     try:
         return view[os.write(process.stdin.fileno(), view[:65536]) :]
@@ -119,7 +119,7 @@ class CommandGate:
         self._again = again
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
-        """Ask until it knows, or the time is over."""
+        """Run it until it has a result, or until the timeout."""
         hosts = [{**result.record(), "host": host_in(result.host)} for result in results]
         message = {**self._about, "wave": wave, "hosts": hosts}
         ran = CommandResult(None, "")

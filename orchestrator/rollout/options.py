@@ -1,4 +1,4 @@
-"""How a rollout is held back, as the command line, a project or a stage says it (controller)."""
+"""The options of a rollout, from the command line, a project or a stage (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_CLUSTERS = 20  # clusters of hosts that a push with canaries may have
 
 
 class RolloutOptions(NamedTuple):
-    """How a rollout is held back; ``until`` is in seconds of ``time.time()``, ``soak`` and
+    """The options of a rollout; ``until`` is in seconds of ``time.time()``, ``soak`` and
     ``gate_timeout`` are durations in seconds, ``gate`` has commands and the word ``verify``."""
 
     waves: tuple[Amount, ...] = ()
@@ -34,7 +34,7 @@ class RolloutOptions(NamedTuple):
 
     @property
     def given(self) -> bool:
-        """Whether anything is held back."""
+        """Whether there is any limit."""
         return self != RolloutOptions()
 
     def record(self) -> dict[str, Any]:

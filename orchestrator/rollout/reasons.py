@@ -1,4 +1,4 @@
-"""Why a rollout holds, as facts; ``report`` has the words (controller)."""
+"""The reasons why a rollout stops, as data; ``report`` has the texts (controller)."""
 
 BUDGET = "budget"  # more hosts failed than may
 GATE = "gate"  # a gate said no, or did not answer in time

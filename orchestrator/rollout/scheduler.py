@@ -1,5 +1,4 @@
-"""The course of a rollout: wave after wave, as far as budget, gates and the clock allow
-(controller)."""
+"""The course of a rollout: wave after wave, within budget, gates and deadline (controller)."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ class NoGates:
         """There is nothing to run."""
 
     def verdict(self) -> WaveVerdict | None:
-        """Go on."""
+        """Continue."""
         return WaveVerdict()
 
     def cancel(self) -> None:
@@ -124,7 +123,7 @@ class RolloutScheduler:
         self._options = options
 
     def planned(self, again: str) -> happening.RolloutPlanned:
-        """Who is in which wave; ``again`` is the command that goes on."""
+        """Who is in which wave; ``again`` is the command that continues."""
         return happening.RolloutPlanned(
             self.waves(), self.budget.limit, self._options.record(), again
         )
@@ -135,7 +134,7 @@ class RolloutScheduler:
 
     @property
     def waits(self) -> bool:
-        """Whether the gates are being asked."""
+        """Whether the gates are running."""
         return bool(self._rounds) and not self._stopped
 
     @property
@@ -171,7 +170,7 @@ class RolloutScheduler:
         return None
 
     def ended(self, name: str, answer: HostResult) -> None:
-        """Count it; the last of a wave has the gates asked."""
+        """Count it; after the last host of a wave, run the gates."""
         self._sharing.end(self._running.pop(name).vars)
         self._results.append(answer)
         self._count(answer)
@@ -188,7 +187,7 @@ class RolloutScheduler:
             yield self._make(host)
 
     def interrupt(self) -> None:
-        """The gates need not answer, and no host begins any more."""
+        """Ignore the gates, and start no more hosts."""
         self._interrupted = True
         for asked in self._rounds:
             asked.cancel()
@@ -222,7 +221,7 @@ class RolloutScheduler:
             asked.ask(self._number, group)
 
     def _check_gates(self) -> None:
-        """Take what the gates say once all have, and look at the clock."""
+        """Collect the results of the gates once all are there, and check the deadline."""
         verdicts = [asked.verdict() for asked in self._rounds] if not self._stopped else []
         known = [verdict for verdict in verdicts if verdict is not None]
         if known and len(known) == len(verdicts):

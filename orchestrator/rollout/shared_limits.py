@@ -78,7 +78,7 @@ def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterat
 
 
 def value_of(variable: str, vars_: Mapping[str, Any]) -> str | None:
-    """What a variable is, as one text: 7 and "7" are the same; None where it is not set."""
+    """What a variable is, as one text: 7 and "7" are the same; None if it is not set."""
     found: Any = vars_
     for key in variable.split("."):
         found = found.get(key, _UNSET) if isinstance(found, Mapping) else _UNSET

@@ -35,7 +35,7 @@ class Soak:
         self._monitor = monitor
 
     def ask(self, wave: int, results: Sequence[HostResult], time_left: GateTime) -> GateAnswer:
-        """Wait, look, and say whose checks fail."""
+        """Wait, run the checks, and return the resources whose checks fail."""
         if not time_left.sleep(self._wait):
             return GateAnswer("did not complete")
         failures: dict[str, str] = {}
@@ -63,7 +63,7 @@ class Soak:
 
 
 def _reason(event: dict[str, Any]) -> str:
-    """Which resource is unwell, and what its checks say."""
+    """A resource with a failed check, and the results."""
     bad = [
         f"{check['name']}: {check['output']}"
         for check in event.get("health_check", ())

@@ -49,7 +49,7 @@ class StagedScheduler:
         self._at = 0
 
     def planned(self, again: str) -> happening.RolloutPlanned:
-        """Who is in which wave of which stage; ``again`` is the command that goes on."""
+        """Who is in which wave of which stage; ``again`` is the command that continues."""
         waves = [scheduler.waves() for scheduler in self._schedulers]
         return happening.RolloutPlanned(
             waves=tuple(wave for of_stage in waves for wave in of_stage),
@@ -71,7 +71,7 @@ class StagedScheduler:
 
     @property
     def waits(self) -> bool:
-        """Whether the gates are being asked."""
+        """Whether the gates are running."""
         return self._now.waits
 
     @property
