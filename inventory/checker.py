@@ -31,14 +31,14 @@ class Checker:
             raise InputError(sorted(self.problems, key=_order))
 
     def mapping(self, node: Node | None, what: str) -> Mapping | None:
-        """The node as a map; None where it is absent or empty, or wrong and thus reported."""
+        """The node as a map; None if it is absent or empty, or wrong and thus reported."""
         if node is None or is_null(node) or isinstance(node, Mapping):
             return node if isinstance(node, Mapping) else None
         self.report(node, f"{what} must be a map, not {node.describe()}", "write 'key: value'")
         return None
 
     def sequence(self, node: Node | None, what: str) -> Sequence | None:
-        """The node as a list; None where it is absent or empty, or wrong and thus reported."""
+        """The node as a list; None if it is absent or empty, or wrong and thus reported."""
         if node is None or is_null(node) or isinstance(node, Sequence):
             return node if isinstance(node, Sequence) else None
         self.report(node, f"{what} must be a list, not {node.describe()}", "write [one, two]")

@@ -158,7 +158,7 @@ def ambiguous_values(root: Node) -> list[Problem]:
 
 
 def read_text(path: str | Path) -> str:
-    """The text of a file; InputError where it is missing, unreadable, too large or not UTF-8."""
+    """The text of a file; InputError if it is missing, unreadable, too large or not UTF-8."""
     name = str(path)
     try:
         with open(path, "rb") as file:
@@ -224,7 +224,7 @@ def _position_at(source: Source, index: int) -> Position:
 
 
 def _json_problem(source: Source) -> Problem | None:
-    """What keeps a text from being JSON; None where it is, or was not meant to be."""
+    """What keeps a text from being JSON; None if it is, or was not meant to be."""
     import json
 
     if not re.match(_JSON, source.text):

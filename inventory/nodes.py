@@ -195,20 +195,20 @@ class Mapping(Node):
         return iter(self.entries)
 
     def get(self, key: str) -> Node | None:
-        """The value of a key, or None where the map does not have it."""
+        """The value of a key, or None if the map does not have it."""
         entry = self.entries.get(key)
         return None if entry is None else entry[1]
 
     def value(self, key: str) -> Node:
-        """The value of a key; KeyError where the map does not have it."""
+        """The value of a key; KeyError if the map does not have it."""
         return self.entries[key][1]
 
     def key(self, key: str) -> Scalar:
-        """The key's own node, for positions; KeyError where the map does not have it."""
+        """The key's own node, for positions; KeyError if the map does not have it."""
         return self.entries[key][0]
 
     def scalar(self, key: str) -> str | int | float | bool | None:
-        """The value of a key that the map has, None where it is no scalar."""
+        """The value of a key that the map has, None if it is no scalar."""
         value = self.entries[key][1]
         return value.value if isinstance(value, Scalar) else None
 

@@ -1,7 +1,7 @@
 """The programs that ccm runs on this machine, each with all that it starts (controller).
 
-Each is the leader of a process group of its own, so that it can be ended together with what it
-started. A program that runs when ccm ends is ended with it.
+Each is the leader of its own process group, so that it can be ended together with what it started.
+A program that runs when ccm ends is ended with it.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class RefusedError(ValueError):
 
 
 def check_property(name: str, node: Node, directory: str) -> PropertyValue:
-    """The value of the property ``name`` (one of PROPERTIES); RefusedError where it is wrong."""
+    """The value of the property ``name`` (one of PROPERTIES); RefusedError if it is wrong."""
     expected, check = PROPERTIES[name]
     if not isinstance(node, Scalar) or node.kind == "null":
         raise RefusedError(f"{name} must be {expected}, not {node.describe()}")

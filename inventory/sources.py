@@ -80,7 +80,7 @@ def _declared(path: str, checker: Checker) -> Declaration:
 
 
 def _require(path: str) -> None:
-    """InputError where there is no such file and the word may be a host that is meant."""
+    """InputError if there is no such file and the word may be a host that is meant."""
     if os.path.lexists(path) or "/" in path or host_name_fault(path) is not None:
         return
     hint = f"write a single host with a comma: -i {path},"

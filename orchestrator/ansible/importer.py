@@ -56,7 +56,7 @@ class ImportResult:
 def import_project(source: str, output: str) -> ImportResult:
     """Convert a playbook, a role or a project into the directory ``output``.
 
-    InputError where a file of the project is broken, UsageError where ``source`` is nothing of
+    InputError if a file of the project is broken, UsageError where ``source`` is nothing of
     Ansible's or ``output`` is not empty.
     """
     path = Path(source)

@@ -87,7 +87,7 @@ def _collected(
 
 
 def unpack(data: bytes, root: Path) -> None:
-    """Put the files under a directory of our own, each below its path. ValueError, OSError."""
+    """Put the files under our own directory, each below its path. ValueError, OSError."""
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for member in archive:
             parts = member.name.split("/")

@@ -38,13 +38,13 @@ class BoundedClient(distributed.Client):
             self.scheduler_comm.comm.deserialize = False
 
     def _handle_key_in_memory(self, key: Any = None, *_given: Any, **_named: Any) -> None:
-        """Take note that a task is over; Dask would unpickle the type of its result."""
+        """Note that a task has ended; Dask would unpickle the type of its result."""
         self._end_task(key, lambda state: state.finish(None))
 
     def _handle_task_erred(
         self, key: Any = None, exception: Any = None, traceback: Any = None
     ) -> None:
-        """Take note that a task has failed; Dask would unpickle what it failed with."""
+        """Note that a task has failed; Dask would unpickle what it failed with."""
         self._end_task(key, lambda state: state.set_error(RuntimeError("it failed"), None))
 
     def _handle_error(self, exception: Any = None) -> None:
@@ -66,7 +66,7 @@ VERSION = version("distributed")
 
 
 def set_log_level(level: int) -> None:
-    """Have Dask write no log below a level; some of its parts have a level of their own."""
+    """Have Dask write no log below a level; some of its parts have their own level."""
     for name in ("distributed", *logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
             logging.getLogger(name).setLevel(level)

@@ -36,7 +36,7 @@ from orchestrator.workers.worker import stateful_planners
 from orchestrator.workers.worker_handle import WorkerHandle
 
 CHUNK = 250  # hosts of a message, at most
-MAX_LOSSES = 3  # of one worker in a run, whose own process goes on
+MAX_LOSSES = 3  # of one worker in a run, whose own process continues
 TRIES = 3  # workers that a host is given to, one after the other
 JOIN_TIMEOUT = 30.0  # seconds that a host waits for a worker of its site
 SHUTDOWN_TIMEOUT = 10.0  # seconds that workers have to end once no host is left

@@ -42,7 +42,7 @@ class ClusterMember(NamedTuple):
 
 
 class SchedulerClient:
-    """One run's line to a scheduler; ``close`` it at the end. UsageError where there is none."""
+    """One run's line to a scheduler; ``close`` it at the end. UsageError if there is none."""
 
     def __init__(self, address: str, security: Any, run_id: str) -> None:
         self.address = address
@@ -119,7 +119,7 @@ class SchedulerClient:
         future.add_done_callback(done)
 
     def send(self, hand: str, data: bytes) -> None:
-        """Put a frame into a worker's queue; OSError where the scheduler is gone."""
+        """Put a frame into a worker's queue; OSError if the scheduler is gone."""
         queue = self._downs.get(hand)
         if queue is None:
             name = frames.down_queue(self._run, hand)

@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 def probe(address: str, security: Any, name_directory: str) -> Fault | None:
-    """What keeps from a scheduler at an address as Dask writes it; None where nothing is found.
+    """What keeps from a scheduler at an address as Dask writes it; None if nothing is found.
 
     ``security`` is that of Dask, None without TLS; ``name_directory`` says how the directory of
     certificates is named.
@@ -65,7 +65,7 @@ def _context() -> ssl.SSLContext:
 
 
 def _of_tls(address: str, security: Any) -> Fault | None:
-    """OSError where nothing is there."""
+    """OSError if nothing is there."""
     context = _context()
     context.load_verify_locations(security.tls_ca_file)
     context.load_cert_chain(security.tls_client_cert, security.tls_client_key, "")
@@ -102,7 +102,7 @@ def _of_tls(address: str, security: Any) -> Fault | None:
 
 
 def _of_plain(address: str, name_directory: str) -> Fault | None:
-    """OSError where nothing is there."""
+    """OSError if nothing is there."""
     context = _context()
     context.verify_mode = ssl.CERT_NONE
     try:

@@ -77,7 +77,7 @@ def seal_content(data: bytes) -> tuple[bytes, bytes]:
 
 
 def open_content(key: bytes, sealed: bytes) -> bytes:
-    """What ``seal_content`` sealed; SealError where it is something else."""
+    """What ``seal_content`` sealed; SealError if it is something else."""
     try:
         return zlib.decompress(AESGCM(key).decrypt(bytes(_NONCE), sealed, None))
     except (InvalidTag, zlib.error) as error:

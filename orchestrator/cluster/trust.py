@@ -171,7 +171,7 @@ def _write(path: Path, data: bytes) -> Path:
 
 
 def _check_pair(authority: str, certificate: str, key: str) -> None:
-    """UsageError where these files are not what their names say."""
+    """UsageError if these files are not what their names say."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         at = authority

@@ -46,7 +46,7 @@ class Scope(NamedTuple):
     NeedFileError. ``registry`` answers ``registrations()`` and ``buckets`` ``kvGet()``. ``loop``
     are the names of one ``foreach`` iteration. ``inventory`` has the other hosts, and ``asked`` the
     host's answers to the manifest's look-ups. ``secrets`` makes what answers ``secret()``, and
-    gives None where none may be read.
+    gives None if none may be read.
     """
 
     facts: Facts

@@ -62,7 +62,7 @@ def files_below(directory: str) -> tuple[list[str], int]:
 
     A manifest, a stages file, an inventory and a file for ``--hiera`` are found by their keys, data
     files by the ``data`` of the ``ccm.yaml`` above them. Names that begin with a dot, links, and
-    directories with a repository or a Python environment of their own are left out.
+    directories with a repository or their own Python environment are left out.
     """
     found, others = [], 0
     data: list[str] = _data_directories(directory)

@@ -44,7 +44,7 @@ def static_problems(
     """Unknown names, filters and tests, infinite numbers, bad paths, broken Jet texts.
 
     Names that begin with ``own`` are not the manifest's; ``likely`` are words that may be meant
-    beside the known ones.
+    next to the known ones.
     """
     problems: list[Finding] = []
     for name in walk(trees, nodes.Name):
@@ -145,7 +145,7 @@ def secret_problems(trees: Sequence[nodes.Node]) -> list[Finding]:
 
 
 def literal_arguments(trees: Sequence[nodes.Node], names: tuple[str, ...]) -> list[str]:
-    """The texts that are spelt out as the first argument of some functions."""
+    """The texts that are spelled out as the first argument of some functions."""
     return [
         call.args[0].value
         for call in calls(trees, names)

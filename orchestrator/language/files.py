@@ -1,4 +1,4 @@
-"""Texts that stand beside a manifest on the controller."""
+"""Texts that stand next to a manifest on the controller."""
 
 from __future__ import annotations
 

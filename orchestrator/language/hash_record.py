@@ -22,14 +22,14 @@ def note(text: str, found: str) -> None:
 
 
 def secret_texts() -> Any:
-    """Where the texts are that must be masked on this host; None where no host is at hand."""
+    """Where the texts are that must be masked on this host; None if no host is at hand."""
     return getattr(_environ.get(), "secrets_read", None)
 
 
 @contextmanager
 def noting_hashes() -> Iterator[list[tuple[str, str]]]:
-    """Gives each text that is hashed meanwhile, with its hash, for who learns later what of it is
-    secret."""
+    """Gives each text that is hashed in the meantime, with its hash, for who learns later what of
+    it is secret."""
     made: list[tuple[str, str]] = []
     token = _made.set(made)
     try:

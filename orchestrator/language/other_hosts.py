@@ -93,7 +93,7 @@ class FactsOfHosts:
         self._unpacked: dict[str, OtherFacts] = {}
 
     def of(self, name: str) -> OtherFacts | None:
-        """The facts of a host; None where they are not known."""
+        """The facts of a host; None if they are not known."""
         self.read[name] = None
         facts = self._unpacked.get(name)
         if facts is None and name in self.known:

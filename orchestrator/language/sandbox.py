@@ -248,7 +248,7 @@ class Empty(_Named, ChainableUndefined):
     __int__ = __float__ = _no_number
 
     def _of_text(self, other: Any) -> Any:
-        """The empty text beside another one; UndefinedError beside anything else."""
+        """The empty text next to another one; UndefinedError beside anything else."""
         return "" if isinstance(other, Empty) else self._fail_with_undefined_error()
 
 

@@ -12,7 +12,7 @@ MAX_RESOURCES = 100_000
 
 
 def names_of_run(site: Site, problems: list[Problem]) -> list[NamedResource]:
-    """Every resource of the run in run order, as far as it is known without a host."""
+    """Every resource of the run in run order, if known without a host."""
     is_good = not problems
     walk = _Walk(problems)
     walk.site(site, 0, certain=True)

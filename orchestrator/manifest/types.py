@@ -260,7 +260,7 @@ def common_property(name: str) -> PropertyType:
 
 @cache
 def load_type(name: str) -> Type | None:
-    """The type of that name, or None where there is no such type."""
+    """The type of that name, or None if there is no such type."""
     try:  # not looked up in the list of types, which takes longer to make than one type to load
         providers = registry.provider_names(name)
         schema = json.loads(registry.schema_text(name))  # custom types have none there

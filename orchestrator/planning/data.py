@@ -450,7 +450,7 @@ class ManifestData:
 
     @staticmethod
     def _partly(resolver: Resolver, data: dict[str, Any]) -> PartialData:
-        """The data as far as it is known without the host."""
+        """The data if known without the host."""
         resolver.begin(data)
         return resolve_known(resolver.root)
 

@@ -93,7 +93,7 @@ class HostPlan:
         return (resource.outline.identity for resource in self._everything)
 
     def subscriptions(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Each resource that subscribes, with the ``type#name`` of what it subscribes to."""
+        """Each subscriber, with the ``type#name`` of its subscriptions."""
         return self._references(lambda item: item.subscribe)
 
     def requirements(self) -> Iterator[tuple[str, tuple[str, ...]]]:

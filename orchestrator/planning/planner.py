@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _CALL = r"\bsecret\s*\("
 _ROUNDS = 8
-"""How often a host's plan is made anew because it has come to further secrets."""
+"""How often a host's plan is made again because it has come to further secrets."""
 
 
 class Planner:
@@ -220,7 +220,7 @@ class Planner:
         return self._run_data.inventory
 
     def texts(self) -> Iterator[str]:
-        """The texts of the site, as far as they are known: its expressions and local templates."""
+        """The texts of the site, if known: its expressions and local templates."""
         from orchestrator.planning.site.expressions import texts_of
 
         for part in self._all():
@@ -414,7 +414,7 @@ class Planner:
         self._run_data.use_secrets(secrets)
 
     def examined(self, host: Any) -> ExaminedResources:
-        """What the resources of a host come to, as far as they are known without contacting it."""
+        """What the resources of a host come to, if known without contacting it."""
         from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import UnknownFacts
         from orchestrator.planning.site.secret_use import examine_resources

@@ -100,7 +100,7 @@ def require_private(directory: str) -> None:
 
 
 def _require_trust(path: str) -> None:
-    """InputError where another user has, or may have, written the file, or chosen which it is."""
+    """InputError if another user has, or may have, written the file, or chosen which it is."""
     try:
         looked = entries_above(path)
     except OSError as error:

@@ -36,7 +36,7 @@ class _HostReports:
         self.due: set[str] = set()
 
     def mark(self, name: str, is_skipped: bool) -> None:
-        """Take note of a resource; what a skipped ``apply`` holds has no events."""
+        """Note of a resource; what a skipped ``apply`` holds has no events."""
         for place in self.plan.places.get(name, ()):
             if not self.told[place]:
                 self.told[place] = 1
@@ -75,7 +75,7 @@ class UnfinishedResources:
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def handle(self, event: happening.Event) -> None:
-        """Take note of an event."""
+        """Note of an event."""
         if isinstance(event, happening.HostPlanned):
             key = event._replace(host="")
             plan = self._plans.get(key)

@@ -117,7 +117,7 @@ class Editor:
         write(self.path, made.encode("utf-8"))
 
     def rekeyed(self, keyring: Keyring, vault_id: str) -> bytes:
-        """The content encrypted anew with the keys of another keyring; each vault keeps its ID
+        """The content encrypted again with the keys of another keyring; each vault keeps its ID
         unless there is a ``vault_id``. SecretError.
         """
         text = self.text()

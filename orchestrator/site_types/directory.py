@@ -23,7 +23,7 @@ _LEFT_OUT = {"__pycache__", "tests"}
 
 
 def type_directories(directory: Path) -> list[Path]:
-    """The directories of types, by name; OSError where the directory cannot be read."""
+    """The directories of types, by name; OSError if the directory cannot be read."""
     return [
         path
         for path in sorted(directory.iterdir())

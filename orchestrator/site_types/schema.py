@@ -21,7 +21,7 @@ class _Mistake(NamedTuple):
 
 
 def read_schema(text: bytes, file: str, problems: list[Problem]) -> dict[str, Any] | None:
-    """The schema of a type; None where it is not even JSON with a map in it."""
+    """The schema of a type; None if it is not even JSON with a map in it."""
     try:
         schema = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:

@@ -53,7 +53,7 @@ class SiteType:
         self._class: type[StateType] | None = None
 
     def load(self) -> type[StateType]:
-        """The class ``Resource``, imported the first time; InputError where that fails."""
+        """The class ``Resource``, imported the first time; InputError if that fails."""
         if self._class is None:
             self._class = import_resource(self.name, self._modules())
         return self._class
@@ -84,7 +84,7 @@ class SiteType:
         return ask
 
     def expectations(self) -> Callable[[Any], list[Any]] | None:
-        """``expectations`` of ``verify.py``, None without one; InputError where that fails.
+        """``expectations`` of ``verify.py``, None without one; InputError if that fails.
 
         A failure of it is a ResourceError of the resource.
         """

@@ -41,7 +41,7 @@ class Archives:
         self._known = {url: Unpacked(*one) for url, one in (known or {}).items()}
 
     def get(self, url: str) -> Unpacked | None:
-        """The archive of a URL with a digest; None where no machine may be contacted for it.
+        """The archive of a URL with a digest; None if no machine may be contacted for it.
 
         SourceError.
         """

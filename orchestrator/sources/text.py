@@ -24,7 +24,7 @@ class Access(NamedTuple):
 
 
 def read_text(name: str, access: Access) -> str | None:
-    """The text of the source with this URL; None where no machine may be contacted for it.
+    """The text of the source with this URL; None if no machine may be contacted for it.
 
     SourceError.
     """
@@ -44,7 +44,7 @@ def read_text(name: str, access: Access) -> str | None:
 
 
 def _value(address: Address, access: Access) -> str | None:
-    """The text of a key of a bucket; None where no machine may be contacted for it."""
+    """The text of a key of a bucket; None if no machine may be contacted for it."""
     from orchestrator.registration.bucket_key import Key
     from orchestrator.registration.errors import RegistrationError
     from orchestrator.registration.key_value import open_buckets, value_of

@@ -20,7 +20,7 @@ def deadline(seconds: float, until: float | None) -> float:
 
 
 class BackgroundCall(Generic[T]):
-    """A call that nobody can end, begun beside those who wait for it."""
+    """A call that nobody can end, begun next to those who wait for it."""
 
     def __init__(self, call: Callable[[], T], name: str) -> None:
         self._over = threading.Event()
@@ -40,11 +40,11 @@ class BackgroundCall(Generic[T]):
 
     @property
     def found(self) -> T | None:
-        """What it came to, None where it did not yet or failed."""
+        """What it came to, None if it did not yet or failed."""
         return self._found
 
     def wait(self, until: float | None) -> T:
-        """What it comes to, or raises; TimeoutError where it is not over ``until`` then."""
+        """What it comes to, or raises; TimeoutError if it is not over ``until`` then."""
         if not self._over.wait(None if until is None else max(0.0, until - time.monotonic())):
             raise TimeoutError
         if self._error is not None:

@@ -50,7 +50,7 @@ class LineFile:
         os.fsync(self._handle)
 
     def close(self) -> None:
-        """Let go of it; may be called again."""
+        """Release it; may be called again."""
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)

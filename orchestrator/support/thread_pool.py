@@ -14,7 +14,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_in_background(work: Work, name: str) -> None:
-    """Run it in another thread, which has that ``name`` meanwhile.
+    """Run it in another thread, which has that ``name`` in the meantime.
 
     The process does not wait for it at its end.
     """

@@ -232,7 +232,7 @@ class TreeRendering:
 
 
 def below_directory(path: Any) -> str:
-    """A path that a template names, in its plain form; ValueError where it leads out."""
+    """A path that a template names, in its plain form; ValueError if it leads out."""
     if not isinstance(path, str) or not path:
         raise ValueError("a path must be a text")
     if path.startswith("/"):

@@ -38,7 +38,7 @@ _CLEAN = (
 
 # Any Python parses this line; what it runs needs 3.6. Whether json is there is only looked up:
 # importing it takes milliseconds, and most runs never need more than its C part. The bootstrap is
-# a word of its own, because a text in a program takes an interpreter ten times as long to read.
+# its own word, because a text in a program takes an interpreter ten times as long to read.
 # All that is loaded from here on stays, so garbage is looked for once it has been (``start``).
 _START = (
     "import sys,gc;gc.disable();sys.version_info<(3,6)and sys.exit(90);"

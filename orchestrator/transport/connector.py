@@ -126,7 +126,7 @@ class Connector:
         self._dialer = None
 
     def close(self) -> None:
-        """Let go of what the hosts shared."""
+        """Release what the hosts shared."""
         with self._loading:
             dialer, self._dialer = self._dialer, None
         if dialer is not None:

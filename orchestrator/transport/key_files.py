@@ -17,7 +17,7 @@ _PUBLIC = ("ssh-", "ecdsa-", "sk-")
 
 @functools.lru_cache(maxsize=256)
 def public_blob(path: Path) -> bytes | None:
-    """The public half of a key file, from the ``.pub`` beside it or from the file itself.
+    """The public half of a key file, from the ``.pub`` next to it or from the file itself.
 
     The file may be a public key: then an agent is to have the private one.
     """

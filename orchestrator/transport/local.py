@@ -26,7 +26,7 @@ def _environment() -> dict[str, str]:
 
 
 class LocalPipe:
-    """A subprocess in a session of its own; see ``Pipe``."""
+    """A subprocess in its own session; see ``Pipe``."""
 
     def __init__(self, command: list[str]) -> None:
         try:

@@ -32,7 +32,7 @@ class StateCell(Protocol):
 
     @property
     def tick(self) -> float | None:
-        """After how many seconds another process may have changed it; None where there is none."""
+        """After how many seconds another process may have changed it; None if there is none."""
         ...
 
     def locked(self) -> contextlib.AbstractContextManager[PasswordState]:
@@ -64,7 +64,7 @@ class SharedState:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[PasswordState]:
-        """The same, as ``StateCell`` has it; a process that dies lets go of it."""
+        """The same, as ``StateCell`` has it; a process that dies releases it."""
         import fcntl
 
         fcntl.lockf(self._file, fcntl.LOCK_EX)

@@ -15,7 +15,7 @@ class Pipe(Protocol):
     """The streams of a command that was started on a host; ssh and local make one each."""
 
     def write(self, data: bytes) -> None:
-        """Write every byte; UnreachableError when the pipe broke or was closed meanwhile."""
+        """Write every byte; UnreachableError when the pipe broke or was closed in the meantime."""
         ...
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
@@ -30,7 +30,7 @@ class Pipe(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the command; any thread may call it, and it ends a blocked write."""
+        """Release the command; any thread may call it, and it ends a blocked write."""
         ...
 
 

@@ -36,13 +36,13 @@ _METHODS = ("publickey", "keyboard-interactive", "password")
 class Route(NamedTuple):
     """Everything that a connection to one host needs, decided.
 
-    ``label`` is what messages call the host; ``key_name`` and
-    ``key_port`` are what known_hosts has it by: an alias has no port. ``agent`` is
-    the path of the agent's socket, "" for no agent. ``jumps`` are passed in order. ``trust``
-    is the command that looks at host keys; ``listed``: the label is its name in the inventory.
-    ``certificates`` are those of CertificateFile; None where those beside the identities count.
-    ``ca_algorithms`` is CASignatureAlgorithms. ``revoked`` are the files of RevokedHostKeys.
-    ``until`` is the moment (``time.monotonic()``) at which the host's time is up, None for never.
+    ``label`` is what messages call the host; ``key_name`` and ``key_port`` are what known_hosts has
+    it by: an alias has no port. ``agent`` is the path of the agent's socket, "" for no agent.
+    ``jumps`` are passed in order. ``trust`` is the command that looks at host keys; ``listed``: the
+    label is its name in the inventory. ``certificates`` are those of CertificateFile; None where
+    those next to the identities count. ``ca_algorithms`` is CASignatureAlgorithms. ``revoked`` are
+    the files of RevokedHostKeys. ``until`` is the time (``time.monotonic()``) at which the host
+    times out, None for never.
     """
 
     label: str

@@ -65,7 +65,7 @@ class Connection:
     def close(self) -> None:
         """Hang up; any thread may call it."""
         with self._closing:
-            # fabric has none where the login failed
+            # fabric has none if the login failed
             session = self._fabric.transport or self._fabric.client.get_transport()
             if session is not None:
                 session.hang_up()
@@ -194,7 +194,7 @@ class Dialer:
                 sock.close()
 
     def close(self) -> None:
-        """Let go of jump hosts and agents."""
+        """Release jump hosts and agents."""
         self._gateways.close()
         self._keyring.close()
 
@@ -275,7 +275,7 @@ class Dialer:
 
 class _OwnAttributes(fabric.Connection):  # type: ignore[misc]  # which has no types
     """Keeps its attributes itself: fabric writes one of them to the configuration, and merges it
-    anew."""
+    again."""
 
     __setattr__ = object.__setattr__
 

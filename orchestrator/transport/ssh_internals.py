@@ -231,7 +231,7 @@ class OpenAgent(AgentSSH):
             raise
 
     def close(self) -> None:
-        """Let go of the agent."""
+        """Release the agent."""
         self._close()
 
     def ask(self, message: Any) -> Any:

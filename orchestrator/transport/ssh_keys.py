@@ -171,12 +171,12 @@ class Keyring:
         self._worked.add(candidate.identity)
 
     def close(self) -> None:
-        """Let go of the agents."""
+        """Release the agents."""
         for agent in self._agents.values():
             agent.close()
 
     def _shown(self, route: Route) -> Iterator[tuple[Certificate, Path]]:
-        """The certificates in files that ssh would show: those that are named, else those beside
+        """The certificates in files that ssh would show: those that are named, else those next to
         the keys."""
         files = route.certificates
         for path in map(_beside, route.identities) if files is None else files:
@@ -302,7 +302,7 @@ class _Agent(OpenAgent):
         return tuple(self.get_keys())
 
     def ask(self, message: Any) -> Any:
-        """The answer to a message, one at a time; AgentGoneError where the agent has none."""
+        """The answer to a message, one at a time; AgentGoneError if the agent has none."""
         if not self._talking.acquire(timeout=AGENT_TIMEOUT):  # one socket serves all hosts
             raise AgentGoneError
         try:
@@ -333,7 +333,8 @@ def _beside(path: Path) -> Path:
 
 
 def _without_certificate(key: paramiko.PKey) -> paramiko.PKey:
-    """The key as it is: paramiko adds a certificate that lies beside it, and shows nothing else."""
+    """The key as it is: paramiko adds a certificate that lies next to it, and shows nothing
+    else."""
     key.public_blob = None
     return key
 

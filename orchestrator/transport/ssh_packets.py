@@ -135,8 +135,8 @@ class _Stream:
         return found
 
     def send(self, data: bytes) -> int:
-        """How many of the bytes have left, or will; TimeoutError where none could, OSError,
-        EOFError at the end of the patience."""
+        """How many of the bytes have left, or will; TimeoutError if none could, OSError, EOFError
+        at the end of the patience."""
         with self.sending:
             if self.held is not None:
                 self.held.append(data)

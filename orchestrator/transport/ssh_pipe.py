@@ -80,7 +80,7 @@ _BROKEN = (OSError, EOFError, paramiko.SSHException)
 
 @contextlib.contextmanager
 def _connected() -> Iterator[None]:
-    """UnreachableError where the connection breaks."""
+    """UnreachableError if the connection breaks."""
     try:
         yield
     except _BROKEN as error:

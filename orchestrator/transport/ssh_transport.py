@@ -198,7 +198,7 @@ class Authentication(OpenAuthentication):
         method: str,
         finish_message: Callable[[Message], None] | None = None,
     ) -> list[str]:
-        """Send one request and wait; the methods to go on with, empty when logged in."""
+        """Send one request and wait; the methods to continue with, empty when logged in."""
         self.auth_method = method
         self.username = username
         self.transport.saved_exception = None
@@ -219,8 +219,8 @@ class Authentication(OpenAuthentication):
         return left
 
     def wait_for_response(self, event: threading.Event) -> list[str]:
-        """The methods to go on with, empty when logged in. The time that there is for it is none of
-        the wall clock, which may be set meanwhile."""
+        """The methods to continue with, empty when logged in. The time that there is for it is none
+        of the wall clock, which may be set in the meantime."""
         if not event.wait(self.transport.auth_timeout) and self.transport.is_active():
             raise UnansweredError("the server does not respond to the login")
         left: list[str] = super().wait_for_response(event)

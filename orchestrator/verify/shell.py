@@ -1,6 +1,6 @@
 """Commands on one host, over one channel of its connection (controller).
 
-What the host answers is a stranger's data: lengths are checked, nothing is interpreted.
+What the host answers is untrusted data: lengths are checked, nothing is interpreted.
 """
 
 from __future__ import annotations

@@ -10,10 +10,9 @@ each command is answered in turn; integers are big-endian:
 - answer: return code (4, signed), fate (1), length of stdout (4), of stderr (4), then both
 
 A fate is 0 when the command ended, 1 when it was ended because its time was up, 2 when it wrote too
-much. A command runs in a process group of its own, which goes with it and with the channel. The
-commands of one request must only read: one shell runs them, each in a subshell, because to start a
-shell for each would cost as much as they do; where that shell cannot tell, they are run again, one
-by one.
+much. A command runs in its own process group, which goes with it and with the channel. The commands
+of one request must only read: one shell runs them, each in a subshell, because to start a shell for
+each would cost as much as they do; where that shell cannot tell, they are run again, one by one.
 """
 
 import binascii
@@ -43,7 +42,7 @@ EACH = b"(\n%s\n) </dev/null;printf '%%s %%s\\n' %s $?;printf '%%s\\n' %s >&2\n"
 
 
 def read_exactly(stream: int, count: int) -> bytes:
-    """The next bytes of a channel; EOFError where it ends."""
+    """The next bytes of a channel; EOFError if it ends."""
     data = b""
     while len(data) < count:
         piece = os.read(stream, min(count - len(data), 65536))
@@ -151,7 +150,7 @@ class Server:
     def together(
         self, commands: "list[bytes]", timeout: float, maximum: int
     ) -> "list[tuple[int, int, bytes, bytes]] | None":
-        """The answers of many commands that one shell runs, None where they cannot be told."""
+        """The answers of many commands that one shell runs, None if they cannot be told."""
         mark = binascii.hexlify(os.urandom(16))
         script = b"".join(EACH % (command, mark, mark) for command in commands)
         code, fate, out, err = self.answer(script, timeout, maximum)

@@ -75,7 +75,7 @@ def to_run(item: Item, with_state: bool) -> Item:
 
 
 def with_timeout(item: Item, timeout: float) -> Item:
-    """No command of it takes longer than ``timeout`` seconds, unless it has a bound of its own."""
+    """No command of it takes longer than ``timeout`` seconds, unless it has its own bound."""
     bound = {"timeout": f"{timeout:g}s"}
     properties = {**bound, **item.properties} if item.properties else item.properties
     checks = tuple({**bound, **check} for check in item.health_checks)

@@ -61,7 +61,7 @@ class Member:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The texts to mask in messages about the host, as far as they are known."""
+        """The texts to mask in messages about the host, if known."""
         return self._secrets
 
     def shell(self) -> Shell:
@@ -128,7 +128,7 @@ class Member:
             self._login = self._shell = None
 
     def forget(self) -> None:
-        """Let go of the plan, which is large; it can be made again."""
+        """Release the plan, which is large; it can be made again."""
         with self._lock:
             self._plan = self._gathered = None
 

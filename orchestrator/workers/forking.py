@@ -1,4 +1,4 @@
-"""Starts workers (controller): copies of this process, which has no thread beside its own yet.
+"""Starts workers (controller): copies of this process, which has no other thread yet.
 
 A copy has the site, the inventory and the credentials as they were read, so nothing is loaded,
 parsed or asked for again, and nothing secret stands on a command line or in a file.
@@ -87,7 +87,7 @@ class Process:
 def _live(
     serve: Callable[[Channel], None], channel: Channel, others: Iterable[Channel]
 ) -> NoReturn:
-    """Be a worker; whatever happens, nothing of the controller goes on in this process."""
+    """Be a worker; whatever happens, nothing of the controller continues in this process."""
     code = 70
     try:
         # The controller handles them. Processes that a worker starts ignore none.

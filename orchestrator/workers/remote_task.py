@@ -60,7 +60,7 @@ class WorkerPool(Protocol):
         ...
 
     def finished(self, task: "RemoteTask") -> None:
-        """Take note that a host is over."""
+        """Note that a host has ended."""
         ...
 
     def tell(self, task: "RemoteTask", word: str) -> None:
@@ -98,7 +98,7 @@ class RemoteTask(HostTask[HostResult]):
         self._pool.begin(self)
         with self._switch:
             cancelled = self._cancelled
-        if cancelled:  # meanwhile, possibly before any worker had it
+        if cancelled:  # in the meantime, possibly before any worker had it
             self._pool.tell(self, "cancel")
 
     def record(self, event: happening.Event) -> None:
@@ -159,7 +159,7 @@ class RemoteTask(HostTask[HostResult]):
         return f"host {self.name}"
 
     def _leave(self) -> None:
-        """Its worker lets go of the connection."""
+        """Its worker releases the connection."""
 
     def _ended(self, error: CcmError) -> HostResult:
         known = HostResult(

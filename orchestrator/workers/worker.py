@@ -121,7 +121,7 @@ class Worker:
         if kind == "answer":
             self._questions.receive(*told)
             return
-        task_of = self._running.get(told)  # it may have ended meanwhile
+        task_of = self._running.get(told)  # it may have ended in the meantime
         if task_of is not None and kind == "cancel":
             task_of.cancel()
         elif task_of is not None:

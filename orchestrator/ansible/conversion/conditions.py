@@ -31,7 +31,9 @@ class Conditions:
     control: dict[str, Any] = field(default_factory=dict)
     subscribe: list[str] = field(default_factory=list)
     on_change: bool = False
-    either: list[str] = field(default_factory=list)  # tests of a shell, beside the subscriptions
+    either: list[str] = field(
+        default_factory=list
+    )  # tests of a shell, in addition to the subscriptions
     never: bool = False
     checks: list[str] = field(default_factory=list)
 

@@ -1,7 +1,7 @@
-"""Facts that replace a value that was read before: a name of their own in data (controller).
+"""Facts that replace a value that was read before: their own name in data (controller).
 
 ``set_fact`` may read the earlier value of its own variable, or follow tasks that read it. Data has
-one value for each name, so the new value has a name of its own, which what follows reads.
+one value for each name, so the new value has its own name, which what follows reads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from orchestrator.ansible.source.tasks import Task, listed
 
 
 def is_needed(builder: Conversion, task: Task, name: str, value: Any) -> bool:
-    """Whether the value of a fact needs a name of its own."""
+    """Whether the value of a fact needs its own name."""
     if task.loop is not None or name in builder.scope.renames:
         return True
     plain = included_vars.own_default(name, value)

@@ -166,7 +166,7 @@ def data_files(project: Project) -> dict[str, str]:
 
 
 def hosts_text(project: Project, user: str, become: bool) -> str:
-    """The text of hosts.yaml, empty where the project has no inventory."""
+    """The text of hosts.yaml, empty if the project has no inventory."""
     hosts = project.hosts
     if not hosts.hosts:
         return ""

@@ -251,7 +251,7 @@ def _by_facts(
 ) -> bool:  # fmt: skip
     """An entry of the hierarchy that is the first name for which there is a file.
 
-    False where there is none, and the original goes on.
+    False if there is none, and the original continues.
     """
     words: list[str] = []
     files: dict[str, Map] = {}

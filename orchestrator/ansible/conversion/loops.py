@@ -89,7 +89,7 @@ def element_scope(scope: Scope, loop: Loop) -> Scope:
 
 
 def read_loop(task: Task, scope: Scope, files: Files) -> Loop | None:
-    """The loop of a task, None where it has none. NotConvertible."""
+    """The loop of a task, None if it has none. NotConvertible."""
     if task.loop is None:
         return None
     word, value = task.loop

@@ -176,7 +176,7 @@ class Conversion(ABC):
             self.mark(entry.record, CHECK, reason)
 
     def task_file(self, name: str) -> Path | None:
-        """The path of a file of tasks, beside the including one or in the role."""
+        """The path of a file of tasks, next to the including one or in the role."""
         beside = Path(self.stack[-1]).parent if self.stack else self.files.base / "tasks"
         for place in (beside, self.files.base / "tasks", self.files.base):
             for ending in ("", ".yml", ".yaml"):

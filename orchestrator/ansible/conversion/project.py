@@ -66,7 +66,7 @@ class Project:
     _active: list[tuple[str, str]] = field(default_factory=list)
 
     def role(self, name: str) -> Role | None:
-        """A role by its name, None where the project does not have it."""
+        """A role by its name, None if the project does not have it."""
         if name not in self._roles:
             path = find_role(name, self.directories)
             self._roles[name] = read_role(path, name) if path is not None else None

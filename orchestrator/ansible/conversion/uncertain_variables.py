@@ -17,7 +17,7 @@ _READ = re.compile(r"\bData\.(\w+)")
 def spread(builder: Conversion, uncertain: dict[str, str], more: list[Any]) -> None:
     """Mark the resources that read an uncertain variable, themselves or through other variables.
 
-    ``more``: maps of variables beside the data of the manifest, nested in any way.
+    ``more``: maps of variables next to the data of the manifest, nested in any way.
     """
     if not uncertain:
         return

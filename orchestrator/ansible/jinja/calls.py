@@ -57,7 +57,7 @@ def filter_of(node: nodes.Filter, of: Translate, whole: bool) -> Any:
     if name == "ternary" and len(arguments) == 2 and not named and _is_defined(node.node):
         return nodes.CondExpr(inner, *arguments)
     if name in ("default", "d") and arguments and _is_address(inner):
-        # Without an address of its own, a host of ccm has its name as the address.
+        # Without its own address, a host of ccm has its name as the address.
         own = nodes.Compare(inner, [nodes.Operand("ne", nodes.Getattr(inner.node, "name", "load"))])
         return nodes.CondExpr(own, inner, arguments[0])
     if name in ("changed", "success", "failed", "skipped"):

@@ -177,7 +177,7 @@ def _constant(node: nodes.Expr) -> nodes.Expr:
 
 
 def path_of(node: nodes.Node) -> tuple[str, list[Any]] | None:
-    """The name and the literal keys of ``a.b['c']``; None where another thing is read."""
+    """The name and the literal keys of ``a.b['c']``; None if another thing is read."""
     keys: list[Any] = []
     while True:
         if isinstance(node, nodes.Getattr):

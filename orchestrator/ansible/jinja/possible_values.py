@@ -119,7 +119,7 @@ def _joined(*samples: Sample) -> Sample:
 
 
 def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
-    """What an expression can give, as far as it is known."""
+    """What an expression can give, if known."""
     if depth > 20:
         return OPEN
     path = path_of(node)

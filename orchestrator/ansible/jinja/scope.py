@@ -34,7 +34,7 @@ class Register:
     loop: Any = None  # the loop of the task, None without one
     look_up_of: Asking | None = None  # the question for one element
     never: bool = False  # whether it never counts as changed
-    tolerant: bool = False  # whether the run goes on if the task fails
+    tolerant: bool = False  # whether the run continues if the task fails
     element: Any = None  # of one result of a loop: the element, as an expression
 
 
@@ -73,7 +73,7 @@ class Uses:
     # services, packages: whether nothing changes before the task that lists them
     told: dict[str, bool] = field(default_factory=dict)
     in_place: set[str] = field(default_factory=set)  # variables replaced by their definitions
-    optional: set[str] = field(default_factory=set)  # data that is none where nothing sets it
+    optional: set[str] = field(default_factory=set)  # data that is none if nothing sets it
     samples: dict[str, Sample] = field(default_factory=dict)  # of variables, once they are known
 
     def ask(self, name: str, question: dict[str, Any], certain: bool) -> None:

@@ -30,7 +30,7 @@ def _node(value: Any) -> Any:
 
 
 def substitute(name: str, inner: Any, arguments: list[Any], named: list[Any]) -> Any:
-    """An expression of ccm for a filter that it lacks; None where there is none. NotConvertible."""
+    """An expression of ccm for a filter that it lacks; None if there is none. NotConvertible."""
     maker = _MAKERS.get(name)
     return maker(inner, arguments, named) if maker is not None else None
 

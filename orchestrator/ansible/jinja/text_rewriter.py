@@ -142,7 +142,7 @@ def _joined(body: list[Any]) -> nodes.Expr | None:
 
 
 def boolean(given: Any, scope: Scope) -> Any:
-    """A value that is to be true or false: a constant, or an expression in braces."""
+    """A value that must be true or false: a constant, or an expression in braces."""
     found = as_bool(given)
     if found is not None:
         return found

@@ -482,7 +482,7 @@ class _Translator:
         return test_of(node, self.of)
 
     def _is_optional(self, path: tuple[str, list[Any]]) -> bool:
-        """Whether a name is a fact that is none where nothing sets it."""
+        """Whether a name is a fact that is none if nothing sets it."""
         renamed = self.scope.renames.get(path[0], "")
         return not path[1] and renamed.removeprefix("Data.") in self.scope.uses.optional
 

@@ -54,7 +54,7 @@ class Arguments:
         self.checks: list[str] = []
 
     def raw(self, *names: str) -> Any:
-        """The value of the first of these names as it is written; None where it is omitted."""
+        """The value of the first of these names as it is written; None if it is omitted."""
         self._read.update(names)
         for name in names:
             if name in self._args:
@@ -111,7 +111,7 @@ class Arguments:
         return text_rewriter.text(value, self.scope)
 
     def piece(self, prefix: str, *names: str, quote: bool = True) -> str:
-        """A part of a command: the prefix and the value as one word, empty where it is omitted.
+        """A part of a command: the prefix and the value as one word, empty if it is omitted.
 
         Where elements omit it or not, the part is an expression that is empty for those.
         """
@@ -314,7 +314,7 @@ class Arguments:
             self.checks.append(LOST_NEWLINE)
 
     def mode(self, *names: str, directory: bool = False) -> str | None:
-        """A mode in octal, None where none is set. X is x for a directory."""
+        """A mode in octal, None if none is set. X is x for a directory."""
         value = self.raw(*names)
         if value is None or value == "":
             return None
@@ -353,7 +353,7 @@ class Arguments:
         return None if kept is None else "{{ " + unparse(kept) + " }}"
 
     def _kept(self, name: str, node: nodes.Expr, empty: bool) -> nodes.Expr | None:
-        """What is left of ``x | default(omit)``: x, or None where nothing gives it.
+        """What is left of ``x | default(omit)``: x, or None if nothing gives it.
 
         ``empty``: an empty value is omitted, too.
         """

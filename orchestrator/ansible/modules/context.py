@@ -1,4 +1,4 @@
-"""What the mapper of a module knows beside the arguments (controller)."""
+"""What the mapper of a module knows in addition to the arguments (controller)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Files:
         return any(path == one or path.startswith(one.rstrip("/") + "/") for one in self.on_hosts)
 
     def find(self, kind: str, name: str) -> tuple[str, Path] | None:
-        """The path that the manifest has for a file, and the original; None where there is none."""
+        """The path that the manifest has for a file, and the original; None if there is none."""
         if name.startswith(("/", "~")):
             return None
         for folder in (kind, ""):
@@ -183,7 +183,7 @@ class Context:
         return {} if self.become_user in (None, "root") else {"user": self.become_user}
 
     def is_directory(self, path: str) -> bool:
-        """Whether a path of the target is a directory, as far as it is known."""
+        """Whether a path of the target is a directory, if known."""
         return path.rstrip("/") in DIRECTORIES or path in self.directories
 
     def as_root(self) -> None:

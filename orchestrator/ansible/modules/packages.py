@@ -195,7 +195,7 @@ def _upgrade(context: Context, given: Arguments, kind: str) -> list[Entry]:
 
 
 def _cache(given: Arguments) -> str | None:
-    """``update_cache`` of ccm; None where the original does not refresh."""
+    """``update_cache`` of ccm; None if the original does not refresh."""
     raw = given.raw("cache_valid_time")
     if is_template(raw):
         given.ignore("update_cache", "update-cache")

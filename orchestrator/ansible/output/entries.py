@@ -51,7 +51,7 @@ class Entry:
     changes: bool = True  # whether it can change the host
     notifies: dict[int, bool] = field(default_factory=dict)  # handlers, and whether always
     partial: bool = False  # a part of another resource of this name, which must be there
-    implied: bool = False  # the original makes it where it is missing, without a task of its own
+    implied: bool = False  # the original makes it where it is missing, without its own task
     exists_where: list[str] = field(default_factory=list)  # the conditions in its list
     record: Record | None = None
 

@@ -60,7 +60,7 @@ class Playbook(NamedTuple):
 
     @classmethod
     def of(cls, paths: Sequence[str], inventory: Sequence[str]) -> Playbook:
-        """The playbooks at ``paths``; Ansible runs where its ``ansible.cfg`` is, or beside the
+        """The playbooks at ``paths``; Ansible runs where its ``ansible.cfg`` is, or next to the
         first one. UsageError without any.
         """
         if not paths:
@@ -120,7 +120,7 @@ def run_playbook(
     """Run the playbook on the named hosts, with ``check`` in check mode; what each task did.
 
     Ansible's own output goes to the file descriptor ``output``. UsageError without Ansible,
-    ProofError where the playbook failed or ran into one of the ``limits``; in check mode a task may
+    ProofError if the playbook failed or ran into one of the ``limits``; in check mode a task may
     fail, as commands are skipped.
     """
     environment = os.environ if environment is None else environment
@@ -163,7 +163,7 @@ def run_playbook(
 
 
 def read_report(path: Path) -> list[TaskResult]:
-    """Read a report of the ``junit`` callback. ProofError where it is not one."""
+    """Read a report of the ``junit`` callback. ProofError if it is not one."""
     try:
         root = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError) as error:

@@ -33,11 +33,11 @@ class Site(Protocol):
     """The converted site, on the hosts of the proof."""
 
     def preview(self) -> Sequence[Event]:
-        """The events of ``ccm push --noop``. ProofError where it failed."""
+        """The events of ``ccm push --noop``. ProofError if it failed."""
         ...
 
     def push(self) -> Sequence[Event]:
-        """The events of ``ccm push``. ProofError where it failed."""
+        """The events of ``ccm push``. ProofError if it failed."""
         ...
 
 
@@ -86,7 +86,7 @@ def prove(
 ) -> Proof:
     """Let the ``first`` tool make the hosts, and the other one look for differences.
 
-    ``say`` gets a line before each step. ProofError where a step failed.
+    ``say`` gets a line before each step. ProofError if a step failed.
     """
     make = _ansible_first if first == ANSIBLE else _ccm_first
     return make(hosts, play=play, site=site, tasks=tasks, steps=_Steps(say))
@@ -189,7 +189,7 @@ def _name(event: Event) -> str:
 
 
 def _difference(event: Event) -> str | None:
-    """What a preview says about a resource that is not as it should be; None where it is."""
+    """What a preview says about a resource that is not as it should be; None if it is."""
     if event["type"] == "apply" and not event.get("failed"):
         return None  # its resources have events of their own
     if event.get("failed"):
@@ -215,7 +215,7 @@ def _change(change: Mapping[str, Any]) -> str:
 
 
 def _require_events(events: Sequence[Event], hosts: Iterable[str]) -> None:
-    """ProofError where a host has no events: then nothing was looked at."""
+    """ProofError if a host has no events: then nothing was looked at."""
     seen = {event["host"] for event in events}
     if missing := [host for host in hosts if host not in seen]:
         raise ProofError(

@@ -58,7 +58,7 @@ class TaskMap:
         return os.path.realpath(self._top / path), line
 
     def origin(self, event: Mapping[str, Any]) -> Origin | None:
-        """The task behind a transaction event; None where no task became that resource."""
+        """The task behind a transaction event; None if no task became that resource."""
         names = [f"{event['type']}#{event['name']}"]
         if event.get("alias"):
             names.insert(0, f"{event['type']}#{event['alias']}")

@@ -15,7 +15,7 @@ def vault_keys(root: Path, target: Path) -> dict[str, Any]:
     """The passwords of ansible-vault as ``secrets.vault`` of ``ccm.yaml`` has them; {} for none.
 
     The files stay where they are: a path is relative to the directory ``target`` of the site, or
-    absolute as in the original. InputError where the file cannot be read.
+    absolute as in the original. InputError if the file cannot be read.
     """
     path = root / "ansible.cfg"
     if not path.is_file():

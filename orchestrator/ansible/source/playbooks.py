@@ -40,7 +40,7 @@ def project_root(path: Path) -> Path:
 
 
 def within(root: Path, path: Path, what: str) -> Path:
-    """A path of the project. InputError where it leads out of it."""
+    """A path of the project. InputError if it leads out of it."""
     try:
         path.resolve().relative_to(root)
     except ValueError as error:
@@ -106,7 +106,7 @@ def _read_play(value: Map, path: Path) -> Play:
 
 
 def is_playbook(path: Path) -> bool:
-    """Whether a YAML file is a playbook. InputError where it is no YAML."""
+    """Whether a YAML file is a playbook. InputError if it is no YAML."""
     try:
         found = read(path)
     except VaultFileError:

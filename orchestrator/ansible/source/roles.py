@@ -76,7 +76,7 @@ def _is_data(path: Path) -> bool:
 
 
 def read_role(path: Path, name: str) -> Role:
-    """A role from its directory. InputError where a file of it is broken."""
+    """A role from its directory. InputError if a file of it is broken."""
     role = Role(name, path)
     role.defaults = variables_at(path / "defaults", "main", role.problems)
     role.variables = variables_at(path / "vars", "main", role.problems)

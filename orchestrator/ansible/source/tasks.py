@@ -87,7 +87,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The name for people, empty where there is none."""
+        """The name for people, empty if there is none."""
         return str(self.keywords.get("name") or "")
 
     @property

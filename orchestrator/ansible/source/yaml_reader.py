@@ -50,7 +50,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _own_last_line(mark: yaml.Mark, flows: bool) -> int:
-    """1 where the line of the end of a mapping is its own, not that of what follows."""
+    """1 if the line of the end of a mapping is its own, not that of what follows."""
     at_end = mark.buffer is not None and mark.buffer[mark.pointer] == "\0"
     return int(bool(mark.column) and (flows or at_end))
 
@@ -137,7 +137,7 @@ _Loader.add_constructor("!unsafe", _unsafe)
 
 
 def read_text(path: Path) -> str:
-    """The text of a file; InputError where it cannot be read."""
+    """The text of a file; InputError if it cannot be read."""
     try:
         if not path.is_file():  # a pipe or a device has no end
             raise bad_input(f"{path}: not a file", hint="check the path")
@@ -197,12 +197,12 @@ def _count(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def read(path: Path) -> Any:
-    """The value of a YAML file. InputError, or VaultFileError where the whole file is encrypted."""
+    """The value of a YAML file. InputError, or VaultFileError if the whole file is encrypted."""
     return parse(read_text(path), str(path))
 
 
 def read_map(path: Path) -> Map:
-    """The mapping of a YAML file, empty where the file is empty. InputError."""
+    """The mapping of a YAML file, empty if the file is empty. InputError."""
     found = read(path)
     if found is None:
         return Map()

@@ -45,7 +45,7 @@ class Compiled:
         return evaluation.run(-1, names)
 
     def compile_all(self) -> None:
-        """Compile every body; RecursionError, MemoryError, SyntaxError where one is too deep."""
+        """Compile every body; RecursionError, MemoryError, SyntaxError if one is too deep."""
         for number in range(-1, len(self.parsed.bodies)):
             self.program(number)
 
@@ -97,7 +97,7 @@ class Evaluation(Trusted):
             raise bounds.TooLargeError("it takes too many steps")
 
     def settled(self, value: Any) -> Any:
-        """The value; what is missing is an error, or empty where that is asked for."""
+        """The value; what is missing is an error, or empty if that is asked for."""
         if not isinstance(value, Undefined):
             return value
         return value._fail_with_undefined_error() if isinstance(value, StrictUndefined) else ""

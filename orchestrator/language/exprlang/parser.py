@@ -242,7 +242,7 @@ class Parser(Operands):
         return made
 
     def no_operator(self) -> ParseError:
-        """The error where an expression goes on without an operator."""
+        """The error where an expression continues without an operator."""
         error = self.unexpected("an operator or the end")
         if self.token.kind == "name":
             likely = nearest(self.sign, [word for word in PRECEDENCE if word.isalpha()])

@@ -29,7 +29,7 @@ class RegexError(ValueError):
 
 
 class Regex:
-    """A compiled pattern; may be shared by threads. RegexError where it is none."""
+    """A compiled pattern; may be shared by threads. RegexError if it is none."""
 
     def __init__(self, pattern: str) -> None:
         import re2

@@ -23,7 +23,8 @@ _OTHER_SIGNS = {
 
 
 def operation(name: str, at: int, *arguments: Any) -> nodes.Call:
-    """A call of ``Evaluation``; a plain value becomes a constant that no manifest has spelt out."""
+    """A call of ``Evaluation``; a plain value becomes a constant that no manifest has spelled
+    out."""
     made = [a if isinstance(a, nodes.Node) else nodes.Const(a) for a in arguments]
     called = nodes.Name(PREFIX + name, "load", lineno=at)
     return nodes.Call(called, made, [], None, None, lineno=at)
@@ -72,7 +73,7 @@ class Reader(Cursor, ABC):
         return f"{PREFIX}let_{name}"
 
     def body(self) -> nodes.Name:
-        """What follows as a tree of its own; the name that stands for it."""
+        """What follows as its own tree; the name that stands for it."""
         outer, self.children = self.children, []
         self.bodies.append((self.expression(), tuple(self.children)))
         number = len(self.bodies) - 1

@@ -2,7 +2,7 @@
 
 Text, branches and loops become Jinja2's own; what Jet does differently (variables that live as long
 as the run of their list, blocks, contexts, Go's operators) becomes calls of ``jet_…`` functions,
-which a ``Run`` provides. Every body that something else may run is a macro of its own.
+which a ``Run`` provides. Every body that something else may run is its own macro.
 """
 
 from __future__ import annotations

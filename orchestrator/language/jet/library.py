@@ -113,8 +113,8 @@ class Library:
     def load(self, name: str, literal: bool = True) -> Template:
         """A template of the directory, checked with all that it names.
 
-        InputError with every mistake; EvaluationError where it cannot be read. ``literal``: the
-        name is written out by the user, so it may lead out of the directory.
+        InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the name
+        is written out by the user, so it may lead out of the directory.
         """
         return self.parse(self._directory.read(name, literal), name)
 
@@ -230,7 +230,7 @@ class Library:
         template.checked.add(added)
 
     def _reach(self, template: Template, reached: dict[int, Template]) -> bool:
-        """Collect what a rendering may run; False where a path is computed."""
+        """Collect what a rendering may run; False if a path is computed."""
         whole = True
         for part in template.parts():
             if part.number in reached:

@@ -1,4 +1,4 @@
-"""What operators do with values, as in Go; ValueError where they cannot (controller)."""
+"""What operators do with values, as in Go; ValueError if they cannot (controller)."""
 
 from __future__ import annotations
 

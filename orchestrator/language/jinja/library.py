@@ -27,7 +27,7 @@ from orchestrator.language.sandbox import Empty, Missing
 from remote_runtime.errors import InputError, Position, Problem
 
 KNOWN = (*TEMPLATE_VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS, "managed")
-"""The names of a template beside those that are added."""
+"""The names of a template other than the added ones."""
 _DEFAULT = Settings()
 _SHOWN = 400
 _MAX_PLACES = 5
@@ -96,8 +96,8 @@ class Library:
     """The whole templates of a directory. Thread-safe.
 
     A path in ``include``, ``import`` or ``extends`` is relative to the template that names it, or
-    with a slash in front to the directory. It leads out of the directory only to what stands beside
-    a template whose path the user wrote out. ``functions`` are names beyond those of every
+    with a slash in front to the directory. It leads out of the directory only to what stands next
+    to a template whose path the user wrote out. ``functions`` are names beyond those of every
     template. ``prefix`` stands before a path in positions. Without ``relative`` every path is the
     directory's.
     """
@@ -130,8 +130,8 @@ class Library:
     def load(self, path: str, literal: bool = True) -> LoadedTemplate:
         """A template of the directory with all that it names.
 
-        InputError with every mistake; EvaluationError where it cannot be read. ``literal``: the
-        user wrote the path out, so it may lead out of the directory.
+        InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the user
+        wrote the path out, so it may lead out of the directory.
         """
         return self.parse_file(self.directory.read(path, literal), path)
 
@@ -246,7 +246,7 @@ class Library:
         return self._find(path).code
 
     def _beside(self, path: str) -> str | None:
-        """The text of a file that a template names; None where there is none."""
+        """The text of a file that a template names; None if there is none."""
         directory, name = self.directory, path
         for above, outside in self._outside.items():
             if path.startswith(above + "/"):

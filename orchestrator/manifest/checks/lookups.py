@@ -22,7 +22,7 @@ _READ = re.compile(
     r"|\[\s*(?P<sign>['\"])(?P<text>[^'\"]+)(?P=sign)\s*\])?"
     r"(?:\??\.(?P<value>[A-Za-z_]\w*)(?!\w*\s*\()|\[\s*['\"](?P<key>[^'\"]+)['\"]\s*\])?"
 )
-"""Where an expression reads answers: the name is spelt in one of two ways, or computed, and so is
+"""Where an expression reads answers: the name is spelled in one of two ways, or computed, and so is
 the value of the answer.
 """
 _TEXT = re.compile(r"(\[\s*(?:'[^']*'|\"[^\"]*\")\s*\])|'[^']*'|\"[^\"]*\"")

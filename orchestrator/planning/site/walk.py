@@ -127,7 +127,7 @@ class Walk:
         self._is_examined = False  # whether what needs the host is not known yet
 
     def examine(self, root: AppliedManifest) -> tuple[tuple[CompiledResource, ...], list[Problem]]:
-        """The resources of the manifest as far as they are known, and every problem found."""
+        """The resources of the manifest if known, and every problem found."""
         self._is_examined = True
         compiled = self._manifest(root, None, {}, True)
         wrong = [one for one in self._problems if one.kind not in NEEDS]

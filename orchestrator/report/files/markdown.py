@@ -107,7 +107,7 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
 
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:
-    """What failed, in one host's words, how others differ and how to go on."""
+    """What failed, in one host's words, how others differ and how to continue."""
     head = inline(what_failed(failure, _NAMES))
     if len(failure.hosts) > 1:
         head += f": {inline(listed(failure.hosts, _HOSTS))}"

@@ -133,7 +133,7 @@ def _dangers(grid: Grid, groups: _Groups) -> Record:
 
 
 def _failures(grid: Grid, groups: _Groups) -> Iterable[Record]:
-    """The failures, each once; none where each host failed for a reason of its own."""
+    """The failures, each once; none if each host failed for its own reason."""
     found = grid.failures()
     findings = grid.findings("failed") if found else []
     for one in found:

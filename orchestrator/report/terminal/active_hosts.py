@@ -89,7 +89,7 @@ class ActiveHosts:
         return sorted(self.rows.items(), key=lambda item: item[1].since)
 
     def handle(self, event: happening.Event) -> None:
-        """Take note of an event."""
+        """Note of an event."""
         if isinstance(event, happening.RunStarted):
             self.hosts = len(event.hosts)
         elif isinstance(event, happening.HostPhase):

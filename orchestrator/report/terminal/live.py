@@ -97,7 +97,7 @@ class LiveView:
         )
 
     def handle(self, event: happening.Event) -> None:
-        """Take note of an event; nothing is drawn here."""
+        """Note of an event; nothing is drawn here."""
         with self._lock:
             self._work.handle(event)
             self._standing.handle(event)

@@ -1,4 +1,5 @@
-"""Failures as paragraphs: where, in whose words, how others differ, how to go on (controller)."""
+"""Failures as paragraphs: where, in whose words, how others differ, how to continue
+(controller)."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
 
 
 def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, str]:
-    """How to go on with hosts that failed: words, and behind them the command, or at least the
+    """How to continue with hosts that failed: words, and behind them the command, or at least the
     option that picks the hosts."""
     limit = limit_of(fate, hosts, asked.run_id)
     alone = limit == limit_of(fate, hosts)
@@ -71,8 +72,8 @@ def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, s
 
 
 def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[str, str]]:
-    """What to do about a failure, and how to go on with its hosts: words, and what is to be typed
-    behind them."""
+    """What to do about a failure, and how to continue with its hosts: words, and what is to be
+    typed behind them."""
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", retry_text(results)

@@ -41,7 +41,7 @@ class RolloutProgress:
         self._failed: dict[str, HostResult] = {}
 
     def handle(self, event: happening.Event) -> None:
-        """Take note of an event."""
+        """Note of an event."""
         if event.__class__ not in _TAKEN:  # which most are not
             return
         if isinstance(event, happening.RunStarted):

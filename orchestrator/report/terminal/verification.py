@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _WORDS = {"passed": "ok", "failed": "failed", "skipped": "skipped"}
 
 _MAX_WARNINGS = 20
-_MAX_HOSTS = 10  # so many have a line of their own, of more those with the same counts share one
+_MAX_HOSTS = 10  # so many have their own line, of more those with the same counts share one
 _NAMES = 200  # characters
 _HEARTBEAT = 30.0  # seconds
 

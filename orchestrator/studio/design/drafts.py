@@ -69,7 +69,7 @@ class Draft:
         return self._at + 1 < len(self._steps)
 
     def require(self, revision: str) -> None:
-        """InputError where the page that sends a form shows an older state of the draft."""
+        """InputError if the page that sends a form shows an older state of the draft."""
         if revision != str(self.revision):
             message = "this manifest was edited in another window in the meantime"
             hint = "the page shows it now; make your change again"

@@ -20,7 +20,7 @@ class Finding(NamedTuple):
     """A problem or a warning in the words of ``ccm validate``, and the field that it is about.
 
     ``resource`` is the number of the resource, -1 for none; ``key`` the property, "" for none.
-    ``at`` is where it is in the text, -1 where that is unknown.
+    ``at`` is where it is in the text, -1 if that is unknown.
     """
 
     text: str
@@ -89,7 +89,7 @@ def is_at(manifest: ManifestText, path: DataPath, at: int) -> bool:
 
 
 def _index(manifest: ManifestText, problem: Problem) -> int:
-    """Where a problem is in the text; -1 where that is unknown."""
+    """Where a problem is in the text; -1 if that is unknown."""
     lines = manifest.text.split("\n")
     if problem.where is None or problem.where.line > len(lines):
         return -1

@@ -239,7 +239,7 @@ def _changes(
 
 
 def _is_same(field: Field, sent: Fields) -> bool:
-    """Whether a field comes back as it was shown, whatever the draft has meanwhile."""
+    """Whether a field comes back as it was shown, whatever the draft has in the meantime."""
     was, now = _one(sent, f"has.{field.key}"), "\n".join(sent.get(f"p.{field.key}", ()))
     return field.kind != "secret" and was.replace("\r\n", "\n") == now.replace("\r\n", "\n")
 

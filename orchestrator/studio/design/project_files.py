@@ -96,7 +96,7 @@ class ProjectFiles:
             return False
 
     def _folder(self, name: str, create: bool = False) -> AbstractContextManager[int | None]:
-        """The open directory of a file; None where there is none."""
+        """The open directory of a file; None if there is none."""
         _check(name)
         return folder_below(self.root, name, create)
 
@@ -151,7 +151,7 @@ def _replace(folder: int, base: str, data: bytes, *, is_new: bool) -> None:
                     os.fchown(handle, before.st_uid, before.st_gid)
                 os.fchmod(handle, before.st_mode & 0o7777)
             os.fsync(handle)
-        if is_new:  # a link, because it fails where somebody has created the file meanwhile
+        if is_new:  # a link, because it fails where somebody has created the file in the meantime
             os.link(temporary, base, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
             os.unlink(temporary, dir_fd=folder)
         else:

@@ -1,5 +1,5 @@
-"""Forms for the keys of a manifest beside its resources: hierarchy, overrides, defaults and options
-(controller).
+"""Forms for the keys of a manifest other than its resources: hierarchy, overrides, defaults and
+options (controller).
 
 They are made from the schema of manifests, and those of defaults from the schemas of the types.
 """
@@ -19,7 +19,7 @@ from orchestrator.studio.design.spans import Path
 from schemas import load
 
 NAMES = ("data", "hierarchy", "overrides", "defaults", "options")
-"""The sections; ``data`` has a form of its own."""
+"""The sections; ``data`` has its own form."""
 PATHS: dict[str, Path] = {
     "data": ("data",),
     "hierarchy": ("hierarchy",),

@@ -105,8 +105,8 @@ def _planned(desk: Desk, draft: Draft, closed: ClosedFiles | None = None) -> tup
 
 
 def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
-    """InputError where a template has read what is not for a browser: ccm.yaml, a hidden file, a
-    key or a file of passwords, and for a user of some hosts the inventory.
+    """InputError if a template has read what is not for a browser: ccm.yaml, a hidden file, a key
+    or a file of passwords, and for a user of some hosts the inventory.
     """
     closed = ClosedFiles(desk, hosts)
     for part in planner.survey.parts:

@@ -45,7 +45,7 @@ class Progress(NamedTuple):
 class IndexKeeper:
     """Reads new, changed and running runs into the index, the newest first.
 
-    ``refresh`` is one look; ``start`` looks every second in a thread of its own, until ``stop``.
+    ``refresh`` is one look; ``start`` looks every second in its own thread, until ``stop``.
     ``version`` grows with each change. ``hosts`` gives the names of the inventory, None without
     one. ``ended`` gets the ID of each run that ends while this keeps the index, with a verify once
     that has ended, too.

@@ -63,7 +63,7 @@ class _Value(NamedTuple):
 
 
 def charts(studio: Studio, found: RunFilter) -> list[Chart]:
-    """The charts of the latest runs of a filter; none where nothing was compared."""
+    """The charts of the latest runs of a filter; none if nothing was compared."""
     query = _RUNS.format(condition=found.condition, maximum=MAX_RUNS)
     runs = studio.reader.rows(query, found.values)[::-1]
     made = []

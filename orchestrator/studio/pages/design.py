@@ -72,7 +72,7 @@ def _draft_page(
 
 
 def edit_page(designer: Designer, user: str, asked: Parameters) -> Page:
-    """The form of a resource, or of the data, beside the text."""
+    """The form of a resource, or of the data, next to the text."""
 
     def make(desk: Desk, draft: Draft) -> Page:
         """The page, of one state of the draft."""

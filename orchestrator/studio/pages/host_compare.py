@@ -17,7 +17,7 @@ _MAX_LENGTH = 400  # characters of a value
 
 
 class DifferentResource(NamedTuple):
-    """A resource whose state differs; None where a host does not have it."""
+    """A resource whose state differs; None if a host does not have it."""
 
     name: str
     states: tuple[ResourceState | None, ResourceState | None]

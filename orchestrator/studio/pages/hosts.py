@@ -33,8 +33,8 @@ class Selection(NamedTuple):
 class FleetHosts:
     """The inventory, read again when one of its files changes; without one, all hosts of history.
 
-    A program runs again each minute; meanwhile, pages show its previous output. A damaged inventory
-    is a ``problem`` for the page, and the last good one stays in use.
+    A program runs again each minute; in the meantime, pages show its previous output. A damaged
+    inventory is a ``problem`` for the page, and the last good one stays in use.
     """
 
     def __init__(self, sources: Sequence[str], state: Path) -> None:

@@ -48,7 +48,7 @@ class Studio(NamedTuple):
     def saved(self, run_id: str) -> SavedRun:
         """The directory of a run of the index, whose ID is the name of a directory below runs.
 
-        MissingPageError where it is gone, or has been replaced by a symbolic link.
+        MissingPageError if it is gone, or has been replaced by a symbolic link.
         """
         directory = self.state / "runs" / self.run(run_id, "id")["id"]
         if not stamp_of(directory):

@@ -148,7 +148,7 @@ class PlanShelf:
         return DamagedPlan(name, "it was removed")
 
     def open(self, name: str) -> OpenPlan | None:
-        """A plan; None where there is none of that name. InputError, OSError."""
+        """A plan; None if there is none of that name. InputError, OSError."""
         stored = self.folder.read(name)
         if stored is None:
             return None

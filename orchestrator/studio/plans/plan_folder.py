@@ -51,11 +51,11 @@ class PlanFolder:
         return [name for _, name in sorted(found, reverse=True)[:MAX_FILES]]
 
     def stamp(self, name: str) -> Stamp | None:
-        """What differs for another version of a plan; None where there is none."""
+        """What differs for another version of a plan; None if there is none."""
         return self._stamp(name) if _is_possible(name) else None
 
     def signature_stamp(self, name: str) -> Stamp | None:
-        """What differs for other signatures of a plan; None where there are none."""
+        """What differs for other signatures of a plan; None if there are none."""
         return self._stamp(name + signing.SUFFIX) if _is_possible(name) else None
 
     def _stamp(self, name: str) -> Stamp | None:
@@ -66,7 +66,7 @@ class PlanFolder:
         return None
 
     def read(self, name: str) -> StoredPlan | None:
-        """A plan; None where there is none of that name. InputError, OSError."""
+        """A plan; None if there is none of that name. InputError, OSError."""
         if not _is_possible(name):
             return None
         with folder_below(self.root, name) as folder:

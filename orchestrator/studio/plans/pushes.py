@@ -1,8 +1,8 @@
-"""Pushes approved plans, each in a process of its own (controller).
+"""Pushes approved plans, each in its own process (controller).
 
 The process is ``ccm push PLAN`` in the directory of the project: it checks the bytes of the file,
 the signatures and everything else again. It has no terminal, and no password of the studio's
-environment. What fails in it does not reach the studio, and it goes on when the studio ends.
+environment. What fails in it does not reach the studio, and it continues when the studio ends.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ MAX_RUNS = 100  # runs of a feed
 LOOKED_AT = 1_000  # runs, for a token of some hosts
 _MEMBERS = ("id", "state", "command", "subject", "who", "start", "end", "hosts", "drifted")
 _WIDTH = 6.5  # of a character, in pixels
-_SPACE = 10  # beside a text, in pixels
+_SPACE = 10  # next to a text, in pixels
 _MAX_LENGTH = 40  # characters of a label
 
 

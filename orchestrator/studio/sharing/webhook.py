@@ -60,8 +60,8 @@ def signature(secret: str, timestamp: str, delivery: str, body: bytes) -> str:
 
 
 class Webhook:
-    """Posts in a thread of its own, one run after the other; ``item`` gives what is posted of a
-    run, None if there is no such run.
+    """Posts in its own thread, one run after the other; ``item`` gives what is posted of a run,
+    None if there is no such run.
     """
 
     def __init__(

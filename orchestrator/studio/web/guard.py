@@ -1,8 +1,8 @@
 """What every request has to pass, before any page is made (controller).
 
-The Host header must name this server, so that another site cannot reach it by a name of its own
-(DNS rebinding). A form that another site sends is refused. Bodies are small and arrive in time.
-Every response forbids scripts and styles of others, frames, sniffing and caches.
+The Host header must name this server, so that another site cannot reach it by its own name (DNS
+rebinding). A form that another site sends is refused. Bodies are small and arrive in time. Every
+response forbids scripts and styles of others, frames, sniffing and caches.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def _nobody() -> str:
 
 
 class UserFile:
-    """The users of ``--auth FILE``, read anew for each login. UsageError for an unusable file."""
+    """The users of ``--auth FILE``, read again for each login. UsageError for an unusable file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

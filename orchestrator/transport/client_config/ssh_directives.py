@@ -39,7 +39,7 @@ class Directives(dict[str, list[Directive]]):
         self.undecided: list[UndecidedMatch] = []
 
     def first(self, key: str) -> str | None:
-        """The value that wins, without quotes; None where nothing is said."""
+        """The value that wins, without quotes; None if nothing is said."""
         found = self.get(key)
         return found[0].value.strip('"') if found else None
 

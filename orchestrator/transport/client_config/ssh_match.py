@@ -34,7 +34,7 @@ _WITHOUT_VALUE = ("all", "final", "canonical")
 
 
 class Criterion(NamedTuple):
-    """One condition of a ``Match``; ``value`` is None where the word has none."""
+    """One condition of a ``Match``; ``value`` is None if the word has none."""
 
     word: str
     value: str | None
@@ -51,8 +51,8 @@ class Criterion(NamedTuple):
 
 
 def holds(condition: Directive, name: str, found: Directives, final: bool) -> bool | None:
-    """Whether the lines below a ``Host`` or ``Match`` count for ``ssh NAME``; None where that
-    cannot be known.
+    """Whether the lines below a ``Host`` or ``Match`` count for ``ssh NAME``; None if that cannot
+    be known.
 
     ``found`` is what is decided already, ``final`` tells the second pass. InputError for a
     criterion without its value.
@@ -141,7 +141,7 @@ def _in_local_network(value: str, name: str, found: Directives) -> bool | None:
 
 @functools.lru_cache(maxsize=1)
 def _own_addresses() -> list[ipaddress.IPv4Address | ipaddress.IPv6Address] | None:
-    """The addresses of this machine's interfaces that are up; None where that is not told."""
+    """The addresses of this machine's interfaces that are up; None if that is not told."""
     try:
         interfaces = network.read(Source())["interfaces"]
     except (OSError, AttributeError):  # a system without the kernel's messages of Linux

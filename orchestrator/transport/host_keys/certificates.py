@@ -105,7 +105,7 @@ def parse_certificate(blob: bytes) -> Certificate | None:
 
 
 def read_certificate(path: Path) -> Certificate | None:
-    """The certificate in a file as ssh-keygen writes it; None where there is none."""
+    """The certificate in a file as ssh-keygen writes it; None if there is none."""
     try:
         with path.open("rb") as file:
             words = file.read(LARGEST_FILE).split()
@@ -153,7 +153,7 @@ def _parsed(blob: bytes) -> Certificate | None:
 
 
 class _Reader:
-    """The fields of a blob, one after the other; ValueError where it ends too early."""
+    """The fields of a blob, one after the other; ValueError if it ends too early."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -50,7 +50,7 @@ class ScanFailure(NamedTuple):
 
 
 def compare_key(route: Route, key_type: str, blob: bytes, certified: bool = False) -> ScannedKey:
-    """Compare a key with what is known of the host. UnreachableError where that cannot be known.
+    """Compare a key with what is known of the host. UnreachableError if that cannot be known.
 
     ``certified``: the host has shown a certificate of a CA that is known, so its key need not be.
     """

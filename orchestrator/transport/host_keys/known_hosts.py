@@ -175,7 +175,7 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> _File:
 
 def _lines(path: Path) -> Iterator[Line]:
     try:
-        # some editors of Windows begin a file with a mark of their own
+        # some editors of Windows begin a file with their own mark
         text = path.read_text("utf-8-sig", "surrogateescape")
     except OSError:
         return

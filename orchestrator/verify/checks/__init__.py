@@ -26,9 +26,9 @@ class TypeExpectations(Protocol):
 
 
 def expectations_of(type_name: str, types: TypeExpectations) -> Expectations | None:
-    """What makes the expectations of a type, or None where it has nothing of the kind.
+    """What makes the expectations of a type, or None if it has nothing of the kind.
 
-    InputError where that of a site's own type cannot be imported.
+    InputError if that of a site's own type cannot be imported.
     """
     return _built_in(type_name) or types.expectations(type_name)
 

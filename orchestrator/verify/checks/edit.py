@@ -1,4 +1,4 @@
-"""edit: the lines, blocks and settings of a text file, read anew (controller)."""
+"""edit: the lines, blocks and settings of a text file, read again (controller)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _of_edit(path: str, spec: Mapping[str, Any], prefix: str) -> Expectation:
 
 
 def _lines(host: Host, path: str) -> list[str]:
-    """The lines of the file without their ends; none where there is no file."""
+    """The lines of the file without their ends; none if there is no file."""
     if kind(host, path, follow=True) == "nothing":
         return []
     text = host.file(path).content.decode("utf-8", "surrogateescape")

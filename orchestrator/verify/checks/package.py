@@ -97,7 +97,7 @@ def _is_held(host: Host, name: str) -> bool:
 
 
 def _is_installed(host: Host, name: str) -> bool:
-    """RuntimeError where the package manager could not look, which testinfra takes for no."""
+    """RuntimeError if the package manager could not look, which testinfra takes for no."""
     if host.package(name).is_installed:
         return True
     said = host.backend.last.stderr.strip()

@@ -169,7 +169,7 @@ def _key(subject: Subject, paths: list[str]) -> list[Expectation]:
 
 
 def _given(key: str) -> bytes:
-    """The bytes of a key that a plan contains, none where it only names it."""
+    """The bytes of a key that a plan contains, none if it only names it."""
     if key.startswith("base64:"):
         return base64.b64decode(key[len("base64:") :])
     return key.encode() if "\n" in key else b""

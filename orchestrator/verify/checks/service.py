@@ -68,7 +68,7 @@ def _directory(host: Host, user: str) -> str:
 
 
 def _entry(host: Host, user: str) -> list[str]:
-    """The line of a user in the database of accounts; RuntimeError where there is none."""
+    """The line of a user in the database of accounts; RuntimeError if there is none."""
     fields = str(host.run("getent passwd %s", user).stdout).strip().split(":")
     if len(fields) < 6 or not fields[2].isdigit():
         raise RuntimeError(f"the user {user} does not exist")

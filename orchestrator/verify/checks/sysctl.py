@@ -68,7 +68,7 @@ def _live(subject: Subject, wanted: str) -> Expectation:
 
 
 def _asked(host: Host, command: str, *words: str) -> str:
-    """What a command prints. RuntimeError where it fails or prints nothing."""
+    """What a command prints. RuntimeError if it fails or prints nothing."""
     problem = f"{command.split()[0]} printed nothing"
     return answer(
         host, command, *words, problem=problem, valid=lambda text: bool(text.strip())

@@ -86,7 +86,7 @@ def _command(subject: Subject) -> str:
 
 
 def _shown(host: Host, unit: str, key: str) -> str:
-    """A property as systemd has loaded it; RuntimeError where there is no such systemd."""
+    """A property as systemd has loaded it; RuntimeError if there is no such systemd."""
     asked = host.run("systemctl show --property=Id,%s -- %s", key, unit)
     lines = str(asked.stdout).strip("\n").split("\n")
     names = [line for line in lines if line.partition("=")[0] == "Id"]

@@ -74,7 +74,7 @@ class LiveBackend(HostBackend):
         return names_of(given, host)
 
     def run(self, command: str, *args: str, **_: Any) -> CommandResult:
-        """Run a command over the host's one connection; CcmError where it is lost."""
+        """Run a command over the host's one connection; CcmError if it is lost."""
         data = self.encode(self.get_command(command, *args))
         return self.answered(data, self.member.shell().run(data))
 

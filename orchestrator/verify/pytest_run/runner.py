@@ -34,7 +34,7 @@ class VerifyJob(NamedTuple):
 
 
 def check_tests(paths: Sequence[str]) -> None:
-    """InputError where a test is not there or is no Python; nothing of it is run."""
+    """InputError if a test is not there or is no Python; nothing of it is run."""
     problems: list[Problem] = []
     for text in paths:
         path = Path(text.split("::")[0])
