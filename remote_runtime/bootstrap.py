@@ -198,7 +198,7 @@ def unpacked(data: bytes) -> bytes:
 
 
 def open_cache() -> Optional[int]:
-    """A descriptor of the cache directory of the effective user, or None where there is none."""
+    """A descriptor of the cache directory of the effective user, or None if there is none."""
     import pwd
 
     try:
@@ -258,7 +258,7 @@ def read_verified(directory: Optional[int], name: str, sha: str) -> Optional[byt
 
 
 def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
-    """The bytes of a regular file of our own in the cache, or None."""
+    """The bytes of our own regular file in the cache, or None."""
     if directory is None:
         return None
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -279,7 +279,7 @@ def read_file(directory: Optional[int], name: str) -> Optional[bytes]:
 
 
 def store(directory: Optional[int], name: str, data: bytes) -> None:
-    """Put a file into the cache in one step; where that fails the run goes on from memory."""
+    """Put a file into the cache in one step; where that fails the run continues from memory."""
     if directory is None:
         return
     temporary = ".%s.%d" % (name, os.getpid())

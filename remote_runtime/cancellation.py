@@ -70,7 +70,7 @@ class Cancellation(object):
         return self.protections > 0
 
     def protected(self, begun: bool = False) -> "Protected":
-        """A block whose commands complete even if the run is cancelled meanwhile.
+        """A block whose commands complete even if the run is cancelled in the meantime.
 
         ``Cancelled`` if the run is already ending, unless the work has ``begun``; then its commands
         may start, too.

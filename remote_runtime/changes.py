@@ -77,8 +77,8 @@ class Action(NamedTuple):
 
     ``effects`` are the effects of the call, for previews of later resources: an empty list means
     that it has none, and None that they are unknown. ``rehearse`` is only called in a preview: it
-    raises the errors of ``call``, as far as they are known without changing anything.
-    ``unfinished`` are the effects that remain in that case.
+    raises the errors of ``call``, if known without changing anything. ``unfinished`` are the
+    effects that remain in that case.
     """
 
     message: str

@@ -96,7 +96,7 @@ class PackageEffect(NamedTuple):
     """The version that a package will have, "" for none.
 
     ``is_so`` looks whether what the other effects say of its files is so, where that is another
-    host's word; None where it is not.
+    host's word; None if it is not.
     """
 
     name: str

@@ -89,8 +89,8 @@ class TaskStateType(StateType):
     def left(
         self, host: "HostReader", found: Optional[Mapping[str, Any]] = None
     ) -> Mapping[str, Any]:
-        """What ``ccm drift`` compares; ``found`` is what ``read`` returned, None where that may
-        differ by now."""
+        """What ``ccm drift`` compares; ``found`` is what ``read`` returned, None if that may differ
+        by now."""
         return {}
 
     def observed(self, host: "HostReader", found: Optional[Mapping[str, Any]]) -> Any:

@@ -137,7 +137,7 @@ def receive(context: "Context", path: str, request: Request, body: Body) -> None
 
 
 class Download(NamedTuple):
-    """A whole and checked download beside its place: ``commit`` or ``discard`` the file."""
+    """A whole and checked download next to its place: ``commit`` or ``discard`` the file."""
 
     file: "Temporary"
     checksum: str  # in its canonical form

@@ -42,7 +42,8 @@ def dump(kind: int) -> List[bytes]:
 
 
 def collect(channel: Any, sequence: int) -> Tuple[List[bytes], bool]:
-    """Receive the answer to one request; False where an interface changed meanwhile: repeat it."""
+    """Receive the answer to one request; False if an interface changed in the meantime: repeat
+    it."""
     payloads: List[bytes] = []
     whole = True
     while True:

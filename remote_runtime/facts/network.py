@@ -158,7 +158,7 @@ def _default(
 
     def rank(address: Address) -> Tuple[bool, ...]:
         """The reasons against an address, the strongest one first."""
-        # An interface without an address of its own sends with one of another interface.
+        # An interface without its own address sends with one of another interface.
         return (
             names[address.link] != interface,
             bool(address.flags & _UNUSABLE),

@@ -129,7 +129,7 @@ def _length(wanted: int, found: Any) -> bool:
 
 
 def _pairs(wanted: Sequence[Any], found: Sequence[Any]) -> bool:
-    """Whether each expectation can have an entry of its own, found by augmenting paths."""
+    """Whether each expectation can have its own entry, found by augmenting paths."""
     owner: Dict[int, int] = {}
 
     def place(index: int, tried: List[int]) -> bool:

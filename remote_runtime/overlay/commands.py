@@ -89,7 +89,7 @@ class OverlayCommands(Commands):
 
     def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
         """Note the doubt over what a command reads: what it names, or anything whatever. Returned
-        are the paths that it reads; None where it may read others."""
+        are the paths that it reads; None if it may read others."""
         from remote_runtime.overlay.probe_commands import parse_command
 
         found = parse_command(argv)

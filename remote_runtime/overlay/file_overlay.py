@@ -38,7 +38,7 @@ class FileOverlay(object):
         self._uncounted: Dict[str, None] = {}  # the nodes without a share
 
     def copy(self) -> "FileOverlay":
-        """The same, to go on by itself."""
+        """The same, to continue by itself."""
         other = FileOverlay(self._files, self._mounts)
         other.nodes = dict(self.nodes)
         other._inodes = dict(self._inodes)

@@ -58,7 +58,7 @@ class Permissions(object):
         return status is None or self._may(path, status, root=True, right=4)
 
     def write(self, directory: str) -> bool:
-        """Whether something can be made in a directory; True where there is none."""
+        """Whether something can be made in a directory; True if there is none."""
         if not self.reach(directory + "/"):
             return False
         status = self._status(directory)
@@ -136,7 +136,7 @@ def is_foreign(head: bytes) -> bool:
 
 
 def other_formats() -> bool:
-    """Whether this host may start what is neither a script nor an ELF program of its own kind."""
+    """Whether this host may start what is neither a script nor its own ELF program kind."""
     try:
         return bool(set(os.listdir(_OTHER_FORMATS)) - {"register", "status"})
     except OSError:

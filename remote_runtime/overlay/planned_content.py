@@ -33,7 +33,7 @@ class CachedContent(Content):
         return self._content.sha256
 
     def data(self, maximum: int = MAX_BYTES) -> Optional[bytes]:
-        """The bytes, of no more than ``maximum``; None where there is no room for them, or only the
+        """The bytes, of no more than ``maximum``; None if there is no room for them, or only the
         push has them."""
         if self._data is None and self.size <= min(maximum, self._room.left):
             try:

@@ -53,7 +53,7 @@ class _Place(NamedTuple):
 
 class PlannedWalk(object):
     """One walk at a time. ``rights`` says what we may do in a directory by its planned attributes,
-    as in ``ours``; None where the host is to be asked.
+    as in ``ours``; None if the host is to be asked.
     """
 
     def __init__(self, layer: FileOverlay, rights: Callable[[str], Optional[int]]) -> None:

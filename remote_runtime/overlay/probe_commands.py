@@ -119,7 +119,7 @@ def _asked_by(text: str, planned: Container[str]) -> Optional[Names]:
 
 
 def parse_command(argv: Sequence[str]) -> Optional[ProbedPaths]:
-    """What a command begins and may read; None where it may read anything else."""
+    """What a command begins and may read; None if it may read anything else."""
     if _LIVE.search(" ".join(argv)):
         return None
     commands, text, whole = [list(argv)], " ".join(argv), list(argv)

@@ -25,7 +25,7 @@ def require_removable(files: "Files", top: str, rights: Callable[[str], Optional
         directory = left.pop()
         held = files.status(directory)
         if held is None:
-            continue  # another process has removed it meanwhile
+            continue  # another process has removed it in the meantime
         names = _names(files, directory)
         if not _is_open(directory, rights(directory), bool(names)):
             raise refusal("remove", directory, errno.EACCES)

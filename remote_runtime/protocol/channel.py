@@ -131,7 +131,7 @@ class Channel(object):
         raise ProtocolError("expected %s, got %s" % (" or ".join(types), got))
 
     def await_bye(self, seconds: float) -> bool:
-        """Wait for the controller to confirm the end of the run; False where it does not."""
+        """Wait for the controller to confirm the end of the run; False if it does not."""
         due = time.monotonic() + seconds
         with self._inbox:
             while not any(isinstance(one, dict) and one["t"] == "bye" for one in self._arrived):

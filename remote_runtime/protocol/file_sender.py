@@ -92,7 +92,7 @@ class Fetch(object):
         """Send what is in a directory; whether it is one to look into."""
         found: Any = self._context.files.status(path)
         if found is None:
-            return False  # gone meanwhile
+            return False  # gone in the meantime
         if found.kind not in ("file", "directory"):
             self._skipped += 1
             return False

@@ -12,7 +12,8 @@ LARGEST = 1 << 20
 
 
 def rendered(item: Item, channel: Channel, context: Context) -> Dict[str, Any]:
-    """Ask the controller for deferred properties; it may read files of the target meanwhile."""
+    """Ask the controller for deferred properties; it may read files of the target in the
+    meantime."""
     reader = Reader(channel, context)
     channel.send({"t": "render", "id": item.index, "index": item.index}, now=True)
     while True:

@@ -65,7 +65,7 @@ def blob_sizes(value: Any) -> Dict[str, int]:
 
 
 def announce_blobs(plan: Plan, context: Context, registry: Registry) -> None:
-    """Announce the blobs whose destinations differ, as far as that is known."""
+    """Announce the blobs whose destinations differ, if known."""
     for item in each_of(plan.items, managed=True):
         sizes = blob_sizes(item.properties)
         if not sizes or not item.managed or item.left_out or item.deferred_error:

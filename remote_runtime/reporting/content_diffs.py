@@ -42,7 +42,7 @@ class Diffs(object):
         return bool(readable or self._context.options.diff_private)
 
     def make(self, path: str, content: Content, mode: int) -> Optional[str]:
-        """The difference; sizes and hashes where it is too large; None where none may be shown."""
+        """The difference; sizes and hashes where it is too large; None if none may be shown."""
         old = self._context.files.look(path) if self._possible else None
         if old is not None and old.kind != "file":
             old = None

@@ -10,7 +10,7 @@ SHORTEST = 4  # shorter values would mask half of every text
 MANY = 200  # spellings, from which on a text is not searched for each
 _SCHEMES = ("apikey", "basic", "bearer", "digest", "negotiate", "token")
 _PIECE = 8
-SHORTEST_LINE = 16  # of base64 that goes on in the next line
+SHORTEST_LINE = 16  # of base64 that continues in the next line
 SHORTEST_TOKEN = 8  # of a URL's query, beyond the URL: it may as well be a word
 
 # ``re`` is imported and compiles them when first needed: most runs need none of them.
@@ -112,7 +112,7 @@ class Mask(object):
         return not (self._spellings or self._base or self._hashes)
 
     def passes(self, text: str) -> bool:
-        """Whether no text in a JSON value is masked, by its JSON ``text``; False where that is not
+        """Whether no text in a JSON value is masked, by its JSON ``text``; False if that is not
         plain at once."""
         if not self.is_empty and (self._hashes or self._may_stand_in(text)):
             return False

@@ -1,6 +1,6 @@
 """The little that a run needs of costly modules and commands, without them (target).
 
-Every push starts the runtime anew on every host. For a host that is as it should be, imports cost
+Every push starts the runtime again on every host. For a host that is as it should be, imports cost
 more than the work: of 62 ms of CPU for 100 resources 35 ms were. Each module here stands for one of
 the standard library that imports many others, builds on the part of it that is written in C, and
 falls back on the module itself where a Python has no such part:

@@ -38,7 +38,7 @@ class Spawned(object):
 def spawn(
     program: str, argv: Sequence[str], env: Dict[str, str], outputs: Sequence[int]
 ) -> Spawned:
-    """Start a command in a session of its own, with our directory, user and umask.
+    """Start a command in its own session, with our directory, user and umask.
 
     ``outputs`` are the descriptors of its stdout and stderr. ``OSError``; ``NotImplementedError``
     where the system cannot begin a session so.

@@ -19,7 +19,7 @@ class Condition(object):
         self._lock.release()
 
     def wait(self, seconds: Optional[float] = None) -> None:
-        """Let go of the lock until somebody notifies or the time is up, then hold it again."""
+        """Release the lock until somebody notifies or the time is up, then hold it again."""
         mine = allocate_lock()
         mine.acquire()
         self._waiting.append(mine)

@@ -11,8 +11,8 @@ _DAY = 86400  # seconds
 
 
 class User(NamedTuple):
-    """``shadow`` is the password's field of /etc/shadow, None where that cannot be read;
-    ``expires`` is the day since the epoch, None for never."""
+    """``shadow`` is the password's field of /etc/shadow, None if that cannot be read; ``expires``
+    is the day since the epoch, None for never."""
 
     name: str
     uid: int
@@ -163,7 +163,7 @@ class Database(object):
         return self._groups
 
     def _lines(self, file: str) -> List[List[str]]:
-        """The fields of a file of accounts; none where it is missing or closed to us."""
+        """The fields of a file of accounts; none if it is missing or closed to us."""
         if file not in self._local:
             try:
                 with open("%s/%s" % (self._etc, file), "rb") as lines:

@@ -76,7 +76,7 @@ def _fill(files: "Files", source: str, directory: int, owner: Tuple[int, int]) -
         path = os.path.join(source, name)
         status = files.status(path)
         if status is None:
-            continue  # another process has removed it meanwhile
+            continue  # another process has removed it in the meantime
         if status.kind == "symlink":
             os.symlink(files.link(path), name, dir_fd=directory)
             os.chown(name, *owner, dir_fd=directory, follow_symlinks=False)

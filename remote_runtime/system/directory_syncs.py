@@ -43,7 +43,7 @@ def sync_files(at: int, paths: Sequence[str], beat: Callable[[], None]) -> None:
     """Return once these files below the open directory ``at`` are on the disk. ``OSError``
 
     Many are synced at a time: a disk writes its cache once for all who wait for that. ``beat`` is
-    called meanwhile.
+    called in the meantime.
     """
     waiting = list(paths)
     failed: List[OSError] = []

@@ -43,7 +43,7 @@ BLOCK = 256 << 10
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _LINK = getattr(os, "O_PATH", 0)  # of which a descriptor is had; only Linux has it
 Reader = Callable[[], Generator[bytes, None, None]]
-_TICK = 0.02  # seconds that pass at most before that clock goes on
+_TICK = 0.02  # seconds that pass at most before that clock continues
 
 
 class Files(object):
@@ -484,7 +484,7 @@ class Files(object):
     def _make_readable(self, place: Place) -> Optional[int]:
         """Its owner may have taken away the right to open it, which only root does not need.
 
-        Returned is the mode that it had, None where it was not changed.
+        Returned is the mode that it had, None if it was not changed.
         """
         if os.geteuid() == 0:
             return None
@@ -532,7 +532,7 @@ class Files(object):
             raise failure("remove", path, error) from error
 
     def _renamed(self, place: Place) -> Place:
-        """The directory under a name beside it that the next run removes if this one does not."""
+        """The directory under a name next to it that the next run removes if this one does not."""
         from remote_runtime.system.preconditions import mounted_in
 
         mounted_in(place.path)

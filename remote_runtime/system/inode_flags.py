@@ -11,7 +11,7 @@ _LOOKED_AT = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY
 
 
 def read(path: str, within: Optional[int] = None) -> int:
-    """The immutable and append-only flags, 0 where there is no such thing; ``within`` is the open
+    """The immutable and append-only flags, 0 if there is no such thing; ``within`` is the open
     directory that a relative path begins at.
     """
     try:

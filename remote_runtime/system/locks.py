@@ -117,7 +117,7 @@ class Lock(object):
         self._note({"pipes": pipes})
 
     def started(self, pid: int) -> None:
-        """Note the command that was started; it leads a session of its own."""
+        """Note the command that was started; it leads its own session."""
         found = processes.find(pid)
         if found is not None:
             self._note({"pid": pid, "start": found.start})

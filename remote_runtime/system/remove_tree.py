@@ -64,7 +64,7 @@ def clear(place: Place, opened: Optional[int] = None) -> None:
 
 
 def _opened(name: str, within: int) -> Optional[int]:
-    """A descriptor of that directory; None where it is gone."""
+    """A descriptor of that directory; None if it is gone."""
     try:
         return os.open(name, _LISTED, dir_fd=within)
     except FileNotFoundError:

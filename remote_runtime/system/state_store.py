@@ -53,7 +53,7 @@ class StateStore(object):
         return self._digested(text)
 
     def read(self, kind: str, name: str) -> Optional[Dict[str, Any]]:
-        """A record, None where there is none. StateError, also for one of another machine."""
+        """A record, None if there is none. StateError, also for one of another machine."""
         found = self._read(kind, name)
         if found is None:
             return None
@@ -225,7 +225,7 @@ class StateStore(object):
         return str(digest.sha256(self._key + inner).hexdigest())[:32]
 
     def _load_key(self) -> bool:
-        """Take the key that is there; False where there is none of this machine."""
+        """Take the key that is there; False if there is none of this machine."""
         try:
             found = self._read("", _KEY)
         except StateError as error:
@@ -322,9 +322,7 @@ class StateStore(object):
         return directory
 
     def _open(self, kind: str) -> Optional[int]:
-        """The open directory of a kind, "" for the state directory itself; None where it is not
-        there.
-        """
+        """The open directory of a kind; "" is the state directory. None if it does not exist."""
         try:
             directory = os.open(self._place(), _DIRECTORY)
         except FileNotFoundError:
@@ -348,7 +346,7 @@ class StateStore(object):
     def _place(self) -> str:
         """Where the state directory is: it may be a link of this user's, to another disk, say.
 
-        StateError where another user may have made the link, or may replace what it leads to.
+        StateError if another user may have made the link, or may replace what it leads to.
         """
         try:
             found = os.lstat(self._directory)
@@ -407,7 +405,7 @@ class StateStore(object):
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock a file until it is closed; False where another process has it locked."""
+    """Lock a file until it is closed; False if another process has it locked."""
     import fcntl
 
     try:

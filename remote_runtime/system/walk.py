@@ -291,7 +291,7 @@ def _require_nameable(path: str) -> None:
 
 
 def clock() -> int:
-    """The time in nanoseconds by which files are stamped; 0 where there is no such clock."""
+    """The time in nanoseconds by which files are stamped; 0 if there is no such clock."""
     try:
         return int(time.clock_gettime(_COARSE) * 1e9) - 1000  # it is a float
     except (AttributeError, OSError):

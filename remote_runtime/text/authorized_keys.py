@@ -56,7 +56,7 @@ WITH_VALUE = (
 class Key(NamedTuple):
     """One key: ``kind`` and ``blob`` are what it is, the rest is what the line adds.
 
-    ``options`` is None where a line of a manifest leaves them as they are.
+    ``options`` is None if a line of a manifest leaves them as they are.
     """
 
     options: Optional[str]
@@ -205,7 +205,7 @@ def _words(text: str) -> List[str]:
 
 
 def _end_of_options(text: str) -> int:
-    """The place where the options of a line end, -1 where a quote is open."""
+    """The place where the options of a line end, -1 if a quote is open."""
     quoted, at = False, 0
     while at < len(text) and (quoted or text[at] not in _BLANKS):
         if text[at] == "\\" and text[at + 1 : at + 2] == '"':

@@ -15,7 +15,7 @@ _CACHED = 20000  # transitions that are kept
 _IGNORECASE = 2
 _DOTALL = 16
 _ASCII = 256
-_START, _WORD, _OTHER, _END = range(4)  # what is beside a position
+_START, _WORD, _OTHER, _END = range(4)  # what is next to a position
 _CHAR, _SPLIT, _JUMP, _SAVE, _AT, _MATCH = range(6)
 _REFUSED = {
     "ASSERT": "look-around",
@@ -136,7 +136,7 @@ class Pattern(object):
         steps: List[Tuple[int, Spans]],
     ) -> Optional[Spans]:
         """Add what a thread reaches without a character to ``steps``, the best first; the spans of
-        a match that it reaches. ``position`` is where it is, between what is beside it."""
+        a match that it reaches. ``position`` is where it is, between what is next to it."""
         before, here, after = position
         waiting = [thread]
         while waiting:
@@ -212,7 +212,7 @@ class Template(object):
 
 
 def _reference(text: str, at: int, pattern: Pattern) -> Tuple[Any, int]:
-    """What a backslash before ``at`` stands for, and where the text goes on."""
+    """What a backslash before ``at`` stands for, and where the text continues."""
     letter = text[at : at + 1]
     if letter in ("\\", "t"):
         return {"\\": "\\", "t": "\t"}[letter], at + 1

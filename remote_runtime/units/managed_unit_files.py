@@ -121,7 +121,7 @@ def desired(name: str, properties: Properties) -> Dict[str, Text]:
 
 
 def read(host: HostReader, path: str) -> Tuple[Optional[str], int]:
-    """The text of a file, None where there is none, and its mode."""
+    """The text of a file, None if there is none, and its mode."""
     node = host.files.lstat(path)
     if node is None:
         return None, _MODE
@@ -138,7 +138,7 @@ def mode_after(mode: int) -> int:
 
 
 def file_text(text: Optional[str], mode: int) -> Optional[FileText]:
-    """The side of a diff; None where there is no file."""
+    """The side of a diff; None if there is no file."""
     if text is None or text == LINKED:
         return None
     return FileText(text.encode("utf-8", "surrogateescape"), mode)

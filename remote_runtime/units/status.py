@@ -12,11 +12,10 @@ class Status(NamedTuple):
 
     ``found`` is false where there is neither a definition nor a process. ``running`` is that of the
     document's table; ``stoppable`` also holds for a service on its way up or down. ``enabled`` is
-    None where the service cannot be switched, ``either`` where both values are as good; with
-    ``until_reboot`` what is enabled or masked now is not at the next boot.
-    ``failure`` says why the definition cannot be used, ``ends_by_itself`` that running is not a
-    state that it can be in for long, ``reloads`` that it can read its configuration again while it
-    runs.
+    None if the service cannot be switched, ``either`` where both values are as good; with
+    ``until_reboot`` what is enabled or masked now is not at the next boot. ``failure`` says why the
+    definition cannot be used, ``ends_by_itself`` that running is not a state that it can be in for
+    long, ``reloads`` that it can read its configuration again while it runs.
     """
 
     found: bool

@@ -401,7 +401,7 @@ class Systemd(object):
         self._asked_at = self.context.acted + 1
 
     def _process(self, full: str) -> int:
-        """The number of its process, 0 where there is none."""
+        """The number of its process, 0 if there is none."""
         found = self._ran("show", "--no-pager", "--property=MainPID", "--", full)
         shown = found.stdout.strip()
         number = shown.partition("MainPID=")[2]

@@ -102,7 +102,7 @@ class UnitText(object):
         return found
 
     def expand(self, value: str) -> Optional[str]:
-        """Resolve specifiers; None where one of them is not known here."""
+        """Resolve specifiers; None if one of them is not known here."""
         if "%" not in value:
             return value
         out, rest = "", value
@@ -147,7 +147,7 @@ def _is_misnamed(program: Program) -> bool:
 
 
 def _logical_lines(text: str) -> List[str]:
-    """Lines without comments and blanks; one that ends with a backslash goes on with the next."""
+    """Lines without comments and blanks; one that ends with a backslash continues with the next."""
     lines: List[str] = []
     begun = ""
     for raw in text.lstrip("\ufeff").splitlines():
@@ -181,7 +181,7 @@ def _split_names(value: str) -> List[str]:
 
 
 def _commands(value: str) -> List[List[str]]:
-    """The commands of a line, none where its quotes do not pair; a lone semicolon parts two."""
+    """The commands of a line, none if its quotes do not pair; a lone semicolon parts two."""
     try:
         words = shlex.split(value)
     except ValueError:

@@ -40,7 +40,7 @@ def of_settings(prefix: str, values: Dict[str, Any]) -> Problems:
 
 
 def of_words(key: str, text: Any) -> Problems:
-    """What is wrong with a command that is to be split into words."""
+    """What is wrong with a command that must be split into words."""
     if not isinstance(text, str):
         return []
     try:

@@ -8,7 +8,7 @@ Problems = List[Tuple[str, str]]
 
 
 def of_path(path: str) -> List[str]:
-    """What is wrong with a path that is to be managed."""
+    """What is wrong with a path that must be managed."""
     if not path.startswith("/"):
         return ["the path must be absolute"]
     # Asked as a whole first: this runs for every file of every host.

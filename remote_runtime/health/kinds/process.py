@@ -22,7 +22,7 @@ def _is(pid: str, wanted: bytes) -> bool:
         with open("/proc/%s/stat" % pid, "rb") as file:
             head, _, rest = file.read().rpartition(b")")
     except OSError:
-        return False  # it ended meanwhile
+        return False  # it ended in the meantime
     return head.partition(b"(")[2] == wanted and rest.split()[0] != b"Z"
 
 

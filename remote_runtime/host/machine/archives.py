@@ -84,7 +84,7 @@ class ArchiveReader(object):
 
 
 class Archives(ArchiveReader, downloads.Archives):
-    """Extracts beside what is there."""
+    """Extracts next to what is there."""
 
     def extract(self, path: str, how: Extraction, checksum: str = "") -> None:
         """See the base class.

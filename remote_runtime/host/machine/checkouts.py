@@ -108,7 +108,7 @@ class CheckoutReader(port.CheckoutReader):
         )
 
     def _repository(self, path: str) -> "Optional[Node]":
-        """The directory of a checkout, None where one can be made."""
+        """The directory of a checkout, None if one can be made."""
         node = self._files.lstat(path)
         if node is None:
             return None

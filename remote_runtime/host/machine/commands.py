@@ -57,7 +57,7 @@ def _unsettled(result: "Result", command: Command, number: int) -> UnsettledErro
 
 
 class Commands(port.Commands):
-    """Runs programs; accounts are looked up anew after each. ``log`` gets each line to report."""
+    """Runs programs; accounts are looked up again after each. ``log`` gets each line to report."""
 
     def __init__(self, context: "Context", log: Tell) -> None:
         super().__init__(context.commands, context.files, context.accounts)
@@ -73,7 +73,7 @@ class Commands(port.Commands):
         user: Optional[str] = None,
         affects: Optional[Sequence[str]] = None,
     ) -> None:
-        """Accounts are read anew after it, as the program may have changed them."""
+        """Accounts are read again after it, as the program may have changed them."""
         self.require(argv[0])
         try:
             result = self._door.run(argv, input=input, timeout=timeout, user=user)

@@ -44,7 +44,7 @@ class DownloadReader(downloads.DownloadReader):
 
 
 class Downloads(DownloadReader, downloads.Downloads):
-    """Streams each to a temporary file beside its place; ``count`` gets the number of the try, and
+    """Streams each to a temporary file next to its place; ``count`` gets the number of the try, and
     ``archives`` extracts."""
 
     def __init__(

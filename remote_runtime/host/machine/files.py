@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Files(file_ports.Files):
-    """Changes paths in a run; ``coming`` are the later resources, as far as they are known."""
+    """Changes paths in a run; ``coming`` are the later resources, if known."""
 
     def __init__(
         self, context: "Context", coming: "Callable[[], Iterable[Coming]]" = tuple
@@ -217,7 +217,7 @@ class Files(file_ports.Files):
                 self._set_one(one, many)
             except ResourceError:
                 if self._door.status(one.path) is not None:
-                    raise  # else another process has removed it meanwhile
+                    raise  # else another process has removed it in the meantime
         if many:
             self._door.sync_all()
 

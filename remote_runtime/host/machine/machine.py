@@ -125,7 +125,7 @@ def machine(
 ) -> Host:
     """The machine in a run; ``log`` gets each line to report, and ``warn`` each warning.
 
-    ``coming`` are the later resources, as far as they are known.
+    ``coming`` are the later resources, if known.
     """
     paths = files.Files(context, coming)
 

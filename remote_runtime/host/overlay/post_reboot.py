@@ -11,7 +11,7 @@ _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it st
 
 
 class RebootCoverage(object):
-    """The ``covers`` of a fog: units, what stands on file systems that a boot makes anew or does
+    """The ``covers`` of a fog: units, what stands on file systems that a boot makes again or does
     not mount, and whatever reads anything."""
 
     def __init__(self, table: str = _TABLE, kept: str = _KEPT) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Reboots(kernel_ports.Reboots):
-    """Records that what a boot makes anew is unknown."""
+    """Records that what a boot makes again is unknown."""
 
     def __init__(self, context: "Context", record: Record) -> None:
         super().__init__(context)

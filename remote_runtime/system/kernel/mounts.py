@@ -88,7 +88,7 @@ class MountTable(object):
         return self._table
 
     def read_table(self) -> str:
-        """The same, read anew."""
+        """The same, read again."""
         path = os.path.join(ETC, "fstab")
         if self._files.status(path, follow=True) is None:
             return ""
@@ -143,8 +143,8 @@ class MountTable(object):
         return mounted.source.rstrip("/") == device.rstrip("/")
 
     def _is_whole(self, mounted: MountEntry) -> bool:
-        """Whether it is a file system of its own, not a part of another one, or one in memory that
-        is mounted elsewhere: to remount it would change that."""
+        """Whether it is its own file system, not a part of another one, or one in memory that is
+        mounted elsewhere: to remount it would change that."""
         if mounted.type.startswith(_OF_PARTS):
             return True
         first = self._devices.get(mounted.device, mounted)
@@ -180,7 +180,7 @@ def resolved(device: str) -> str:
 
 def users(point: str) -> List[str]:
     """The processes that use what is mounted at a path, as far as that can be seen. This one, which
-    lets go of it, is none."""
+    releases it, is none."""
     found = []
     for name in sorted(filter(str.isdigit, os.listdir(PROC)), key=int):
         directory = os.path.join(PROC, name)
@@ -194,8 +194,8 @@ def users(point: str) -> List[str]:
 
 
 def is_known_type(kind: str) -> Optional[bool]:
-    """Whether the host has a type of file systems, or a program for it; None where a module may
-    bring it."""
+    """Whether the host has a type of file systems, or a program for it; None if a module may bring
+    it."""
     if kind in _UNNAMED or any(os.path.exists(directory + kind) for directory in HELPERS):
         return True
     try:

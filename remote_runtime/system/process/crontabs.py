@@ -23,7 +23,7 @@ class Crontabs(object):
         self._read_at = -1
 
     def text(self, user: str) -> Optional[str]:
-        """The crontab of a user, None where there is none. Bytes that are not UTF-8 are kept as
+        """The crontab of a user, None if there is none. Bytes that are not UTF-8 are kept as
         surrogates. ``ResourceError``"""
         if self._read_at != self._acted():
             self._texts.clear()

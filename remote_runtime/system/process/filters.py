@@ -21,7 +21,7 @@ class FilteredFile(object):
         self._name = os.path.basename(argv[0])
         self._position = 0
         self._behind = b""  # what was read last
-        self._ahead = b""  # what of that is to be read again
+        self._ahead = b""  # what of that must be read again
         self._process = subprocess.Popen(
             list(argv),
             cwd="/",

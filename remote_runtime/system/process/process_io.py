@@ -20,7 +20,7 @@ _BLOCK = 64 << 10
 
 OutputSink = Callable[[str, str], None]
 Moment = Callable[[], Optional[float]]
-"""A moment of the monotonic clock by which something must have ended; None where it is not known
+"""A moment of the monotonic clock by which something must have ended; None if it is not known
 yet."""
 
 
@@ -78,7 +78,7 @@ class Outputs(object):
 
 
 class ProcessIO(object):
-    """One process in a session of its own, with pipes as stdout, stderr and perhaps stdin."""
+    """One process in its own session, with pipes as stdout, stderr and perhaps stdin."""
 
     def __init__(
         self,

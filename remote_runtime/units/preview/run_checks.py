@@ -31,7 +31,7 @@ class RunChecks(object):
         self._process = StartChecks(context)
 
     def obstacle(self, name: str, depth: int = 0) -> str:
-        """Why it would not run, in words that go on from its name; "" where nothing is seen."""
+        """Why it would not run, in words that continue from its name; "" where nothing is seen."""
         unit = self._units.definition(name)
         if not unit.path:
             return ""  # systemd has it from elsewhere

@@ -40,7 +40,7 @@ class StartChecks(object):
         self._files = context.files
 
     def lacks(self, unit: Definition) -> Iterator[str]:
-        """Each thing that is not as it must be, in words that go on from the unit's name."""
+        """Each thing that is not as it must be, in words that continue from the unit's name."""
         text, user = unit.text, _user(unit)
         yield from self._accounts(text, "" if unit.places.user else user)
         yield from self._environment(text)
