@@ -4,6 +4,7 @@ from typing import Callable, Dict, List, Optional
 
 from remote_runtime.packages.maintainer_scripts.shell import Shell
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN, negated
+from remote_runtime.text.numbers import is_number
 
 Builtin = Callable[[Shell, List[str]], Optional[bool]]
 
@@ -65,7 +66,7 @@ def _unset(interpreter: Shell, words: List[str]) -> Optional[bool]:
 
 def _shift(interpreter: Shell, words: List[str]) -> Optional[bool]:
     count = words[1] if len(words) > 1 else "1"
-    del interpreter.arguments[: int(count) if count.isdigit() else len(interpreter.arguments)]
+    del interpreter.arguments[: int(count) if is_number(count) else len(interpreter.arguments)]
     return True
 
 

@@ -4,13 +4,13 @@ Nothing is run. Variables, functions, conditions and loops over known words are 
 condition cannot be known, both ways are, and their commands are reported as not certain.
 """
 
-import fnmatch
 import os
 from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from remote_runtime.packages.maintainer_scripts import builtins as script_builtins
 from remote_runtime.packages.maintainer_scripts import parser as script_parser
 from remote_runtime.packages.maintainer_scripts import tests as script_tests
+from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.shell import Call, Shell
 from remote_runtime.packages.maintainer_scripts.syntax import (
     AndOr,
@@ -72,7 +72,8 @@ class Interpreter(Shell):
         self._exited = False
 
     def run(self, script: str, arguments: Sequence[str]) -> None:
-        """Follow a script. ``ParseError`` where it cannot be parsed, or has too many commands."""
+        """Follow a script. ``ParseError`` where it cannot be parsed, or has too many commands
+        or too much text."""
         self.arguments = list(arguments)
         try:
             self.nodes(script_parser.parse(script))
@@ -232,7 +233,7 @@ class Interpreter(Shell):
             return True
         if UNKNOWN in subject or UNKNOWN in pattern:
             return None
-        return fnmatch.fnmatchcase(subject, pattern)
+        return fits(subject, pattern)
 
     def _loop(self, node: Union[For, While]) -> Optional[bool]:
         certain = self._certain

@@ -21,8 +21,15 @@ _SPECIAL = "@*#?$!-"
 ENDS = " \t\n;&|()<>"  # of a word
 
 
+DEEPEST = 40  # commands, here-documents and expansions within one another
+
+
 class Lexer(object):
+    """``ParseError``, also for a text that is nested too deep."""
+
     def __init__(self, text: str, depth: int = 0) -> None:
+        if depth > DEEPEST:
+            raise ParseError("too many expansions within one another")
         self._text = text
         self.at = 0
         self._depth = depth

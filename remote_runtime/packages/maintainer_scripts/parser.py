@@ -7,7 +7,7 @@ here; ``interpreter`` does that.
 import re
 from typing import List, Optional, Sequence, Tuple
 
-from remote_runtime.packages.maintainer_scripts.lexer import ENDS, NAME, Lexer
+from remote_runtime.packages.maintainer_scripts.lexer import DEEPEST, ENDS, NAME, Lexer
 from remote_runtime.packages.maintainer_scripts.syntax import (
     AndOr,
     Case,
@@ -26,7 +26,6 @@ from remote_runtime.packages.maintainer_scripts.syntax import (
     Word,
 )
 
-_DEEPEST = 40  # commands within commands
 _FUNCTION = re.compile(r"(?:function[ \t]+)?([A-Za-z_][\w-]*)[ \t]*\([ \t]*\)\s*")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=")
 _REDIRECT = re.compile(r"\d*(<<-|<<<|<<|<&|>&|>>|>\||<>|<|>)|&>>?")
@@ -47,7 +46,7 @@ class _Parser(Lexer):
     def commands(self, ends: Sequence[str]) -> List[Node]:
         """Commands up to one of these words or signs, which is left."""
         self._depth += 1
-        if self._depth > _DEEPEST:
+        if self._depth > DEEPEST:
             raise ParseError("too many commands within one another")
         found: List[Node] = []
         while True:

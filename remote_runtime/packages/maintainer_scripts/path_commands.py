@@ -9,6 +9,7 @@ from remote_runtime.content import Chunks, Content, Text
 from remote_runtime.effects import PathEffect
 from remote_runtime.packages.maintainer_scripts.shell import Call
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+from remote_runtime.text.numbers import account_id
 
 if TYPE_CHECKING:
     from remote_runtime.system.accounts import Accounts
@@ -257,7 +258,7 @@ class PathCommands(object):
 
     def _number(self, kind: str, name: str) -> Optional[int]:
         if name.isdigit():
-            return int(name)
+            return account_id(name)
         return self._accounts.number(kind, name) if name else None
 
     def _chgrp(self, words: Sequence[str], call: Call) -> Optional[List[PathEffect]]:

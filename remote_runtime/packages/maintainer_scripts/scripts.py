@@ -27,6 +27,7 @@ _KNOWN = (
     "deb-systemd-helper", "deb-systemd-invoke", "systemctl", "systemd-update-helper", "invoke-rc.d",
     "service",
 )  # fmt: skip
+_MAX_TEXT = 4 << 20  # characters that variables are replaced with; later ones stay
 _ACTIONS = {"start": "start", "restart": "start", "try-restart": "", "reload": "", "stop": "stop"}
 
 _DIVERTING = ("dpkg-divert", "dpkg-statoverride")
@@ -132,17 +133,21 @@ def _heeds_sysusers(text: str) -> bool:
 def _lines(text: str) -> List[str]:
     """Commands one by one, with the values of plain variables in them."""
     separate = _BETWEEN.sub("\n", text.replace("\\\n", " "))
-    values: Dict[str, List[str]] = {}
-    for name, given in _ASSIGNED.findall(separate):
-        values.setdefault(name, []).append(given)
+    given: Dict[str, Dict[str, None]] = {}
+    for name, value in _ASSIGNED.findall(separate):
+        given.setdefault(name, {})[value] = None
+    values = {name: " ".join(known) for name, known in given.items()}
+    left = _MAX_TEXT
 
-    def value(used: "re.Match[str]") -> str:
-        known = values.get(used.group(1) or used.group(2))
-        return " ".join(known) if known else used.group(0)
+    def value_of(used: "re.Match[str]") -> str:
+        nonlocal left
+        text = values.get(used.group(1) or used.group(2), used.group(0))
+        left -= len(text)
+        return text if left >= 0 else used.group(0)
 
     lines = []
     for line in separate.split("\n"):
-        line = _USED.sub(value, line.strip())
+        line = _USED.sub(value_of, line.strip())
         if line and not line.startswith("#") and not _does_nothing(line):
             lines.append(line)
     return lines

@@ -2,6 +2,8 @@
 
 from typing import Callable, List, Optional, Sequence
 
+from remote_runtime.text.numbers import is_number
+
 UNKNOWN = "\0"  # stands in a word for text that nobody can tell
 
 Look = Callable[[str, str], Optional[bool]]
@@ -92,6 +94,6 @@ def _binary(left: str, operator: str, right: str) -> Optional[bool]:
         return left == right
     if operator == "!=":
         return left != right
-    if operator in _NUMBERS and left.isdigit() and right.isdigit():
+    if operator in _NUMBERS and is_number(left) and is_number(right):
         return bool(_NUMBERS[operator](int(left), int(right)))
     return None

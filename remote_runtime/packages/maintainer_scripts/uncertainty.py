@@ -1,6 +1,5 @@
 """The fog that the scripts of packages leave (target; in previews only)."""
 
-import fnmatch
 from typing import Callable, List, Optional, Sequence
 
 from remote_runtime.effects import UNKNOWN as NOT_KNOWN
@@ -8,6 +7,7 @@ from remote_runtime.effects import Uncertainty, UnknownEffect
 from remote_runtime.packages.maintainer_scripts.accounts import AccountCalls
 from remote_runtime.packages.maintainer_scripts.commands import OPEN
 from remote_runtime.packages.maintainer_scripts.effects import Open
+from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.scripts import stands_in
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
 from remote_runtime.system.paths import is_within
@@ -81,7 +81,7 @@ def _fits(value: str, pattern: str, present: bool) -> bool:
         return value.startswith(known) or (not present and known.startswith(value + "/"))
     if is_within(value, pattern) or (not present and is_within(pattern, value)):
         return True
-    return any(sign in pattern for sign in "*?[") and fnmatch.fnmatchcase(value, pattern)
+    return any(sign in pattern for sign in "*?[") and fits(value, pattern) is not False
 
 
 def _anything(text: str, own: Sequence[str]) -> Covers:

@@ -1,23 +1,36 @@
 """Expands the words of a maintainer script (target; in previews only)."""
 
-import fnmatch
 import re
 from typing import List, Sequence
 
+from remote_runtime.packages.maintainer_scripts.globs import fits
 from remote_runtime.packages.maintainer_scripts.shell import Shell
-from remote_runtime.packages.maintainer_scripts.syntax import Part, Word
+from remote_runtime.packages.maintainer_scripts.syntax import ParseError, Part, Word
 from remote_runtime.packages.maintainer_scripts.tests import UNKNOWN
+from remote_runtime.text.numbers import is_number
 
 _WILD = re.compile(r"[*?]|\[[^\]]+\]")
 _WILD_SIGNS = re.compile(r"([*?\[])")
 _BLANKS = re.compile(r"[ \t\n]+")
+MAX_TEXT = 4 << 20  # characters that the words of one script may come to
+_MAX_TRIMMED = 256  # characters of a value from which a pattern is cut off
 
 
 class Words(object):
-    """Expands with the variables and arguments that an interpreter has at that moment."""
+    """Expands with the variables and arguments that an interpreter has at that moment.
+
+    ``ParseError`` once the words of a script have become too much text.
+    """
 
     def __init__(self, interpreter: Shell) -> None:
         self._interpreter = interpreter
+        self._left = MAX_TEXT
+
+    def _counted(self, text: str) -> str:
+        self._left -= len(text) + 1  # empty words take room, too
+        if self._left < 0:
+            raise ParseError("its words come to too much text")
+        return text
 
     def fields(self, words: Sequence[Word]) -> List[str]:
         """All words, split where the shell splits them; a wildcard stands for unknown text."""
@@ -28,13 +41,16 @@ class Words(object):
 
     def joined(self, word: Word) -> str:
         """One word that is not split, as in an assignment or in a here-document."""
-        return "".join(part.text if part.kind == "text" else self._value(part) for part in word)
+        return "".join(self._text(part) for part in word)
+
+    def _text(self, part: Part) -> str:
+        return self._counted(part.text if part.kind == "text" else self._value(part))
 
     def pattern(self, word: Word) -> str:
         """A word as ``fnmatch`` takes it: what is quoted stands for itself."""
         text = ""
         for part in word:
-            value = part.text if part.kind == "text" else self._value(part)
+            value = self._text(part)
             text += _WILD_SIGNS.sub(r"[\1]", value) if part.quoted else value
         return text
 
@@ -44,17 +60,18 @@ class Words(object):
         for part in word:
             if part.kind == "text":
                 some = True
-                found[-1] += part.text if part.quoted else _WILD.sub(UNKNOWN, part.text)
+                text = self._counted(part.text)
+                found[-1] += text if part.quoted else _WILD.sub(UNKNOWN, text)
             elif part.kind == "variable" and part.text in "@*" and not part.operator:
-                arguments = self._interpreter.arguments
+                arguments = list(map(self._counted, self._interpreter.arguments))
                 found[-1] += arguments[0] if arguments else ""
                 found += arguments[1:]
                 some = some or bool(arguments)
             elif part.quoted:
                 some = True
-                found[-1] += self._value(part)
+                found[-1] += self._text(part)
             else:
-                pieces = _BLANKS.split(_WILD.sub(UNKNOWN, self._value(part)))
+                pieces = _BLANKS.split(_WILD.sub(UNKNOWN, self._text(part)))
                 found[-1] += pieces[0]
                 found += pieces[1:]
         if some:
@@ -71,7 +88,7 @@ class Words(object):
 
     def _variable(self, name: str) -> str:
         arguments = self._interpreter.arguments
-        if name.isdigit() and name != "0":
+        if is_number(name) and name != "0":
             at = int(name) - 1
             return arguments[at] if at < len(arguments) else ""
         if name in "@*":
@@ -98,9 +115,14 @@ class Words(object):
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:
     """What stays of a value once the shortest or longest end or beginning that fits is cut off."""
+    if len(value) > _MAX_TRIMMED:
+        return UNKNOWN
     lengths = range(len(value) + 1)
     for length in reversed(lengths) if len(operator) == 2 else lengths:
         cut = value[len(value) - length :] if operator[0] == "%" else value[:length]
-        if fnmatch.fnmatchcase(cut, pattern):
+        found = fits(cut, pattern)
+        if found is None:
+            return UNKNOWN
+        if found:
             return value[: len(value) - length] if operator[0] == "%" else value[length:]
     return value

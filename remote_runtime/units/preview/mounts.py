@@ -14,6 +14,7 @@ from remote_runtime.effects import (
     below,
 )
 from remote_runtime.system.preconditions import PAGE, mount_points
+from remote_runtime.text.numbers import account_id, is_number
 from remote_runtime.units.directories import named_directories, parsed_mode
 from remote_runtime.units.files import Definition
 from remote_runtime.units.text import escaped, unescaped
@@ -171,7 +172,9 @@ class MountChecks(object):
         )
 
     def _number(self, kind: str, text: str) -> Optional[int]:
-        return int(text) if text.isdigit() else self._context.accounts.number(kind, text)
+        if text.isdigit():
+            return account_id(text)
+        return self._context.accounts.number(kind, text)
 
     def _source(self, unit: Definition) -> Optional[MountEffect]:
         """A directory that is seen in a second place as it is in the first."""
@@ -218,8 +221,8 @@ def _options(unit: Definition) -> Dict[str, str]:
 def _bytes(text: str, whole: int) -> int:
     """A number with a suffix, or as a share of the whole; 0, for no limit, of what is none."""
     number, unit = text[:-1], text[-1:].lower()
-    if unit == "%" and number.isdigit():
+    if unit == "%" and is_number(number):
         return whole * int(number) // 100
-    if unit in _UNITS and number.isdigit():
+    if unit in _UNITS and is_number(number):
         return int(number) * _UNITS[unit]
-    return int(text) if text.isdigit() else 0
+    return int(text) if is_number(text) else 0

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Iterator, List, Tuple
 
 from remote_runtime.changes import Unknowable
 from remote_runtime.effects import NETWORK
+from remote_runtime.text.numbers import is_number
 from remote_runtime.units.directories import parsed_mode
 from remote_runtime.units.files import Definition
 
@@ -93,7 +94,7 @@ class SocketChecks(object):
 def _split(value: str) -> Tuple[str, int]:
     """The address, "" for any, and the port, 0 for what is none."""
     address, _, port = value.rpartition(":")
-    return address.strip("[]"), int(port) if port.isdigit() and int(port) < 65536 else 0
+    return address.strip("[]"), int(port) if is_number(port) and int(port) < 65536 else 0
 
 
 def _clash(address: str, other: str) -> bool:

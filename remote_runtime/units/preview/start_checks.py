@@ -11,6 +11,7 @@ from remote_runtime.overlay.permissions import (
     is_foreign,
     needs_reading,
 )
+from remote_runtime.text.numbers import is_number
 from remote_runtime.units.directories import linked_directories, made_directories
 from remote_runtime.units.files import Definition
 from remote_runtime.units.named_paths import STARTING
@@ -78,7 +79,7 @@ class StartChecks(object):
     def _is_there(self, kind: str, name: str) -> bool:
         """Whether there is an account; systemd takes a number only of one that has a name."""
         accounts = self._context.accounts
-        if not name.isdigit():
+        if not is_number(name):
             return accounts.number(kind, name) is not None
         named = accounts.user_name if kind == "user" else accounts.group_name
         return named(int(name)) != str(int(name)) or int(name) in _BUILT_IN

@@ -221,6 +221,15 @@ class Host(unittest.TestCase):
         self.assertIsNone(deb_units._REFUSES.match("#!/bin/sh\n" + "\n" * 4000 + "exit 0\n"))
         self.assertTrue(deb_units._REFUSES.match("#!/bin/sh\n\n \n# no\n  exit 101;\n\n"))
 
+    def test_a_script_is_read_in_bounded_memory(self):
+        """A variable with very many values in very many commands does not multiply them."""
+        text = "".join("a=%040d\n" % number for number in range(10_000))
+        found = deb_scripts.read(text + "systemctl start $a x.service\n" * 10_000)
+        self.assertIn("x.service", found.started)
+        self.assertEqual(
+            deb_scripts.read("a=b.service\n" * 2 + "systemctl start $a\n").started, {"b.service"}
+        )
+
     def test_presets(self):
         """What the host's presets leave out is not enabled; the first line that fits counts."""
         for text, enabled in (

@@ -110,6 +110,45 @@ class Following(unittest.TestCase):
             with self.assertRaises(ParseError):
                 self.calls(script)
 
+    def test_scripts_of_strangers(self):
+        """What another host says of a package costs no memory and little time."""
+        for script in (
+            "a=xxxxxxxx\n" + "a=$a$a\n" * 60,
+            "set -- x y\n" + 'set -- "$@" "$@"\n' * 60,
+            "set -- ''\n" + 'set -- "$@" "$@"\n' * 60,
+            "a=" + "x" * 100_000 + "\n" + 'c "$a"\n' * 4_000,
+            "c " + "${a:-" * 500 + "}" * 500,
+        ):
+            with self.assertRaises(ParseError, msg=script[:40]):
+                self.calls(script)
+
+    def test_patterns_of_strangers(self):
+        """A pattern that takes long to compare is one that nobody can tell."""
+        long = "a=%s; " % ("a" * 100_000)
+        evil = "*a" * 40 + "b"
+        for script, calls in (
+            (long + 'c "${a%%b*}"', ["c *"]),
+            (long + "case $a in *%sb) c;; *) d;; esac" % ("a" * 100), ["?c", "?d"]),
+            ("a=%s; case $a in %s) c;; *) d;; esac" % ("a" * 200, evil), ["?c", "?d"]),
+            ("a=%s; case $a in %s) c;; *) d;; esac" % ("a" * 200, "*a" * 30 + "b"), ["d"]),
+            ("case aXb in *[[:upper:]]*) c;; esac; case a in [[.a.]]) c;; esac", ["c", "c"]),
+            ("case a in [[.space.]]) c;; esac", ["?c"]),
+            ("case '*' in \\*) c;; [*]) d;; esac", ["c"]),
+            ("case 'a\\b' in 'a\\b') c;; esac", ["c"]),
+        ):
+            self.assertEqual(self.calls(script), calls, script[-60:])
+
+    def test_digits_that_are_no_number(self):
+        """Digits of other scripts, and very many of them."""
+        many = "9" * 5_000
+        for script, calls in (
+            ("[ \u00b2 -eq 2 ] && c", ["?c"]),
+            ("[ %s -gt 2 ] && c" % many, ["?c"]),
+            ("set -- a; shift \u00b2; c $1", ["c"]),
+            ("c $\u00b2 ${%s}" % many, ["c"]),
+        ):
+            self.assertEqual(self.calls(script), calls, script[:30])
+
 
 if __name__ == "__main__":
     unittest.main()
