@@ -63,7 +63,9 @@ def _reads_what_may_be_unset(builder: Conversion, entry: Entry) -> bool:
     if read - always or read & empty:
         return True
     alone = re.fullmatch(r"\{\{ Data\.(\w+) \}\}", entry.name)
-    return alone is not None and _may_be_empty(builder, alone.group(1))
+    ending = re.search(r"/\{\{ \(?Data\.(\w+)\)?(?: \| basename)? \}\}$", entry.name)
+    last = alone or ending
+    return last is not None and _may_be_empty(builder, last.group(1))
 
 
 def _may_be_empty(builder: Conversion, name: str) -> bool:

@@ -61,7 +61,9 @@ class Roles(Protocol):
     ) -> Entry:
         """The resource that applies a role. NotConvertible."""
 
-    def file_entry(self, builder: Any, path: Path, name: str, sample: Any) -> Entry:
+    def file_entry(
+        self, builder: Any, path: Path, *, name: str, sample: Any, given: dict[str, tuple[Any, Any]]
+    ) -> Entry:
         """The resource that applies a file of tasks for one element of a loop. NotConvertible."""
 
 

@@ -193,10 +193,14 @@ class Project:
             properties = {"manifest": path, **properties}
         return Entry("apply", title, properties)
 
-    def file_entry(self, builder: Builder, path: Path, name: str, sample: Sample) -> Entry:
+    def file_entry(
+        self, builder: Builder, path: Path, *, name: str, sample: Sample,
+        given: dict[str, tuple[Any, Any]],
+    ) -> Entry:  # fmt: skip
         """The resource that applies a file of tasks for one element of a loop. NotConvertible.
 
-        Its manifest takes all variables that it reads from the one that applies it.
+        Its manifest takes all variables that it reads from the one that applies it. ``given`` are
+        further variables of each element, in the words of Ansible and of ccm.
         """
         if len(self._active) >= _MAX_NESTING:
             raise NotConvertible("task files that are nested too deeply")
@@ -205,11 +209,12 @@ class Project:
         known = {one.path.removeprefix(folder).removesuffix(".yaml") for one in self.manifests}
         word = numbered(word, known)
         manifest = Manifest(f"{folder}{word}.yaml", [f"{path.name}, applied for each element"])
-        values = {**builder.scope.values, name: list(sample.values)}
+        further = {key: [one] for key, (one, _) in given.items()}
+        values = {**builder.scope.values, name: list(sample.values), **further}
         scope = Scope(
             values,
             late=builder.scope.late,
-            place=builder.scope.place | {name},
+            place=builder.scope.place | {name, *given},
             role=builder.role,
             files=builder.scope.files,
             templates=builder.scope.templates,
@@ -234,8 +239,9 @@ class Project:
         builder.scope.uses.in_place |= inner.scope.uses.in_place
         manifest.asks = asks_that_are_read(inner)
         properties: dict[str, Any] = {"manifest": f"{word}.yaml"}
-        renamed = _inherit(builder, sorted(missing - {name}), properties)
-        properties["data"] = {name: "{{ item }}", **renamed}
+        renamed = _inherit(builder, sorted(missing - {name, *given}), properties)
+        written = {key: one for key, (_, one) in given.items()}
+        properties["data"] = {name: "{{ item }}", **written, **renamed}
         key = _key_of("item", sample).removeprefix("Data.")
         title = f"{path.stem} {{{{ {key} }}}}"
         entry = Entry("apply", title, properties)

@@ -22,7 +22,7 @@ from orchestrator.ansible.modules.context import Context
 from orchestrator.ansible.modules.find import found_files, temporary_path
 from orchestrator.ansible.output.entries import CHECK, Comment, Entry, Record
 from orchestrator.ansible.problems import NotConvertible
-from orchestrator.ansible.source.tasks import Task
+from orchestrator.ansible.source.tasks import Task, listed
 
 COMMANDS = frozenset(["command", "shell", "raw"])
 _READERS = re.compile(
@@ -35,12 +35,27 @@ _READERS = re.compile(
 
 def uses_of(builder: Conversion, name: str) -> set[str]:
     """The members of a result that the role reads: ``rc``, ``stdout``, ``changed`` …"""
+    return set(_members(name, builder.sources))
+
+
+def _members(name: str, text: str) -> list[str]:
     found = re.findall(
         rf"\b{re.escape(name)}\b(?:\s*\|\s*(\w+)|\s+is\s+(?:not\s+)?(\w+)|\.(\w+)|"
         rf"\[['\"](\w+)['\"]\])",
-        builder.sources,
+        text,
     )
-    return {next(word for word in one if word) for one in found}
+    return [next(word for word in one if word) for one in found]
+
+
+def _judged(task: Task) -> str:
+    """The ``failed_when`` of a task that tests more than the exit code; "" for others."""
+    failed = task.keywords.get("failed_when")
+    name = str(task.keywords.get("register", ""))
+    if failed is None or text_rewriter.as_bool(failed) is not None:
+        return ""
+    if keywords.exit_codes(failed, name) is not None:
+        return ""
+    return " and ".join(" ".join(str(one).split()) for one in listed(failed))
 
 
 def is_reading(builder: Conversion, task: Task) -> bool:
@@ -53,7 +68,11 @@ def is_reading(builder: Conversion, task: Task) -> bool:
         return False
     if task.keywords.get("until") is not None:
         return False
-    used = uses_of(builder, str(task.keywords["register"]))
+    name = str(task.keywords["register"])
+    used = uses_of(builder, name)
+    own = _members(name, _judged(task))
+    if own and len(own) >= len(_members(name, builder.sources)):
+        return False  # the task itself tests its result
     if not used - {"changed", "failed", "defined", "skipped", "change"} and "failed" not in used:
         return False
     never = text_rewriter.as_bool(task.keywords.get("changed_when")) is False
@@ -128,6 +147,10 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
         register.look_up = question(scope)
     builder.scope.registers[name] = register
     _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
+    if _judged(task):
+        text = f"the original fails if {_judged(task)}; here, the answer is only read"
+        builder.mark(record, CHECK, text)
+        builder.manifest.items.append(Comment([f"CHECK: {text}"]))
     if question.kind == "uri":
         text = "curl reads the page before the first change; its status is 200 for success, or 0"
         builder.mark(record, CHECK, text)

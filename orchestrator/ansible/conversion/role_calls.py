@@ -59,12 +59,23 @@ def _apply_in_loop(
 ) -> None:
     """A file of tasks for each element of a variable: a manifest that is applied several times."""
     path = None if is_template(name) else builder.task_file(name)
-    if path is None or loop.index or task.keywords.get("vars"):
-        raise NotConvertible("a task file in a loop with a computed name, index or vars")
+    if path is None:
+        raise NotConvertible("a task file in a loop with a computed name")
     if str(path) in builder.stack:
         raise NotConvertible(f"{name} includes itself")
-    entry = builder.project.file_entry(builder, path, loop.variable, loop.sample)
-    scope = element_scope(builder.scope, loop)
+    scope = element_scope(builder.scope.having(renames={**builder.scope.renames}), loop)
+    if loop.index:
+        scope.renames[loop.index] = "index"
+    scope = scope.having(task_vars={**scope.task_vars, **task.variables})
+    given: dict[str, tuple[Any, Any]] = {
+        key: (one, text_rewriter.value("{{ " + key + " }}", scope))
+        for key, one in task.variables.items()
+    }
+    if loop.index:
+        given[loop.index] = (0, "{{ index }}")
+    entry = builder.project.file_entry(
+        builder, path, name=loop.variable, sample=loop.sample, given=given
+    )
     conditions = read_conditions(
         listed(task.keywords.get("when")), scope, builder.manifest.entries()
     )

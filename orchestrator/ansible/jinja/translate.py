@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from orchestrator.ansible.jinja import fact_names, late_variables
+from orchestrator.ansible.jinja import fact_names, late_variables, told_facts
 from orchestrator.ansible.jinja.calls import computed, filter_of, look_up, test_of
 from orchestrator.ansible.jinja.fact_paths import fact_of, is_there, may_be_empty, other_host
 from orchestrator.ansible.jinja.parsing import (
@@ -160,7 +160,7 @@ class _Translator:
         if not isinstance(node, nodes.Getitem) or isinstance(node.arg, nodes.Slice):
             return None
         path = path_of(node.node)
-        if path is None or _TOLD.get((path[0], *map(str, path[1]))) != "packages":
+        if told_facts.kind_of(path) != "packages":
             return None
         if "packages" not in self.scope.uses.told or self.scope.no_data:
             return None
@@ -239,6 +239,9 @@ class _Translator:
 
     def _fact(self, name: str, keys: list[Any]) -> Any:
         words = (name[8:], *(str(one) for one in keys))
+        told = told_facts.of_service(words, self.scope)
+        if told is not None:
+            return told
         if words[0].startswith("getent_"):
             if len(keys) == 2 and isinstance(keys[0], str) and isinstance(keys[1], int):
                 return self._entry(words[0][7:], str(keys[0]), keys[1])
@@ -392,7 +395,7 @@ class _Translator:
 
     def _compare(self, node: nodes.Compare) -> Any:
         if len(node.ops) == 1 and node.ops[0].op in ("in", "notin"):
-            found = self._is_there(node.expr, node.ops[0].op, node.ops[0].expr)
+            found = told_facts.is_among(node.expr, node.ops[0].op, node.ops[0].expr, self.scope)
             if found is not None:
                 return found
         if len(node.ops) == 1:
@@ -402,29 +405,6 @@ class _Translator:
             if found is not None:
                 return found
         return self._children(node)
-
-    def _is_there(self, left: Any, operator: str, right: Any) -> Any:
-        """``'a.service' in services`` and ``'a' in ansible_facts.packages`` as look-ups."""
-        path = path_of(right)
-        kind = _TOLD.get((path[0], *map(str, path[1]))) if path is not None else None
-        if kind is None or kind not in self.scope.uses.told or not isinstance(left, nodes.Const):
-            return None
-        word = str(left.value)
-        if re.fullmatch(r"[A-Za-z0-9@._+-]+", word) is None:
-            raise NotConvertible(f"whether {word!r} is among the {kind}")
-        name = "has_" + re.sub(r"[^a-z0-9]+", "_", word.lower()).strip("_")
-        if kind == "services":
-            command = f"systemctl cat {word}"
-        else:
-            command = (
-                f'sh -c \'dpkg-query -W -f "${{db:Status-Status}}" {word} 2>/dev/null '
-                f"| grep -qx installed || rpm -q {word}'"
-            )
-        self.scope.uses.ask(name, {"command": command}, self.scope.uses.told[kind])
-        code = members(nodes.Name("Asked", "load"), [name, "exit_code"])
-        return nodes.Compare(
-            code, [nodes.Operand("eq" if operator == "in" else "ne", nodes.Const(0))]
-        )
 
     def _compared_fact(self, left: Any, operator: str, right: Any) -> Any:
         """``os_family == 'Debian'`` in the values of ccm; None for other comparisons."""
@@ -474,6 +454,10 @@ class _Translator:
             if word in ("failed", "succeeded") and plain:
                 return nodes.Const(word == "succeeded")  # a failure would have ended the run
             raise NotConvertible(f"“{node.name}” of the result of “{register.task_name}”")
+        if node.name in ("defined", "undefined"):
+            found = told_facts.is_defined(node.node, node.name == "defined", self.scope)
+            if found is not None:
+                return found
         if node.name in ("defined", "undefined") and path is not None and self._is_optional(path):
             test = nodes.Test(self.of(node.node), "none", [], [], None, None)
             return nodes.Not(test) if node.name == "defined" else test
@@ -502,7 +486,7 @@ class _Translator:
             if path is not None and self._is_optional(path):
                 there = nodes.Not(nodes.Test(self.of(inner), "none", [], [], None, None))
                 return nodes.CondExpr(there, self.of(inner), self.of(arguments[0]))
-        if isinstance(inner, nodes.Getattr) and node.name == "b64decode":
+        if isinstance(inner, (nodes.Getattr, nodes.Getitem)) and node.name == "b64decode":
             path = path_of(inner)
             register = self.scope.registers.get(path[0]) if path else None
             if path and register and register.kind == "file" and path[1] == ["content"]:
@@ -547,16 +531,6 @@ _ELEMENT = re.compile(r"\{\{[^}]*\bitem\b")
 
 _METHODS = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values"}
 """Methods of maps that only Python 2 has."""
-
-_TOLD = {
-    ("services",): "services",
-    ("ansible_services",): "services",
-    ("ansible_facts", "services"): "services",
-    ("packages",): "packages",
-    ("ansible_packages",): "packages",
-    ("ansible_facts", "packages"): "packages",
-}
-"""What service_facts and package_facts tell."""
 
 
 def _has(value: Any, key: Any) -> bool:

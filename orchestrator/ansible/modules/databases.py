@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.modules.arguments import Arguments, expression_of, shell_word
 from orchestrator.ansible.modules.context import Context, maps
@@ -289,8 +290,11 @@ def postgresql_ext(context: Context, given: Arguments) -> list[Entry]:
 @maps("rabbitmq_plugin")
 def rabbitmq_plugin(context: Context, given: Arguments) -> list[Entry]:
     """Plugins of RabbitMQ."""
-    given.refuse("prefix", "new_only", "broker_state", unless=(True, False, "online", "offline"))
+    given.refuse("prefix", "broker_state", unless=("online", "offline"))
     enabled = state_of(given, "enabled", "disabled") == "enabled"
+    if enabled and text_rewriter.as_bool(given.raw("new_only")) is not True:
+        context.check("plugins that the task does not name stay enabled")
+    given.ignore("new_only")
     verb = "enable" if enabled else "disable"
     made: list[Entry] = []
     for name in given.listed("names", "name"):

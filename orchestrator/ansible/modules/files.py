@@ -245,13 +245,29 @@ def _relative_mode(context: Context, path: str, mode: str, tests: list[str]) -> 
 def target_path(context: Context, given: Arguments, source: str) -> str:
     """The path of the file: ``dest``, or the name of the source in it where it is a directory."""
     raw = given.at_home(given.required("dest", "path"))
-    name = posixpath.basename(source)
     if raw.endswith("/") or context.is_directory(raw):
-        if not name or ("{{" in name and "}}" not in name):
+        name = _base_name(source)
+        if not name:
             raise NotConvertible("dest is a directory, and the name of the file is computed")
-        name = name.removesuffix(".j2") if context.task.module == "template" else name
         return clean_path(raw.rstrip("/") + "/" + name)
     return clean_path(raw)
+
+
+def _base_name(source: str) -> str:
+    """The name of a file in a path, parts of which may be expressions; "" where it is unknown."""
+    parts: list[str] = re.findall(r"\{\{.*?\}\}|[^{]+|\{", source)
+    name = ""
+    for one in reversed(parts):
+        if not one.startswith("{{"):
+            _, sign, last = one.rpartition("/")
+            name = last + name
+            if sign:
+                return name
+        elif name or one != parts[0]:
+            name = one + name
+        else:
+            return "{{ (" + one[2:-2].strip() + ") | basename }}"
+    return name
 
 
 def validation(given: Arguments) -> dict[str, Any]:

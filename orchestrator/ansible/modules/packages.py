@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from jinja2 import nodes
+
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.parsing import is_template, parse_expression
+from orchestrator.ansible.jinja.parsing import is_template, outputs, parse_expression, parts_of
 from orchestrator.ansible.jinja.possible_values import elements, resolve
-from orchestrator.ansible.jinja.unparse import operand
+from orchestrator.ansible.jinja.translate import translate
+from orchestrator.ansible.jinja.unparse import operand, unparse
 from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.modules.arguments import Arguments, expression_of
 from orchestrator.ansible.modules.context import Context, maps
@@ -24,8 +27,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+:~-]*")
 _VERSION_BEHIND = re.compile(
     r"[-=]\{\{[^}]*\}\}$|\{\{[^}]*[-=]'[^}]*version[^}]*\}\}", re.IGNORECASE
 )
-_VERSION = re.compile(r"[a-z0-9][a-z0-9.+-]*=(?:[\w.+:~*-]|\{\{[^}]*\}\})+")
-"""A package and its version, a part of which may be in a variable."""
+_VERSION = re.compile(
+    r"(?P<name>(?:[a-z0-9.+-]|\{\{.*?\}\})+)=(?P<version>(?:[\w.+:~*-]|\{\{.*?\}\})+)"
+)
+"""A package and its version, parts of which may be in variables."""
 _VERSIONED = re.compile(r"^(.+?)-(\d+(?:\.\d+)+)(-[\w.]+)?$")
 
 
@@ -284,6 +289,17 @@ def _named(
             return _rpm_file(context, manager, name, ensure)
         plain, version = split_version(name, manager)
         return [_entry(plain, version, ensure, common)]
+    return _computed(context, name, ensure=ensure, common=common, manager=manager)
+
+
+def _computed(
+    context: Context, name: str, *, ensure: str, common: dict[str, Any], manager: str
+) -> list[Entry]:
+    """The packages of a name that is a template."""
+    suffixed = _with_suffix(context, name) if manager == "apt" and ensure == "present" else None
+    if suffixed is not None:
+        plain, version = suffixed
+        return [_entry(plain, version, ensure, common)]
     sample = resolve(name, context.scope)
     plain = re.sub(r"\{\{.*?\}\}", "", name)
     known = [one for one in sample.values if isinstance(one, str)]
@@ -306,18 +322,46 @@ def _named(
 
 def _with_version(context: Context, name: str, *, ensure: str, common: dict[str, Any]) -> Entry:
     """A package of apt and its version, which may be a pattern or contain variables."""
-    text = text_rewriter.text(name, context.scope)
-    if "*" in re.sub(r"\{\{.*?\}\}", "", text):
-        return _by_pattern(context, text, ensure=ensure, common=common)
-    plain, _, version = text.partition("=")
+    parts = _VERSION.fullmatch(name)
+    assert parts is not None
+    plain = text_rewriter.text(parts["name"], context.scope)
+    version = text_rewriter.text(parts["version"], context.scope)
+    if "*" in re.sub(r"\{\{.*?\}\}", "", parts["version"]):
+        return _by_pattern(context, name=plain, version=version, ensure=ensure, common=common)
     return _entry(plain, version, ensure, common)
 
 
-def _by_pattern(context: Context, text: str, *, ensure: str, common: dict[str, Any]) -> Entry:
+def _with_suffix(context: Context, name: str) -> tuple[str, str] | None:
+    """The name and ``ensure`` of ``NAME{{ '=' ~ VERSION if CONDITION else '' }}``; else None."""
+    parts = outputs(name) or []
+    last = parts[-1] if len(parts) > 1 else None
+    if not isinstance(last, nodes.CondExpr) or not _is_constant(last.expr2, ""):
+        return None
+    joined = last.expr1
+    sign, *rest = joined.nodes if isinstance(joined, nodes.Concat) else parts_of(joined, nodes.Add)
+    if not rest or not _is_constant(sign, "="):
+        return None
+    version = rest[0] if len(rest) == 1 else nodes.Concat(rest)
+    chosen = nodes.CondExpr(last.test, version, nodes.Const("present"))
+    plain = tuple(one.data if isinstance(one, nodes.TemplateData) else one for one in parts[:-1])
+    written = "".join(
+        one if isinstance(one, str) else "{{ " + unparse(translate(one, context.scope)) + " }}"
+        for one in plain
+    )
+    return written, "{{ " + unparse(translate(chosen, context.scope)) + " }}"
+
+
+def _is_constant(node: Any, value: str) -> bool:
+    return (node is None and not value) or (isinstance(node, nodes.Const) and node.value == value)
+
+
+def _by_pattern(
+    context: Context, *, name: str, version: str, ensure: str, common: dict[str, Any]
+) -> Entry:
     """A version pattern, which ``package`` does not support: apt-get, and a test with dpkg."""
     if ensure != "present":
         raise NotConvertible(f"a pattern of versions with state {ensure}")
-    name, _, version = text.partition("=")
+    text = f"{name}={version}"
     context.check("apt-get does this; package does not support version patterns")
     command = f"apt-get install -y {'--allow-downgrades ' if 'allow_downgrade' in common else ''}"
     if "update_cache" in common:

@@ -106,3 +106,24 @@ def test_several_definitions_that_read_an_element_are_refused(tmp_path: Path) ->
     )
     assert result.records[0].outcome == "not converted"
     assert "path has several values" in result.records[0].reasons[0]
+
+
+def test_applied_tasks_get_the_variables_and_the_index_of_their_loop(tmp_path: Path) -> None:
+    """``vars`` and ``index_var`` of an include in a loop are data of each manifest."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - include_tasks: one.yml
+          loop: "{{ many }}"
+          loop_control: {index_var: number}
+          vars: {sub: "{{ item.n }}/s", thing: "{{ sub }}-t"}
+        """,
+        tasks__one='- command: "echo {{ sub }} {{ opt }} {{ number }} {{ item.n }}"\n',
+        defaults__main='opt: "/opt/{{ thing }}"\nmany: [{n: a}, {n: b}]\n',
+    )
+    child = next((tmp_path / "site" / "roles").glob("*one.yaml")).read_text(encoding="utf-8")
+    assert "echo {{ Data.sub }} {{ '/opt/' ~ Data.thing }} {{ Data.number }}" in child
+    assert 'sub: "{{ item.n }}/s"' in text
+    assert 'thing: "{{ item.n }}/s-t"' in text
+    assert 'number: "{{ index }}"' in text
+    check_valid(tmp_path / "site")

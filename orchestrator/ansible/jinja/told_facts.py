@@ -1,0 +1,87 @@
+"""What ``service_facts`` and ``package_facts`` tell, as look-ups on the host (controller)."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from jinja2 import nodes
+
+from orchestrator.ansible.jinja.parsing import members, parse_expression, path_of
+from orchestrator.ansible.jinja.scope import Scope
+from orchestrator.ansible.problems import NotConvertible
+
+_TOLD = {
+    ("services",): "services",
+    ("ansible_services",): "services",
+    ("ansible_facts", "services"): "services",
+    ("packages",): "packages",
+    ("ansible_packages",): "packages",
+    ("ansible_facts", "packages"): "packages",
+}
+_NAME = re.compile(r"[A-Za-z0-9@._+-]+")
+_OF_SERVICE = 3  # words of ``services[UNIT].state``
+_MEMBERS = {
+    "state": ("active", "running", "stopped"),
+    "status": ("enabled", "enabled", "disabled"),
+}
+_expression = cache(parse_expression)
+
+
+def kind_of(path: tuple[str, list[Any]] | None) -> str:
+    """``services`` or ``packages`` for the name of such a fact, "" for other names."""
+    return "" if path is None else _TOLD.get((path[0], *map(str, path[1])), "")
+
+
+def is_among(left: Any, operator: str, right: Any, scope: Scope) -> Any:
+    """``'a.service' in services`` and ``'a' in ansible_facts.packages`` as look-ups.
+
+    None for other expressions. NotConvertible.
+    """
+    kind = kind_of(path_of(right))
+    if kind not in scope.uses.told or not isinstance(left, nodes.Const):
+        return None
+    word = str(left.value)
+    if _NAME.fullmatch(word) is None:
+        raise NotConvertible(f"whether {word!r} is among the {kind}")
+    name = f"has_{_word(word)}"
+    if kind == "services":
+        command = f"systemctl cat {word}"
+    else:
+        command = (
+            f'sh -c \'dpkg-query -W -f "${{db:Status-Status}}" {word} 2>/dev/null '
+            f"| grep -qx installed || rpm -q {word}'"
+        )
+    scope.uses.ask(name, {"command": command}, scope.uses.told[kind])
+    code = members(nodes.Name("Asked", "load"), [name, "exit_code"])
+    return nodes.Compare(code, [nodes.Operand("eq" if operator == "in" else "ne", nodes.Const(0))])
+
+
+def is_defined(node: Any, positive: bool, scope: Scope) -> Any:
+    """``services['a.service'] is defined`` as the same look-up; None for other names."""
+    path = path_of(node)
+    if path is None or not path[1]:
+        return None
+    return is_among(nodes.Const(path[1][-1]), "in" if positive else "notin", node.node, scope)
+
+
+def of_service(words: tuple[str, ...], scope: Scope) -> Any:
+    """``services[UNIT].state`` and ``.status``; None for the words of other facts.
+
+    NotConvertible.
+    """
+    if words[0] not in scope.uses.told or words[0] != "services" or len(words) != _OF_SERVICE:
+        return None
+    _, unit, key = words
+    if key not in _MEMBERS or _NAME.fullmatch(unit) is None:
+        raise NotConvertible(f"{key} of the service {unit}")
+    name = f"service_{_word(unit)}"
+    question = {"service": unit.removesuffix(".service")}
+    scope.uses.ask(name, question, scope.uses.told["services"])
+    member, yes, no = _MEMBERS[key]
+    return _expression(f"'{yes}' if Asked.{name}.{member} else '{no}'")
+
+
+def _word(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
