@@ -97,7 +97,8 @@ class Entry(NamedTuple):
     @property
     def tells(self) -> bool:
         """Whether there is more to report than that it is converged."""
-        return self.status != "stable" or bool(self.health or self.planned or self.message)
+        told = self.health or self.planned or self.message or self.uncertainty
+        return self.status != "stable" or bool(told)
 
     @property
     def pending(self) -> bool:
@@ -128,7 +129,8 @@ class Entries:
 class RunCollector(Subscriber):
     """Subscriber that stores the outcome of each host; converged resources are only counted.
 
-    ``verbose``: resources that were skipped or have successful health checks are stored, too.
+    ``verbose``: resources that were skipped, or have successful health checks or an uncertain
+    prediction without a change, are stored, too.
     ``outputs``: the output of commands is stored as well; with ``verbose`` it always is.
     ``dangers`` has what is dangerous about a preview, None for a push or without ``dangerous``.
 
@@ -183,7 +185,9 @@ class RunCollector(Subscriber):
         status = told["status"]
         expected = "planned" not in told
         if not is_reportable(told, self._drift and not self._verbose):
-            return
+            uncertain = told["type"] != APPLY and told.get("prediction") in UNCERTAINTIES
+            if not (self._verbose and told["status"] == "stable" and uncertain):
+                return
         left_out = status == "skipped" and not told["unmet_requirements"]
         undone = told.get("left_as", AS_DESIRED) != AS_DESIRED
         if left_out and expected and not (self._verbose or undone):

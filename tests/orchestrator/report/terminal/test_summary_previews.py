@@ -89,3 +89,16 @@ def test_names_in_operations_are_harmless() -> None:
     told.event("web1", "/x", "changed", noop=True, changes=[CREATED], operations=operations)
     told.end("web1")
     assert "operations: write file /x failed file#/y\n" in told.summary(everything=True)
+
+
+def test_an_uncertain_resource_without_a_change() -> None:
+    """The totals count it, and -v shows it with the reason."""
+    for verbose in (False, True):
+        told = Told("web1", noop=True, verbose=verbose)
+        told.event("web1", "/sure", noop=True, prediction="certain")
+        told.event("web1", "/x", noop=True, prediction="unknown", prediction_reason="why")
+        told.end("web1")
+        text = told.summary(everything=verbose)
+        assert "2 unchanged; 1 uncertain" in text
+        assert ("unchanged file#/x  uncertain: why" in text) is verbose
+        assert "file#/sure" not in text
