@@ -80,7 +80,7 @@ class FileOverlay(object):
                 if self._is_file(at, hidden):
                     return ResolvedPath(at, None, False, laid, since, links=tuple(links))
                 at = os.path.dirname(at)
-                hidden = self.is_hidden(at)
+                hidden, since = self.is_hidden(at), self._settled_since(at)
                 continue
             full = os.path.join(at, part)
             node = self.nodes.get(full)
@@ -100,6 +100,7 @@ class FileOverlay(object):
                 waiting += [p for p in reversed(target.split("/")) if p not in ("", ".")]
                 if target.startswith("/"):
                     at, hidden = "/", False
+                since = self._settled_since(at)  # a new link does not settle what it leads to
                 continue
             hidden = node.opaque if node is not None else hidden
             if not waiting:
@@ -116,6 +117,15 @@ class FileOverlay(object):
             at = full
         free = not self.is_hidden(at)
         return ResolvedPath(at, self.nodes.get(at), free, laid, since, links=tuple(links))
+
+    def _settled_since(self, path: str) -> int:
+        """Since when a directory without links says what is in it."""
+        since = 0
+        while path.strip("/"):
+            node = self.nodes.get(path)
+            since = since if node is None else max(since, node.counts_since(True))
+            path = os.path.dirname(path)
+        return since
 
     def _is_file(self, path: str, hidden: bool) -> bool:
         """Whether what a path leads to is there, and nothing that anything is below."""

@@ -12,6 +12,7 @@ from remote_runtime.effects import (
     UNKNOWN,
     AccountEffect,
     Effect,
+    MountEffect,
     PackageEffect,
     PathEffect,
     Uncertainty,
@@ -50,6 +51,24 @@ class OverlayTest(unittest.TestCase):
             with self.context.turn(item("file", "/v/a/x"), noop=True):
                 self.assertFalse(self.context.files.exists("/v/a/x"))
                 self.assertEqual(self.context.uncertainty.level, level, kind)
+
+    def test_what_may_be_behind_a_planned_link(self) -> None:
+        """A link, or a mount, that comes after fog does not settle what it leads to."""
+        fog = UnknownEffect(
+            Uncertainty(ASSUMED, "it starts"), lambda kind, value, there: value.startswith("/v/a/")
+        )
+        self.context.expect([PathEffect("/v/a", "directory", mode=0o755), fog], SURE, "archive#a")
+        bound = MountEffect("/v/c", source="/v/a", mode=0o755)
+        for effect, path in (
+            (PathEffect("/w/l", "symlink", target="/v/a"), "/w/l/x"),
+            (PathEffect("/v/b", "symlink", target="a"), "/v/b/x"),
+            (PathEffect("/v/n/l", "symlink", target="../a"), "/v/n/l/x"),
+            (bound, "/v/c/x"),
+        ):
+            self.context.expect([PathEffect("/v/n", "absent"), effect], SURE, "link#l")
+            with self.context.turn(item("file", path), noop=True):
+                self.assertFalse(self.context.files.exists(path))
+                self.assertEqual(self.context.uncertainty.level, ASSUMED, path)
 
     def test_a_planned_file_of_accounts(self) -> None:
         """Whether there is a user that is not there yet is up to it; one that is stays."""
