@@ -13,6 +13,7 @@ from remote_runtime.effects import (
     Uncertainty,
     UnknownEffect,
     below,
+    once,
 )
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import accounts
@@ -96,12 +97,14 @@ class Accounts(accounts.Accounts):
 
     @contextmanager
     def _removed_with(self, user: User, paths: Sequence[str]) -> Iterator[None]:
+        before = len(self._record.effects)
         for path in paths:
             node = self.files.lstat(path)
             if node is not None and node.kind == "directory":
                 self.files.remove_tree(path)
             else:
                 self.files.unlink(path)
+        self._record.add(*once(self._record.effects[before:]))  # the next run has no such user
         yield
 
     @contextmanager
@@ -111,8 +114,9 @@ class Accounts(accounts.Accounts):
         if node is None:
             raise Unknowable("%s is not known before the push moves it" % old)
         self.files.require_movable(old, new)
-        self._record.add(PathEffect(old, "absent"))
-        self._record.add(PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid))
+        self._record.add(PathEffect(old, "absent", once=True))
+        made = PathEffect(new, "directory", node.mode, uid=node.uid, gid=node.gid, once=True)
+        self._record.add(made)
         uncertainty = Uncertainty(
             UNKNOWN, "%s moves the contents of %s there" % (self._record.by, old)
         )
