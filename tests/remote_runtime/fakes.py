@@ -14,6 +14,7 @@ from remote_runtime.cancellation import Cancellation
 from remote_runtime.changes import Action, Change, Unknowable
 from remote_runtime.content import Chunks, Content
 from remote_runtime.context import Context
+from remote_runtime.effects import Effect
 from remote_runtime.errors import ResourceError
 from remote_runtime.execution.engine import Engine
 from remote_runtime.execution.lifecycle import Lifecycle
@@ -169,6 +170,9 @@ class Script(object):
 
     def needs_refresh(self, state: State) -> bool:
         return False
+
+    def unknown_effects(self) -> List[Effect]:
+        return []
 
     def accepts_refresh(self, refresh: bool) -> bool:
         return refresh and not self.behaviour.get("unheeding")

@@ -28,6 +28,7 @@ class Resource(StateType):
     """One repository."""
 
     secret = ("password",)
+    lists = True
     _read_text: Optional[str] = None  # what was parsed last, and its state
     _read_state: Optional[Dict[str, Any]] = None
     _installed = ""  # the key file of its own that the file names
@@ -199,7 +200,8 @@ class Resource(StateType):
             return known
         data = self._source
         if data is None:
-            data = host.downloads.read(given, keys.LARGEST)
+            reads = host.files.read if given.startswith("/") else host.downloads.read
+            data = reads(given, keys.LARGEST)
         why = self._why_not(data)
         if why:
             raise _refused(given, why)
