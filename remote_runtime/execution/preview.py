@@ -51,7 +51,7 @@ class Previewer(object):
             outcome.final_ensure = state.ensure
             if self._context.observes:
                 outcome.observed = resource.observation(state)
-            actions = resource.actions(state, refresh)
+            actions = list(resource.actions(state, refresh))
             for action in actions:
                 if action.rehearse is not None:
                     action.rehearse()
@@ -71,6 +71,10 @@ class Previewer(object):
                     self._context.expect(failing.unfinished, Uncertainty(), outcome.item.id)
             uncertainty = self._unknown(error)
             resource = resource or self._supposed(outcome)
+            if len(passed) < len(actions) and not actions[len(passed)].effects:
+                failing = actions[len(passed)]
+                left = [*failing.unfinished, *resource.unknown_effects()]
+                actions[len(passed)] = failing._replace(effects=left)
             actions = actions or getattr(error, "would", []) or resource.assumed_actions(refresh)
             self._describe(
                 resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome

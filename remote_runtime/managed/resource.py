@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from remote_runtime.system.account_files import Group, User
 
 Step = Callable[[Host], None]
+Covers = Callable[[str, str, bool], bool]
 
 
 class State(NamedTuple):
@@ -352,11 +353,18 @@ class ManagedResource(object):
             with self.context.ignoring():
                 effects = self._rehearsed(self._step(diff), [], achieves=False)
         except ResourceError:
-            uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
-            by_path = isinstance(self._type, PathStateType)
-            covers = below(self.name, itself=True) if by_path else everything
-            effects = [UnknownEffect(uncertainty, covers)]
+            known = isinstance(self._type, PathStateType) or self._type.lists
+            effects = self.unknown_effects(None if known else everything)
         return [action._replace(effects=effects, changes=(), rehearse=None)]
+
+    def unknown_effects(self, covers: Optional[Covers] = None) -> Sequence[Effect]:
+        """What a change would leave that fails in a preview, but not if an earlier one helps: by
+        default anything below its path, or else what has its name.
+        """
+        uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
+        if covers is None and self.name[:1] == "/":
+            covers = below(self.name, itself=True)
+        return [UnknownEffect(uncertainty, covers or _called(self.name, self._type.lists))]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
         """The effects that are known once this resource is in the desired state: accounts, and of
@@ -406,3 +414,14 @@ class ManagedResource(object):
             if action.message and action.message not in words:
                 words.append(action.message)
         return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
+
+
+def _called(name: str, lists: bool) -> Covers:
+    """Accounts, units and files with a name, which may have a suffix, and the package lists."""
+
+    def covers(kind: str, value: str, present: bool) -> bool:
+        last = value.rpartition("/")[2]
+        called = name in (last, last.rpartition(".")[0])
+        return kind == "host" or called or (lists and kind == "lists")
+
+    return covers

@@ -4,12 +4,13 @@ import unittest.mock
 from typing import Any, List
 
 from remote_runtime.base import ActionStateType, Diff, StateType, StepStateType
+from remote_runtime.effects import UNKNOWN, Uncertainty, UnknownEffect, below
 from remote_runtime.host.command import of_command
 from remote_runtime.managed import managed_class
 from remote_runtime.managed.resource import ManagedResource
 from remote_runtime.provider import Provider
 from remote_runtime.reporting.masking import MASKED
-from tests.remote_runtime.fakes import DirectoryTest, context, item, one
+from tests.remote_runtime.fakes import DirectoryTest, context, item, one, run_items
 from tests.remote_runtime.host.kinds import Kinds, kind_of, run, thing
 
 
@@ -80,6 +81,37 @@ class ManagedResourceTest(DirectoryTest):
         self.assertEqual(events[0]["error"], events[1]["error"])
         self.assertIn("the parent directory", events[0]["error"][0])
 
+    def test_what_a_failure_that_may_not_come_leaves(self) -> None:
+        """If an earlier change may help, what the resource would leave is unknown, not missing."""
+
+        class Copy(StateType):
+            """A note at another place than its name says, from one that may come."""
+
+            def read(self, host: Any) -> Any:
+                return {} if host.files.exists(self.properties["path"]) else None
+
+            def desired(self) -> Any:
+                return {}
+
+            def apply(self, host: Any, diff: Diff) -> None:
+                text = host.files.read(self.properties["source"])
+                host.files.write(self.properties["path"], text, mode=0o644)
+
+        source, kept = self.path("come", "x"), self.path("note.conf")
+        for name, path in (("note", kept), (self.path("d"), self.path("d", "y"))):
+            copy = item("copy", name, properties={"source": source, "path": path})
+            ctx = context([copy], noop=True)
+            fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path("come")))
+            ctx.expect([fog], Uncertainty(), "git#come")
+            event = one(run_items([copy], Kinds(ctx, Copy), shared=ctx))
+            self.assertEqual((event["status"], event["prediction"]), ("changed", UNKNOWN))
+            with ctx.turn(item("file", path, 1), noop=True):
+                ctx.files.exists(path)
+                self.assertEqual(ctx.uncertainty.level, UNKNOWN, name)
+            with ctx.turn(item("file", "/srv/elsewhere", 2), noop=True):
+                ctx.files.exists("/srv/elsewhere")
+                self.assertEqual(ctx.uncertainty.level, "", name)
+
     def test_not_achieved(self) -> None:
         """A type that does not bring about what it wants fails, in the preview too."""
 
@@ -110,8 +142,6 @@ class ManagedResourceTest(DirectoryTest):
             class Both(object):
                 def create(self, wanted: Any, prepare: bool = True) -> Any:
                     return (second if wanted.type == "note" else first).create(wanted)  # noqa: B023 - it is called in its own round
-
-            from tests.remote_runtime.fakes import run_items
 
             events = run_items([thing(), note], Both(), shared=ctx)
             self.assertEqual([e["prediction"] for e in events], ["certain", expected])
