@@ -30,11 +30,11 @@ def is_last(context: "Context", manager: str) -> bool:
 
 def is_outdated(context: "Context", manager: str) -> bool:
     """Whether a repository has changed since the last refresh; in a preview, whether it will."""
-    from remote_runtime.resources.repository import paths
+    from remote_runtime.packages import repository_paths
 
     names = _turns(context, manager).names
-    files = [paths.sources(manager, name) for name in names]
-    files += [path for name in names for path in paths.keys(manager, name)]
+    files = [repository_paths.sources(manager, name) for name in names]
+    files += [path for name in names for path in repository_paths.keys(manager, name)]
     world = context.world
     if world is not None:
         for path in files:
@@ -110,11 +110,11 @@ def keep_outdated(context: "Context", manager: str) -> None:
     failed refresh also updates the time of the lists."""
     from contextlib import suppress
 
-    from remote_runtime.resources.repository import paths
+    from remote_runtime.packages import repository_paths
 
     for item in context.peers(_REPOSITORY):
         with suppress(OSError):
-            os.utime(paths.sources(manager, item.name), None)
+            os.utime(repository_paths.sources(manager, item.name), None)
 
 
 def refresh_at_the_end(context: "Context") -> None:

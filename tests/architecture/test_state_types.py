@@ -44,6 +44,19 @@ def test_a_state_type_does_not_know_the_run() -> None:
     assert found == []
 
 
+def test_only_types_import_types() -> None:
+    """What types are built on, such as ports and package managers, imports none of them; the
+    registry finds them by name."""
+    found = [
+        f"{shown(path)}:{line}"
+        for path in modules("remote_runtime")
+        if DIRECTORY not in path.parents
+        for line, name, _ in imports(path)
+        if name.startswith("remote_runtime.resources.")
+    ]
+    assert found == []
+
+
 def test_each_type_is_held() -> None:
     """Each type is a state type, which the rule covers."""
     paths = list(DIRECTORY.glob("*/resource.py"))

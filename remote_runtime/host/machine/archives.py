@@ -6,12 +6,12 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Callable, List
 
 from remote_runtime import requirements
+from remote_runtime.archives import member_reader, members, staging
 from remote_runtime.changes import HASHED, Missing, Unknowable
 from remote_runtime.downloads.time_limit import Limit, ProgressCheck
 from remote_runtime.errors import ResourceError
 from remote_runtime.host import downloads
 from remote_runtime.host.downloads import Extraction
-from remote_runtime.resources.archive import member_reader, members, staging
 from remote_runtime.stdlib_light.digest import sha256
 from remote_runtime.system.directory_syncs import sync_now
 from remote_runtime.system.errno_messages import failure, refusal

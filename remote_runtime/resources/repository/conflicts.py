@@ -5,7 +5,8 @@ from typing import Any, Iterator, List, Mapping, Tuple
 
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import HostReader
-from remote_runtime.resources.repository import deb822, paths, repo_file
+from remote_runtime.packages import repository_paths
+from remote_runtime.resources.repository import deb822, repo_file
 
 _ENDINGS = {"apt": (".list", ".sources"), "dnf": (".repo",)}
 
@@ -15,19 +16,19 @@ def find(host: HostReader, manager: str, name: str, state: Mapping[str, Any]) ->
     source at all."""
     if not state["enabled"]:
         return []
-    own = paths.sources(manager, name)
+    own = repository_paths.sources(manager, name)
     others = [(path, text) for path, text in _texts(host, manager) if path != own]
     return _of_apt(state, others) if manager == "apt" else _of_dnf(name, state, others)
 
 
 def mentions(host: HostReader, manager: str, name: str, key: str) -> bool:
     """Whether another repository uses a key."""
-    own = paths.sources(manager, name)
+    own = repository_paths.sources(manager, name)
     return any(key in text for path, text in _texts(host, manager) if path != own)
 
 
 def _texts(host: HostReader, manager: str) -> Iterator[Tuple[str, str]]:
-    for place in paths.others(manager):
+    for place in repository_paths.others(manager):
         node = host.files.stat(place)
         if node is None:
             continue

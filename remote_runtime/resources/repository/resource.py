@@ -9,7 +9,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from remote_runtime.base import Diff, Properties, StateType
 from remote_runtime.errors import ResourceError
 from remote_runtime.host.ports import Host, HostReader
-from remote_runtime.resources.repository import conflicts, deb822, keys, paths, repo_file, rules
+from remote_runtime.packages import repository_paths
+from remote_runtime.resources.repository import conflicts, deb822, keys, repo_file, rules
 from remote_runtime.stdlib_light.digest import sha256
 
 MODE = 0o644
@@ -48,17 +49,18 @@ class Resource(StateType):
     def managed_paths(cls, name: str, properties: Properties) -> List[Tuple[str, bool]]:
         if properties.get("ensure") == "absent":
             return []
-        return [(paths.sources("apt" if properties.get("suites") else "dnf", name), True)]
+        manager = "apt" if properties.get("suites") else "dnf"
+        return [(repository_paths.sources(manager, name), True)]
 
     @classmethod
     def claims(cls, name: str, properties: Properties) -> List[str]:
         if properties.get("ensure") == "absent" or not properties.get("key"):
             return []
-        return paths.keys("apt" if properties.get("suites") else "dnf", name)
+        return repository_paths.keys("apt" if properties.get("suites") else "dnf", name)
 
     @property
     def _path(self) -> str:
-        return paths.sources(self.provider, self.name)
+        return repository_paths.sources(self.provider, self.name)
 
     def unsupported(self, host: HostReader) -> str:
         """Properties of the other package manager, and missing ones of this one."""
@@ -96,7 +98,7 @@ class Resource(StateType):
         found["type"] = node.kind
         found["mode"] = "%04o" % (node.mode & 0o7777)
         named = found["signed_by"] or ()
-        own = [path for path in paths.keys(self.provider, self.name) if path in named]
+        own = [path for path in repository_paths.keys(self.provider, self.name) if path in named]
         self._installed, self._found_keys = own[0] if own else "", []
         self._is_same = False
         found["fingerprint"] = found["key"] = found["key_mode"] = None
@@ -186,7 +188,7 @@ class Resource(StateType):
 
     def _placed(self, data: bytes) -> Key:
         """A key in the form, and at the path, that the package manager wants."""
-        places = paths.keys(self.provider, self.name)
+        places = repository_paths.keys(self.provider, self.name)
         data = keys.canonical(data)
         if self.provider == "apt":
             return Key(places[0 if keys.is_armored(data) else 1], data)
@@ -308,7 +310,7 @@ class Resource(StateType):
 def _make_directory(host: Host, path: str) -> None:
     if host.files.stat(path) is None:
         above = posixpath.dirname(path)
-        if host.files.stat(above) is None and posixpath.dirname(above) == paths.ETC:
+        if host.files.stat(above) is None and posixpath.dirname(above) == repository_paths.ETC:
             host.files.mkdir(above, 0o755)
         host.files.mkdir(path, 0o755)
 

@@ -5,10 +5,9 @@ from pathlib import Path
 from unittest import mock
 
 from orchestrator.verify.checks import repository as checks
-from remote_runtime.packages import list_refresh
+from remote_runtime.packages import list_refresh, repository_paths
 from remote_runtime.packages.apt.lists import Lists
 from remote_runtime.packages.managers import apt as apt_provider
-from remote_runtime.resources.repository import paths
 from tests.contract.scenario import PASSWORD, SECRET, Scenario
 from tests.contract.world import World
 from tests.remote_runtime.repository.signed import FINGERPRINT, KEY, OTHER_KEY
@@ -44,7 +43,7 @@ class Etc:
         world.program("apt-get", APT_GET)
         world.program("dnf", 'echo "$@" >> updates\n')
         etc = world.path("etc")
-        for where in (paths, checks):
+        for where in (repository_paths, checks):
             world.later.enter_context(mock.patch.object(where, "ETC", etc))
         lists = mock.patch.object(apt_provider, "Lists", return_value=Lists(str(world.root)))
         older = mock.patch.object(list_refresh, "_is_older", return_value=False)

@@ -11,8 +11,8 @@ import unittest
 import unittest.mock
 from typing import Any, List
 
+from remote_runtime.archives.staging import file_mode
 from remote_runtime.cancellation import Cancelled
-from remote_runtime.resources.archive.staging import file_mode
 from remote_runtime.system.files import Files
 from tests.remote_runtime.archive.case import ArchiveTest
 from tests.remote_runtime.archive.making import (
@@ -182,9 +182,7 @@ class ExtractionTest(ArchiveTest):
     def test_a_host_without_zstd(self) -> None:
         """The error names what to install, in a preview too."""
         self.serve("a.tar.zst", b"x")
-        with unittest.mock.patch(
-            "remote_runtime.resources.archive.member_reader.ZSTD", "no-such-zstd"
-        ):
+        with unittest.mock.patch("remote_runtime.archives.member_reader.ZSTD", "no-such-zstd"):
             for noop in (False, True):
                 message = self.error(self.extracting("a.tar.zst"), noop=noop)
                 self.assertIn("tar.zst archives", message)

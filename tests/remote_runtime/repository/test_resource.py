@@ -7,8 +7,8 @@ from typing import Any
 from unittest import mock
 
 from remote_runtime.errors import ResourceError
-from remote_runtime.packages import list_refresh
-from remote_runtime.resources.repository import keys, paths
+from remote_runtime.packages import list_refresh, repository_paths
+from remote_runtime.resources.repository import keys
 from remote_runtime.system.process.commands import Commands
 from tests.remote_runtime import fakes
 from tests.remote_runtime.fakes import DirectoryTest, item, one, run_items
@@ -54,7 +54,7 @@ class RepositoryCase(DirectoryTest):
         self.context: Any = None
         self.fails = False
         for patch in (
-            mock.patch.object(paths, "ETC", self.root),
+            mock.patch.object(repository_paths, "ETC", self.root),
             mock.patch.object(list_refresh, "manager_of", return_value=Manager(self)),
             mock.patch.object(list_refresh, "_is_older", return_value=False),
             mock.patch.object(list_refresh, "is_used", return_value=True),

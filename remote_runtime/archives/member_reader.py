@@ -6,8 +6,7 @@ import stat
 import sys
 from typing import Any, Callable, List
 
-from remote_runtime.errors import ResourceError
-from remote_runtime.resources.archive.members import (
+from remote_runtime.archives.members import (
     BLOCK,
     DIRECTORY,
     FILE,
@@ -16,6 +15,7 @@ from remote_runtime.resources.archive.members import (
     Member,
     Members,
 )
+from remote_runtime.errors import ResourceError
 
 _LARGEST_HEADER = 1 << 20  # of tar; it is read at once, and its size may be any number
 _BLOCK_OF_TAR = 512

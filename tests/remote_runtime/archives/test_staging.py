@@ -6,9 +6,9 @@ from glob import glob
 from typing import Any, List
 from unittest import mock
 
+from remote_runtime.archives.members import Member
+from remote_runtime.archives.staging import Staging
 from remote_runtime.errors import ResourceError
-from remote_runtime.resources.archive.members import Member
-from remote_runtime.resources.archive.staging import Staging
 from remote_runtime.system.files import Files
 from tests.remote_runtime.archive.making import TIME
 from tests.remote_runtime.fakes import DirectoryTest

@@ -11,7 +11,7 @@ import os
 import stat
 from typing import Callable, Dict, List, Set, Tuple
 
-from remote_runtime.resources.archive.members import (
+from remote_runtime.archives.members import (
     BLOCK,
     DIRECTORY,
     FILE,

@@ -1,0 +1,1 @@
+"""Reads and unpacks archives with the standard library (target)."""
