@@ -81,6 +81,7 @@ def shares(versions: "list[str]") -> "dict[str, list[str]]":
 def run(program: str, names: "list[str]") -> "subprocess.CompletedProcess[str]":
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
     environment["CCM_TEST_EVERY_PYTHON"] = "yes"
+    environment["LC_ALL"] = "C.UTF-8"  # as a push sets it
     return subprocess.run(
         [program, "-s", "-m", "unittest", *names],
         cwd=REPOSITORY,
