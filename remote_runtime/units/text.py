@@ -4,6 +4,7 @@ import os
 import shlex
 from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
+_MAX_EXPANDED = 1 << 16  # characters that specifiers come to; much more than any path has
 _TRUE = ("1", "yes", "y", "true", "t", "on")
 _PREFIXES = "@-:+!|"  # of a command line
 _COMMANDS = (
@@ -102,20 +103,19 @@ class UnitText(object):
         return found
 
     def expand(self, value: str) -> Optional[str]:
-        """Resolve specifiers; None if one of them is not known here."""
-        if "%" not in value:
-            return value
-        out, rest = "", value
-        while rest:
-            before, percent, rest = rest.partition("%")
-            out += before
-            if not percent:
-                break
-            known = self._specifier(rest[:1])
-            if known is None:
+        """Resolve specifiers; None if one of them is not known here, or the text becomes too long."""
+        found: List[str] = []
+        at, left = 0, _MAX_EXPANDED
+        while True:
+            sign = value.find("%", at)
+            if sign < 0:
+                return "".join(found) + value[at:]
+            known = self._specifier(value[sign + 1 : sign + 2])
+            left -= len(known or "")
+            if known is None or left < 0:
                 return None
-            out, rest = out + known, rest[1:]
-        return out
+            found += (value[at:sign], known)
+            at = sign + 2
 
     def _specifier(self, letter: str) -> Optional[str]:
         whole, _, _ = self.name.rpartition(".")

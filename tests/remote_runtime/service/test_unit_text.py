@@ -98,6 +98,16 @@ class Reading(unittest.TestCase):
         for value, expected in rows:
             self.assertEqual(text("").expand(value), expected, value)
 
+    def test_very_many_specifiers(self):
+        """A text that becomes far too long for a path is one that nobody can tell."""
+        for value, expected in (
+            ("%n" * 60_000, None),
+            ("%%" * 60_000, "%" * 60_000),
+            ("/a%", None),
+            ("x" * 100_000 + "%N", "x" * 100_000 + "app@blue-2"),
+        ):
+            self.assertEqual(text("").expand(value), expected, value[-9:])
+
 
 if __name__ == "__main__":
     unittest.main()
