@@ -75,6 +75,7 @@ class EventReceiver:
                 raise ValueError("a notice must have a level, a text and whether the host waits")
             return happening.HostNotice(host, level, words, waits)
         if kind == "k":
+            _require_plan_part(told)
             return happening.HostPlanPart(host, told)
         if kind == "f":
             return happening.HostFinished(HostResult.from_record(told))
@@ -128,6 +129,22 @@ def _require_event(told: Any, host: str) -> None:
             problem = "it belongs to another host"
     if problem:
         raise ValueError(f"an event: {problem}")
+
+
+def _require_plan_part(told: Any) -> None:
+    """ValueError or TypeError for what is neither facts nor a part of a plan."""
+    if type(told) is not dict:
+        raise TypeError("the plan's data must be an object")
+    if "facts" in told:
+        return
+    texts = [*told["files"], *told.get("secrets", ())]
+    for name, digest, secret in told.get("items", ()):
+        bytes.fromhex(secret)
+        texts += [name, digest]
+    if not all(type(text) is str for text in texts) or type(told.get("host", {})) is not dict:
+        raise TypeError("the plan's data must be texts")
+    if "host" in told and not {"items", "secrets"} <= told.keys():
+        raise ValueError("the plan's data must have items and secrets")
 
 
 def _planned(resources: list[str], *links: list[Any]) -> happening.HostPlanned:

@@ -158,9 +158,28 @@ STABLE = [
 ]
 
 
+WRONG_PLAN_PARTS: list[Any] = [
+    [],
+    {},
+    {"files": 5},
+    {"files": [5]},
+    {"files": [], "host": 1, "items": [], "secrets": []},
+    {"files": [], "host": {}, "items": []},
+    {"files": [], "host": {}, "items": [["file#/a", "00"]], "secrets": []},
+    {"files": [], "host": {}, "items": [["file#/a", [], ""]], "secrets": []},
+    {"files": [], "host": {}, "items": [["file#/a", "00", "no hex"]], "secrets": []},
+    {"files": [], "host": {}, "items": [], "secrets": [{}]},
+]
+PLAN_PARTS = ["kweb1\t" + json.dumps(told) for told in WRONG_PLAN_PARTS]
+
+
 @pytest.mark.parametrize(
     "line",
-    ["xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"', "i[]", "i{}", *STABLE],
+    [
+        *("xweb1\t[]", "pweb1\tnull", "hweb1\t7", "sweb1\t[1]", 'eweb1\t{"', "i[]", "i{}"),
+        *STABLE,
+        *PLAN_PARTS,
+    ],
 )
 def test_what_no_worker_tells_is_an_error(line: str) -> None:
     """A line that makes no sense is never passed over."""
