@@ -103,7 +103,7 @@ class UnitText(object):
         return found
 
     def expand(self, value: str) -> Optional[str]:
-        """Resolve specifiers; None if one of them is not known here, or the text becomes too long."""
+        """Resolve specifiers; None if one is not known here, or they come to too much text."""
         found: List[str] = []
         at, left = 0, _MAX_EXPANDED
         while True:
