@@ -364,6 +364,10 @@ class Builder(Conversion):
         computed = given.pop(keywords.TEMPLATE, None)
         if computed is not None and not _is_empty(computed, scope):
             context.environment_map = expression_of(computed, scope)
+        elif empty := {key: one for key, one in given.items() if keywords.may_be_empty(one, scope)}:
+            context.environment_map = expression_of(empty, scope)
+            given = {key: one for key, one in given.items() if key not in empty}
+            context.note("an empty variable of the environment is not set")
         context.environment = [
             f"{key}={text}"
             for key, one in given.items()

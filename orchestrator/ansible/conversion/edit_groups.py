@@ -6,8 +6,8 @@ from typing import Any
 
 from orchestrator.ansible.conversion.manifest_context import Conversion
 from orchestrator.ansible.jinja.parsing import parse_expression
-from orchestrator.ansible.jinja.printing import text_expression
-from orchestrator.ansible.jinja.unparse import literal, operand
+from orchestrator.ansible.jinja.printing import value_expression
+from orchestrator.ansible.jinja.unparse import operand
 from orchestrator.ansible.output.entries import Entry, any_of, both, list_of
 from orchestrator.ansible.problems import NotConvertible
 
@@ -19,7 +19,7 @@ def loop_edits(entry: Entry, foreach: str) -> None:
     """The edits of a loop over one file: a list that a template makes. NotConvertible."""
     if "index" in repr(entry.properties):
         raise NotConvertible("a loop over one file with the number of the element")
-    edits = list_of(_expression(_edit_of(entry)), foreach, entry.conditions)
+    edits = list_of(value_expression(_edit_of(entry)), foreach, entry.conditions)
     entry.properties = {
         "edits": "{{ " + edits + " }}",
         **{key: entry.properties[key] for key in _SHARED if key in entry.properties},
@@ -32,16 +32,6 @@ def loop_edits(entry: Entry, foreach: str) -> None:
 
 def _edit_of(entry: Entry) -> dict[str, Any]:
     return {key: one for key, one in entry.properties.items() if key not in _SHARED}
-
-
-def _expression(value: Any) -> str:
-    """A value whose texts are templates of ccm as an expression."""
-    if isinstance(value, dict):
-        pairs = (f"{literal(key)}: {_expression(one)}" for key, one in value.items())
-        return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_expression(one) for one in value) + "]"
-    return text_expression(value) if isinstance(value, str) else literal(value)
 
 
 def merge_edits(builder: Conversion, entries: list[Entry]) -> None:
@@ -76,7 +66,7 @@ def _part(entry: Entry) -> str:
     edit = _edit_of(entry)
     if isinstance(edit.get("edits"), str):
         return f"({edit['edits'][2:-2].strip()})"
-    listed = _expression(edit.get("edits", [edit]))
+    listed = value_expression(edit.get("edits", [edit]))
     return f"({listed} if {both(entry.conditions)} else [])" if entry.conditions else listed
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.possible_values import resolve
 from orchestrator.ansible.jinja.printing import text_expression
+from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.unparse import literal
 from orchestrator.ansible.modules.commands import single_quoted
 from orchestrator.ansible.modules.context import Context
@@ -107,6 +109,11 @@ def environment_of(found: Any) -> dict[str, Any]:
     return result
 
 
+def may_be_empty(value: Any, scope: Scope) -> bool:
+    """Whether a variable of the environment may be empty, which ccm cannot pass on."""
+    return "" in resolve(value, scope).values
+
+
 TEMPLATE = "*"
 """The key of variables of the environment that a template gives as a map."""
 
@@ -157,22 +164,22 @@ def apply(task: Task, context: Context, entries: list[Entry]) -> None:
 
 
 def _environment(task: Task, context: Context, entries: list[Entry]) -> None:
-    _computed_environment(context, entries)
-    if not context.environment or task.keywords.get("environment") in (None, {}):
-        return
-    for entry in entries:
+    own = task.keywords.get("environment") not in (None, {})
+    for entry in entries if context.environment and own else ():
         if entry.type == "exec":
             known = entry.properties.get("environment", [])
             entry.properties["environment"] = list(dict.fromkeys([*context.environment, *known]))
         else:
             context.check("the environment of the task is not passed on")
+    _computed_environment(context, entries)
 
 
 def _computed_environment(context: Context, entries: list[Entry]) -> None:
     if not context.environment_map:
         return
     pairs = f"({context.environment_map}).items()"
-    expression = list_of("(name ~ '=' ~ value)", pairs, name="name, value")
+    some = ["value | string != ''"]
+    expression = list_of("(name ~ '=' ~ value)", pairs, some, name="name, value")
     for entry in entries:
         if entry.type != "exec":
             text = "the environment of the task is not passed on"
@@ -200,6 +207,8 @@ def _user(task: Task, context: Context, entries: list[Entry]) -> None:
 def _failures(task: Task, context: Context, entries: list[Entry]) -> None:
     failed, ignored = task.keywords.get("failed_when"), task.keywords.get("ignore_errors")
     tolerant = text_rewriter.as_bool(failed) is False
+    if re.fullmatch(rf"{task.keywords.get('register')} is (?:failed|failure)", str(failed)):
+        failed = None  # as without it
     if ignored is not None and "ansible_check_mode" in str(ignored):
         ignored = None  # only a preview of the original ignores them
     if ignored is not None and text_rewriter.as_bool(ignored) is not False:

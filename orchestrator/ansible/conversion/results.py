@@ -29,7 +29,7 @@ _READERS = re.compile(
     r"^\s*(?:(?:LC_ALL|LANG)=\S+\s+)?(?:cat|ls|grep|egrep|test|which|stat|id|getent|uname|hostname|"
     r"readlink|head|tail|wc|find|whoami|command -v|type|dpkg-query|dpkg -[lsW]|rpm -q\w*|"
     r"systemctl (?:is-active|is-enabled|status|show|list-\S+|cat)|"
-    r"\S+ (?:--version|-version|-V|version|-v))\b(?!.*(?:>|-delete|-exec|\btee\b))"
+    r"\S+ (?:--version|-version|-V|version|-v|--help))\b(?!.*(?:>|-delete|-exec|\btee\b))"
 )
 
 
@@ -97,6 +97,7 @@ class Question:
 
     def __init__(self, builder: Conversion, task: Task) -> None:
         self.builder, self.task = builder, task
+        self.unset: list[str] = []
         self.kind = {"stat": "stat", "uri": "uri", "find": "find"}.get(task.module, "command")
 
     def __call__(self, scope: Scope) -> dict[str, Any]:
@@ -122,8 +123,11 @@ class Question:
         variables = dict(keywords.environment(task) or {})
         if keywords.TEMPLATE in variables:
             raise NotConvertible("environment is a template")
+        self.unset = [one for one in variables if keywords.may_be_empty(variables[one], scope)]
         context.environment = [
-            f"{key}={text_rewriter.text(str(one), scope)}" for key, one in variables.items()
+            f"{key}={text_rewriter.text(str(one), scope)}"
+            for key, one in variables.items()
+            if key not in self.unset
         ]
         return guard_of(command_properties(context, given))
 
@@ -147,6 +151,8 @@ def note_reading(builder: Conversion, task: Task, record: Record) -> None:
         register.look_up = question(scope)
     builder.scope.registers[name] = register
     _note(builder, task, record, f"the answer is Asked.{name}, or a condition of what follows")
+    for one in question.unset:
+        builder.mark(record, CHECK, f"{one} may be empty, and is not set for the look-up")
     if _judged(task):
         text = f"the original fails if {_judged(task)}; here, the answer is only read"
         builder.mark(record, CHECK, text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from jinja2 import nodes
 
@@ -11,7 +11,7 @@ from orchestrator.ansible.jinja.parsing import outputs
 from orchestrator.ansible.jinja.possible_values import sample_of
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
-from orchestrator.ansible.jinja.unparse import unparse
+from orchestrator.ansible.jinja.unparse import literal, unparse
 from orchestrator.ansible.problems import NotConvertible
 
 _ACTIVE = re.compile(r"\{\{|\$\{(?=\s)")
@@ -75,3 +75,13 @@ def printed(node: nodes.Expr, scope: Scope) -> str:
 def grouped(text: str, node: nodes.Expr) -> str:
     simple = isinstance(node, (nodes.Name, nodes.Getattr, nodes.Getitem, nodes.Call))
     return text if simple else f"({text})"
+
+
+def value_expression(value: Any) -> str:
+    """A value whose texts, and keys, are templates of ccm as an expression."""
+    if isinstance(value, dict):
+        pairs = (f"{value_expression(key)}: {value_expression(one)}" for key, one in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(value_expression(one) for one in value) + "]"
+    return text_expression(value) if isinstance(value, str) else literal(value)

@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja.calls import check_expression
-from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.parsing import is_template, only_expression
+from orchestrator.ansible.jinja.printing import printed, value_expression
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.modules.files import attributes, directories_above, validation
-from orchestrator.ansible.output.entries import Entry
+from orchestrator.ansible.output.entries import READS_ELEMENT, Entry
 from orchestrator.ansible.problems import NotConvertible
 
 _OWN = ("owner", "group", "mode")
@@ -152,8 +153,10 @@ def replace(context: Context, given: Arguments) -> list[Entry]:
     match = pattern(given.required("regexp"))
     text = given.text("replace") or ""
     assert match is not None
-    if "\n" in text or "\n" in match or re.search(r"^\^?\\s[*+]|(?<!\\)\[\^|\(\?s", match):
+    if "\n" in text or "\n" in match or "(?s" in match:
         raise NotConvertible("a replacement that may reach over several lines")
+    if re.search(r"^\^?\\s[*+]|(?<!\\)\[\^", match):
+        context.check("the pattern is searched line by line; it may match a line's end, too")
     edit = {"match": match, "replace": re.sub(r"\\(\d)", r"\\g<\1>", text)}
     return _entries(context, given, edit, create=False)
 
@@ -169,7 +172,7 @@ def ini_file(context: Context, given: Arguments) -> list[Entry]:
     if given.flag("no_extra_spaces", default=False):
         context.check("a new key is written as `key = value`; the original writes no blanks")
     section, option = given.text("section"), given.text("option")
-    value = given.text("value")
+    value = _printed(given, "value")
     state = given.literal("state", default="present")
     create = given.flag("create", default=True)
     if option is None:
@@ -178,15 +181,39 @@ def ini_file(context: Context, given: Arguments) -> list[Entry]:
         return _entries(context, given, {"settings": {section: {}}, "ensure": "absent"}, False)
     if state == "absent":
         edit: dict[str, Any] = {"settings": _nested(section, option, ""), "ensure": "absent"}
-        return _entries(context, given, edit, False)
+        return _entries(context, given, _with_keys(context, given, edit), False)
     if value is None:
         raise NotConvertible("a key without a value")
     if create:
         context.note("a file that this creates begins without the blank line of the original")
-    return _entries(context, given, {"settings": _nested(section, option, value)}, create)
+    edit = {"settings": _nested(section, option, value)}
+    return _entries(context, given, _with_keys(context, given, edit), create)
+
+
+def _printed(given: Arguments, name: str) -> str | None:
+    """A text that Ansible writes as Python does, where a variable may be a boolean."""
+    raw = given.raw(name)
+    node = only_expression(raw) if is_template(raw) else None
+    if node is None or "bool" not in given.sample(name).all_kinds():
+        return given.text(name)
+    return "{{ " + printed(node, given.scope) + " }}"
+
+
+def _with_keys(context: Context, given: Arguments, edit: dict[str, Any]) -> dict[str, Any]:
+    """The edit, as an expression if a key is computed: ``settings`` has literal keys only.
+
+    The edits of a loop over one file become an expression anyway.
+    """
+    keys = [key for key, one in edit["settings"].items() for key in (key, *_keys(one))]
+    path = given.required("path", "dest")
+    if not any("{{" in one for one in keys) or (context.looped and not READS_ELEMENT.search(path)):
+        return edit
+    return {"edits": "{{ [" + value_expression(edit) + "] }}"}
+
+
+def _keys(value: Any) -> list[str]:
+    return list(value) if isinstance(value, dict) else []
 
 
 def _nested(section: str | None, option: str, value: str) -> dict[str, Any]:
-    if "{{" in option or "{{" in (section or ""):
-        raise NotConvertible("a computed key")
     return {section: {option: value}} if section else {option: value}

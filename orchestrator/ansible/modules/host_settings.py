@@ -152,6 +152,8 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
     context.check("systemd reads the changed fstab again (daemon-reload), unlike in the original")
     kind = given.text("fstype")
     source = given.text("src")
+    if kind == "swap" and state == "absent" and source is None and re.fullmatch(r"\w+", path):
+        return [_without_swap(path)]
     if kind == "swap":
         path = source or path
     if state != "mounted":
@@ -167,6 +169,12 @@ def mount(context: Context, given: Arguments) -> list[Entry]:
     elif "pass" not in properties or "dump" not in properties:
         context.note("fields of fstab that are not set are not changed")
     return [Entry("mount", clean_path(path), properties)]
+
+
+def _without_swap(name: str) -> Entry:
+    """No line of fstab for swap, which has ``none`` or ``swap`` in place of a mount point."""
+    match = rf"^\s*[^#\s]\S*\s+{name}\s+\S+\s+\S+\s+\S+\s+\S+\s*$"
+    return Entry("edit", "/etc/fstab", {"match": match, "ensure": "absent"})
 
 
 @maps("sysctl")

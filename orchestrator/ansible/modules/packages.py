@@ -8,7 +8,14 @@ from typing import Any
 from jinja2 import nodes
 
 from orchestrator.ansible.jinja import text_rewriter
-from orchestrator.ansible.jinja.parsing import is_template, outputs, parse_expression, parts_of
+from orchestrator.ansible.jinja.parsing import (
+    is_template,
+    only_expression,
+    outputs,
+    parse_expression,
+    parts_of,
+    path_of,
+)
 from orchestrator.ansible.jinja.possible_values import elements, resolve
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import operand, unparse
@@ -300,6 +307,10 @@ def _computed(
     if suffixed is not None:
         plain, version = suffixed
         return [_entry(plain, version, ensure, common)]
+    if manager == "apt" and ensure == "present" and _may_hold_version(context, name):
+        text = operand(parse_expression(expression_of(name, context.scope)))
+        version = f"{{{{ ({text} ~ '=present').split('=')[1] }}}}"
+        return [_entry(f"{{{{ {text}.split('=')[0] }}}}", version, ensure, common)]
     sample = resolve(name, context.scope)
     plain = re.sub(r"\{\{.*?\}\}", "", name)
     known = [one for one in sample.values if isinstance(one, str)]
@@ -351,6 +362,14 @@ def _with_suffix(context: Context, name: str) -> tuple[str, str] | None:
     return written, "{{ " + unparse(translate(chosen, context.scope)) + " }}"
 
 
+def _may_hold_version(context: Context, name: str) -> bool:
+    """Whether a name is a variable that the project sets to ``NAME=VERSION`` somewhere."""
+    whole = only_expression(name)
+    path = path_of(whole) if whole is not None else None
+    known = context.scope.values.get(path[0], []) if path is not None and not path[1] else []
+    return any(_VERSION.fullmatch(one) for one in known if isinstance(one, str))
+
+
 def _is_constant(node: Any, value: str) -> bool:
     return (node is None and not value) or (isinstance(node, nodes.Const) and node.value == value)
 
@@ -384,8 +403,6 @@ def _is_file(name: str) -> bool:
 
 
 def _is_whole(name: str) -> bool:
-    from orchestrator.ansible.jinja.parsing import only_expression
-
     return only_expression(name) is not None
 
 

@@ -115,3 +115,103 @@ def test_plugins_of_rabbitmq_that_are_not_named(tmp_path: Path) -> None:
     assert "rabbitmq-plugins enable a" in text
     assert "plugins that the task does not name stay enabled" in result.records[0].reasons
     assert "plugins that the task does not name stay enabled" not in result.records[1].reasons
+
+
+def test_computed_keys_of_ini_files(tmp_path: Path) -> None:
+    """Sections and keys of a variable become edits; booleans are written as Ansible writes them."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - ini_file: {path: /etc/a, section: "{{ item.s }}", option: "{{ item.o }}",
+                     value: "{{ item.v }}"}
+          loop: "{{ ini }}"
+        - ini_file: {path: "/etc/{{ item.o }}", section: "{{ item.s }}", option: "{{ item.o }}",
+                     value: "{{ item.v }}", mode: "0644"}
+          loop: "{{ ini }}"
+        - ini_file: {path: /etc/b, section: "{{ name }}", option: "k_{{ name }}", value: v}
+        - ini_file: {path: /etc/b, section: x, option: "k_{{ name }}", state: absent}
+        """,
+        defaults__main="name: s\nini: [{s: a, o: b, v: 1}, {s: c, o: d, v: true}]\n",
+    )
+    value = "item.v | string | capitalize if item.v is boolean else item.v"
+    edit = "{''settings'': {item.s: {item.o: " + value + "}}} | to_json"
+    assert edit in text
+    assert "foreach: Data.ini\n            edits: \"{{ [{'settings': {item.s: {item.o: " in text
+    assert "{'settings': {Data.name: {'k_' ~ Data.name: 'v'}}}" in text
+    assert "{'settings': {'x': {'k_' ~ Data.name: ''}}, 'ensure': 'absent'}" in text
+    check_valid(tmp_path / "site")
+
+
+def test_swap_in_fstab(tmp_path: Path) -> None:
+    """Lines without a mount point go by an edit, and a pattern with [^#] is marked."""
+    result, text = convert_tasks(
+        tmp_path,
+        r"""
+        - mount: {name: "{{ item }}", fstype: swap, state: absent}
+          loop: [swap, none]
+        - replace: {path: /etc/fstab, regexp: '^([^#].*\sswap\s.*)$', replace: '# \1'}
+        """,
+    )
+    assert r"match: '^\s*[^#\s]\S*\s+swap\s+\S+\s+\S+\s+\S+\s+\S+\s*$', ensure: absent" in text
+    assert r"replace: '# \g<1>'" in text
+    assert result.records[1].outcome == "check"
+    check_valid(tmp_path / "site")
+
+
+def test_a_failure_that_is_the_default(tmp_path: Path) -> None:
+    """``failed_when: x is failed`` says nothing, and ``--help`` only reads."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - modprobe: {name: wireguard}
+          register: loaded
+          failed_when: loaded is failure
+        - command: wg --help
+          register: words
+        - command: echo y
+          when: words.stdout is search('syncconf:')
+        """,
+    )
+    assert "- wireguard:" in text
+    assert "words: {command: wg --help}" in text
+    check_valid(tmp_path / "site")
+
+
+def test_a_variable_with_a_name_and_a_version(tmp_path: Path) -> None:
+    """A package whose variable holds NAME=VERSION is parted when it is rendered."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - set_fact: {full: "{{ name }}={{ version }}"}
+          when: version is defined
+        - set_fact: {full: "{{ name }}"}
+          when: version is not defined
+        - apt: {name: "{{ full }}"}
+        """,
+        defaults__main="name: foo\nversion: '1.2'\n",
+    )
+    assert "- \"{{ Data.full_set_2.split('=')[0] }}\":" in text
+    assert "ensure: \"{{ (Data.full_set_2 ~ '=present').split('=')[1] }}\"" in text
+    check_valid(tmp_path / "site")
+
+
+def test_empty_variables_of_the_environment(tmp_path: Path) -> None:
+    """A variable that may be empty is left out where it is, as ccm has no empty ones."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - command: tool list
+          register: found
+          changed_when: false
+          environment: {CONF: /etc/x, FILE: "{{ file | default('') }}"}
+        - command: tool add
+          environment: {CONF: /etc/x, FILE: "{{ file | default('') }}", NONE: ""}
+        - command: echo {{ found.stdout }}
+        """,
+    )
+    assert result.records[0].outcome == "check"
+    assert "FILE may be empty, and is not set for the look-up" in result.records[0].reasons
+    assert "command: tool list\n      environment: [CONF=/etc/x]" in text
+    assert "[''CONF=/etc/x''] + (template(" in text
+    assert "if value | string != " in text
+    check_valid(tmp_path / "site")
