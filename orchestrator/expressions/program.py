@@ -1,6 +1,6 @@
 """An expression as a Jinja2 program: parsed and checked at once, compiled on demand (controller).
 
-Imported only for expressions that are more than a simple path; see ``plain``.
+Imported only for expressions that are more than a simple path; see ``simple_paths``.
 """
 
 from __future__ import annotations

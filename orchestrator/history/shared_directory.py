@@ -36,7 +36,7 @@ class SharedDirectory:
         return str(self._directory / RUNS)
 
     def check(self) -> os.stat_result:
-        """The status of the directory. UsageError where others could replace runs; AwayError."""
+        """Its status. UsageError if others can replace runs; HistoryUnreachableError."""
         where = self._directory
         try:
             found = os.stat(where)
@@ -62,7 +62,7 @@ class SharedDirectory:
         return found
 
     def names(self) -> list[str]:
-        """The names of the runs, the newest first. UsageError, AwayError."""
+        """The names of the runs, the newest first. UsageError, HistoryUnreachableError."""
         self.check()
         try:
             names = os.listdir(self._directory / RUNS)

@@ -54,7 +54,9 @@ class Answer:
 
 
 class StudioClient:
-    """Requests to one studio, one at a time over one connection. AwayError, HistoryError."""
+    """Requests to one studio, one at a time over one connection. HistoryError, also for one that
+    cannot be reached (HistoryUnreachableError).
+    """
 
     def __init__(self, choice: HistoryLocation) -> None:
         self._choice = choice

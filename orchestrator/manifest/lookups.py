@@ -38,7 +38,8 @@ class Ask(NamedTuple):
     """One look-up: its ``kind``, its subject ``of``, and ``settings`` for running a command, all
     with templates.
 
-    ``sensitive``: the result is masked. ``rules`` are the rules for the names of its kind.
+    ``sensitive``: the result is masked. ``types`` are those of the site, which may answer
+    look-ups.
     """
 
     name: str

@@ -70,7 +70,7 @@ class TimedKey(HeldKey):
         self._until = until
 
     def sign_ssh_data(self, data: Any, algorithm: str | None = None) -> Any:
-        """As of any key; AgentLateError."""
+        """As of any key; AgentTimeoutError."""
         sign = functools.partial(super().sign_ssh_data, data, algorithm)
         try:
             return BackgroundCall(sign, "signature of an agent").wait(self._until)
@@ -136,7 +136,7 @@ class Keyring:
         return found
 
     def candidates_in_time(self, route: Route) -> list[Candidate]:
-        """As ``candidates``; AgentLateError when the time of the host is up."""
+        """As ``candidates``; AgentTimeoutError when the time of the host is up."""
         if route.until is None or not route.agent:
             return self.candidates(route)
         try:

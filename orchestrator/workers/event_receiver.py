@@ -33,7 +33,7 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class EventReceiver:
-    """Reads the lines of one worker, in the order in which they come; see ``telling``.
+    """Reads the lines of one worker, in the order in which they come; see ``event_sender``.
 
     ``ValueError``, ``LookupError`` or ``TypeError`` for what is no such line.
     """

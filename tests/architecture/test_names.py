@@ -1,6 +1,8 @@
 """A name stands for one thing."""
 
 import ast
+import builtins
+import re
 
 from tests.architecture.source import LAYERS, ROOT, modules, nodes, shown
 
@@ -55,3 +57,15 @@ def test_a_limit_is_named_max() -> None:
         and ({"MOST", "LONGEST"} & {*target.id.split("_")} or target.id.endswith("MAX_COUNT"))
     }
     assert sorted(found) == []
+
+
+def test_docstrings_name_errors_that_exist() -> None:
+    """An error that a docstring names is one of the code, of Python, or of a library in use."""
+    known, named = set(dir(builtins)), []
+    for path in modules(*LAYERS):
+        for node in nodes(path):
+            known.update(str(getattr(node, key, "")) for key in ("name", "id", "attr", "value"))
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.Module):
+                words = re.findall(r"(?<![.\w])[A-Z]\w+Error\b", ast.get_docstring(node) or "")
+                named += [(shown(path), word) for word in words]
+    assert [(path, word) for path, word in named if word not in known] == []

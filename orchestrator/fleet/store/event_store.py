@@ -62,7 +62,7 @@ class EventStore(Subscriber):
             path.unlink()
         self.path.rmdir()
 
-    # -- the results of earlier commands for a plan: ``manifest.site.Earlier`` ---------------------
+    # -- the results of earlier commands for a plan: ``manifest.site.EarlierResults`` --------------
 
     def names(self) -> frozenset[str]:
         """Every ``type#name`` and ``type#alias`` that any host has had."""

@@ -106,7 +106,7 @@ class _Generator(Generator):
 class WholeSandbox(Sandbox):
     """Compiles whole templates. ``find`` gives a template by its name, or raises TemplateNotFound;
     ``join`` gives the name that ``include`` and its like mean, from the name of the template that
-    holds it. One instance serves all threads; ``compile_text`` is not for two at once."""
+    holds it. One instance serves all threads; ``compile_tree_of`` is not for two at once."""
 
     code_generator_class = _Generator
     template_class: type[jinja2.Template] = PlacedTemplate

@@ -22,7 +22,7 @@ _DIGITS = 10
 
 
 class PastResult(NamedTuple):
-    """The result of a host in one run, see ``fate_of``."""
+    """The result of a host in one run, for ``state_of``."""
 
     run: int
     outcome: str

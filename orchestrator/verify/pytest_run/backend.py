@@ -45,7 +45,7 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
         return data.encode("utf-8", "surrogateescape")
 
     def answered(self, command: bytes, answer: Answer) -> CommandResult:
-        """An answer as testinfra's modules take it; UnendedError."""
+        """An answer as testinfra's modules take it; CommandKilledError."""
         if answer.fate:
             shown = command.decode("utf-8", "replace")[:200]
             raise CommandKilledError(f"a command {answer.fate}: {shown}")
