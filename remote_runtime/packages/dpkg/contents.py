@@ -163,15 +163,22 @@ def read(directory: str) -> Contents:
     scripts = {}
     for name in SCRIPTS:
         path = os.path.join(control, name)
-        if os.path.isfile(path):
+        if _is_file(path):
             scripts[name] = _script(path)
     listed = os.path.join(control, "conffiles")
     conffiles = []
-    if os.path.isfile(listed):
+    if _is_file(listed):
         with open(listed, encoding="utf-8") as file:
             words = [line.split() for line in file]
         conffiles = [w[0] for w in words if len(w) == 1]  # more is a flag, as "remove-on-upgrade"
     return Contents(members_below(directory, _is_own), conffiles, scripts)
+
+
+def _is_file(path: str) -> bool:
+    """Whether a package has this file. ``ValueError`` for a symlink, which may lead out of it."""
+    if os.path.islink(path):
+        raise ValueError("%s is a symlink" % os.path.basename(path))
+    return os.path.isfile(path)
 
 
 def _is_own(path: str) -> bool:

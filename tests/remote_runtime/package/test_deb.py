@@ -139,6 +139,17 @@ class Reading(unittest.TestCase):
             (contents.conffiles, sorted(contents.scripts)), (["/etc/a.conf"], ["postinst"])
         )
 
+    def test_a_link_in_place_of_a_script(self):
+        """A package whose script or list is a symlink is refused: it may lead to any file."""
+        for name in ("prerm", "conffiles"):
+            path = os.path.join(self.directory, "DEBIAN", name)
+            if os.path.exists(path):
+                os.unlink(path)
+            os.symlink("/etc/passwd", path)
+            with self.assertRaisesRegex(ValueError, name + " is a symlink"):
+                deb_contents.read(self.directory)
+            os.unlink(path)
+
     def test_texts_of_data(self):
         """Small texts that all may read, the smallest first, as long as there is room for them."""
         texts = {"small": "x\n", "secret": "y\n", "big": "z" * 15000, "other": "z" * 15001}
