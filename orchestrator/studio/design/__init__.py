@@ -1,1 +1,1 @@
-"""Edits manifests for ``ccm studio``: what is not touched stays byte for byte (controller)."""
+"""Edits manifests for ``ccm studio``: all other text is preserved byte for byte (controller)."""

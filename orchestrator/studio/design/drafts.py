@@ -1,6 +1,6 @@
-"""Manifests that somebody edits and has not saved, with what can be undone (controller).
+"""Unsaved edits of manifests, with undo steps (controller).
 
-They are in memory: the end of ``ccm studio`` ends them. Each user has drafts of their own.
+They are in memory: the end of ``ccm studio`` ends them. Each user has their own drafts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_BYTES = 8 << 20  # of the steps of one draft
 
 
 class Refused(NamedTuple):
-    """What a browser sent and was refused, so that nobody has to type it again."""
+    """The refused input of a browser, so that nobody has to type it again."""
 
     message: str
     fields: Mapping[str, tuple[str, ...]] = {}
@@ -76,7 +76,7 @@ class Draft:
             raise refusal(message, hint)
 
     def take(self, text: str) -> None:
-        """Make a text the latest step. InputError for one that is too large."""
+        """Make a text the latest step. InputError if it is too large."""
         if len(text.encode()) > MAX_TEXT:
             message = f"the manifest would be larger than {MAX_TEXT >> 20} MiB"
             raise refusal(message, "split it")
@@ -102,7 +102,7 @@ class Draft:
 
 
 class Drafts:
-    """The drafts of all users; the oldest one goes where there are too many. Thread-safe."""
+    """The drafts of all users; if there are too many, the oldest one is removed. Thread-safe."""
 
     def __init__(self) -> None:
         self._drafts: dict[tuple[str, str], Draft] = {}

@@ -1,7 +1,7 @@
-"""Where an edit of a YAML text cuts and pastes (controller).
+"""The positions of an edit in a YAML text (controller).
 
 The lines of an entry are its value, the comments directly above it in its column, and the comments
-behind it that are indented deeper. Blank lines are between entries, and stay there.
+after it that are indented deeper. Blank lines are between entries, and stay there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Splice(NamedTuple):
 
 
 def apply(text: str, splices: list[Splice]) -> str:
-    """The text with edits that do not overlap; new lines end as those of the text do."""
+    """The text with edits that do not overlap; new lines have the line ends of the text."""
     ending = "\r\n" if "\r\n" in text else "\n"
     for one in sorted(splices, reverse=True):
         new = one.new.replace("\n", ending) if ending != "\n" else one.new
@@ -82,7 +82,7 @@ class Places:
         return [Splice(start, end, "")]
 
     def _removed_behind_dash(self, span: Span, at: int) -> Splice:
-        """Cut the first key of a map that begins behind a dash; the next one moves up."""
+        """Cut the first key of a map after a dash; the next one moves up."""
         head, following = span.head(at), span.head(at + 1)
         end = self._end_of_line(span.values[at].end)
         if self._text[end:following].strip() or "#" in self._text[span.values[at].end : end]:
@@ -120,7 +120,7 @@ class Places:
         return Splice(end, end, f", {new}")
 
     def moved(self, span: Span, index: int, to: int) -> list[Splice]:
-        """Exchange the lines of entries; what is between them stays where it is."""
+        """Exchange the lines of entries; lines between them do not move."""
         low, high = min(index, to), max(index, to)
         order = list(range(low, high + 1))
         order.insert(to - low, order.pop(index - low))
@@ -173,7 +173,7 @@ class Places:
         return span.head(0) if span.is_block and span.values else span.start
 
     def _lead(self, parent: Span, at: int) -> int:
-        """Where what follows the colon or the dash of an entry begins."""
+        """The position of the value after the colon or the dash of an entry."""
         if parent.kind == "list":
             return parent.dashes[at] + 1
         return self._text.index(":", parent.keys[at].end) + 1
@@ -202,7 +202,7 @@ class Places:
         return start
 
     def _end(self, span: Span, at: int) -> int:
-        """Behind the last line of an entry, with its line break."""
+        """The position after the last line of an entry, with its line break."""
         column = self.column(span.head(at))
         end = min(self._end_of_line(span.values[at].end) + 1, len(self._text))
         found = end
@@ -217,7 +217,7 @@ class Places:
         return found
 
     def _gap(self, span: Span, at: int) -> bool:
-        """Whether a blank line is behind an entry, which is not the last one."""
+        """Whether a blank line follows an entry that is not the last one."""
         if at + 1 >= len(span.values):
             return False
         end = self._end(span, at)

@@ -20,7 +20,7 @@ class Finding(NamedTuple):
     """A problem or a warning in the words of ``ccm validate``, and the field that it is about.
 
     ``resource`` is the number of the resource, -1 for none; ``key`` the property, "" for none.
-    ``at`` is where it is in the text, -1 if that is unknown.
+    ``at`` is its position in the text, -1 if unknown.
     """
 
     text: str
@@ -45,7 +45,7 @@ def offline(data_dir: str) -> PlanOptions:
 def findings(
     manifest: ManifestText, path: Path, *, root: Path, data_dir: str, secrets: Iterable[str]
 ) -> list[Finding]:
-    """The problems and the warnings of a text at a path; ``root`` is that of the project.
+    """The problems and warnings of a text at a path; ``root`` is the directory of the project.
 
     ``secrets`` are not in them.
     """
@@ -89,7 +89,7 @@ def is_at(manifest: ManifestText, path: DataPath, at: int) -> bool:
 
 
 def _index(manifest: ManifestText, problem: Problem) -> int:
-    """Where a problem is in the text; -1 if that is unknown."""
+    """The position of a problem in the text; -1 if unknown."""
     lines = manifest.text.split("\n")
     if problem.where is None or problem.where.line > len(lines):
         return -1

@@ -1,4 +1,4 @@
-"""What a designer does to a manifest: from the fields of a form to the next draft (controller)."""
+"""Edits of a manifest in the designer: from the fields of a form to the next draft (controller)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HIDDEN = "«secret»"
 
 class Desk:
     """The manifests of a project and the drafts of its designers. ``data_dir`` is the project's
-    directory of data files, "" for none; ``private`` are files that no browser gets to see.
+    directory of data files, "" for none; ``private`` are files that are never sent to a browser.
     """
 
     def __init__(self, root: FilePath, data_dir: str = "", private: Iterable[str] = ()) -> None:
@@ -49,14 +49,14 @@ class Desk:
         return self.drafts.begin(user, draft)
 
     def types(self, name: str) -> Types:
-        """The types that a manifest may use; those of ccm alone where others cannot be read."""
+        """The types that a manifest may use; only those of ccm if others cannot be read."""
         try:
             return types_for(self.files.path(name))
         except InputError:
             return BUILT_IN
 
     def hidden(self, draft: Draft) -> HiddenValues:
-        """The secrets of a draft, those of its earlier steps too."""
+        """The secrets of a draft, including those of its earlier steps."""
         manifest = draft.manifest
         found = self._hidden.get(draft)
         if found is None or found.manifest is not manifest:
@@ -70,7 +70,7 @@ class Desk:
         return self.hidden(draft).masked()
 
     def findings(self, draft: Draft) -> list[Finding]:
-        """What ``ccm validate`` would say."""
+        """The result of ``ccm validate``."""
         return findings(
             draft.manifest,
             self.files.path(draft.stored.name),
@@ -118,9 +118,10 @@ class Desk:
         return Mask(self.hidden(draft).values).text(text)
 
     def do(self, user: str, name: str, sent: Fields) -> int:
-        """Carry out what a form asks for; the number of the resource to show next, -1 for none.
+        """Carry out the action of a form; returns the number of the resource to show next, -1 for
+        none.
 
-        What is refused stays in the draft as ``refused``. CcmError, OSError.
+        Refused input is stored in the draft as ``refused``. CcmError, OSError.
         """
         draft = self.open(user, name)
         with draft.lock:
@@ -239,7 +240,7 @@ def _changes(
 
 
 def _is_same(field: Field, sent: Fields) -> bool:
-    """Whether a field comes back as it was shown, whatever the draft has in the meantime."""
+    """Whether the value of a field is unchanged, regardless of the current draft."""
     was, now = _one(sent, f"has.{field.key}"), "\n".join(sent.get(f"p.{field.key}", ()))
     return field.kind != "secret" and was.replace("\r\n", "\n") == now.replace("\r\n", "\n")
 

@@ -1,6 +1,6 @@
 """Forms for resources, made from the schemas of their types (controller).
 
-A field that comes back as it was sent changes nothing. An empty one removes the property.
+A field with an unchanged value changes nothing. An empty one removes the property.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _COMMON_FIRST = ("ensure",)
 class Field(NamedTuple):
     """One property in a form.
 
-    ``kind`` is text, long, choice, lines, yaml, references or secret. ``text`` is what the browser
-    shows, and ``choices`` are the values to choose from. ``is_set``: the resource has the property.
-    A ``label`` is shown in place of the key.
+    ``kind`` is text, long, choice, lines, yaml, references or secret. ``text`` is the shown text,
+    and ``choices`` are the possible values. ``is_set``: the resource has the property. A ``label``
+    is shown in place of the key.
     """
 
     key: str
@@ -40,7 +40,7 @@ class Field(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its display name."""
         return self.label or self.key
 
 
@@ -185,14 +185,14 @@ def shown(kind: str, value: Any) -> str:
 
 
 def shown_of(field: Field) -> str:
-    """What a browser sends back of a field that nobody has edited; "" for a secret."""
+    """The value of an unedited field in a browser; "" for a secret."""
     if field.kind == "references":
         return "\n".join(one for one in field.choices if one in field.chosen)
     return field.text
 
 
 def yaml_of(value: Any) -> str:
-    """A value as YAML of its own."""
+    """A value as a separate YAML document."""
     lines = written(value, 0)
     if lines.first.startswith("|"):
         return in_brackets(value)
@@ -202,7 +202,7 @@ def yaml_of(value: Any) -> str:
 def change_of(
     field: Field, properties: Mapping[str, Any], sent: list[str], schema: Mapping[str, Any]
 ) -> Change | None:
-    """What a field that a browser sends changes; None for nothing. InputError for invalid YAML."""
+    """The change of a field from a browser; None for no change. InputError for invalid YAML."""
     old = properties.get(field.key)
     if field.kind == "references":
         known = {one for one in sent if one}
@@ -254,7 +254,7 @@ def _lines(text: str, old: Any, kinds: list[str]) -> Any:
 
 
 def _number(text: str, kinds: list[str]) -> Any:
-    """A number where the schema takes one; else the text."""
+    """A number if the schema accepts one; else the text."""
     wanted = [kind for kind in ("integer", "number") if kind in kinds]
     if not wanted:
         return text

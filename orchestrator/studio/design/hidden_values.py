@@ -1,9 +1,9 @@
 """The secrets of a manifest, which no browser gets (controller).
 
-The page has a mark such as ``«secret 1»`` in place of each: what ``x-ccm-secret`` and ``sensitive``
-hide, what ``@secret`` marks in the data, and any other place with the same text. A mark that comes
-back stands for what was there, byte for byte. It is refused anywhere else, because it would be
-shown there.
+The page has a mark such as ``«secret 1»`` in place of each: values hidden by ``x-ccm-secret`` and
+``sensitive``, values marked ``@secret`` in the data, and any other occurrence of the same text. A
+returned mark is replaced by the original value, byte for byte. It is refused anywhere else, because
+it would be shown there.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Secret(NamedTuple):
 
 
 class MaskedText(NamedTuple):
-    """A text without secrets, and those that its marks stand for, from 1."""
+    """A text without secrets, and the secrets of its marks, from 1."""
 
     text: str
     secrets: tuple[Secret, ...]
@@ -92,7 +92,7 @@ class HiddenValues:
         return MaskedText("".join(parts), tuple(secrets))
 
     def _without_values(self, text: str, secrets: list[Secret]) -> str:
-        """The text with a mark in place of each secret that stands in it once more."""
+        """The text with a mark in place of each further occurrence of a secret."""
         found = sorted((one for one in self.values if len(one) >= SHORTEST), key=len, reverse=True)
         if not found:
             return text
@@ -105,13 +105,13 @@ class HiddenValues:
 
     @property
     def starts(self) -> frozenset[int]:
-        """Where the values that are hidden begin."""
+        """The start positions of hidden values."""
         return frozenset(one.start for one in self._spans)
 
 
 def restored(text: str, masked: MaskedText, types: Types, name: str) -> str:
-    """The text that a browser sends, with the secrets in place of their marks. InputError for a
-    mark that is unknown, or stands where its secret would be shown; and for what is not YAML.
+    """The text that a browser sends, with the secrets in place of their marks. InputError for an
+    unknown mark, for one in a place where its secret would be shown, and for invalid YAML.
     """
     parts, at, starts = list[str](), 0, list[tuple[int, int]]()
     length = 0
@@ -205,7 +205,7 @@ def _of_type(path: Path, name: str, properties: dict[str, Any], types: Types) ->
 
 
 def type_of(types: Types, name: str) -> Type | None:
-    """The type of that name; None for none, and for one whose own code cannot be loaded."""
+    """The type with that name; None if it does not exist or its code cannot be loaded."""
     try:
         return types.get(name)
     except InputError:
@@ -213,7 +213,7 @@ def type_of(types: Types, name: str) -> Type | None:
 
 
 def _hidden_data(manifest: ManifestText) -> Iterator[Path]:
-    """What ``@secret`` marks in the data, and the same keys of the overrides."""
+    """The values marked ``@secret`` in the data, and the same keys of the overrides."""
     if "@secret" not in manifest.text:
         return
     root = parse_data(manifest.text, manifest.yaml.name, [])

@@ -23,7 +23,7 @@ Rank = Callable[[str], int]
 
 
 class ResourceEntry(NamedTuple):
-    """A resource as it is written: ``path`` leads to its properties, ``line`` counts from 1.
+    """A resource in the text: ``path`` is the path of its properties, ``line`` counts from 1.
 
     ``in_list``: written as ``- NAME: {...}``; else its properties have a ``name``. An entry named
     ``defaults`` in a list is for the others there.
@@ -43,7 +43,7 @@ class ResourceEntry(NamedTuple):
 
     @property
     def is_defaults(self) -> bool:
-        """Whether it is no resource, but the properties that those of its list begin with."""
+        """Whether it is not a resource, but the defaults of its list."""
         return self.in_list and self.name == DEFAULTS
 
 
@@ -71,7 +71,7 @@ class ManifestText:
         return found if isinstance(found, dict) else {}
 
     def add(self, type_: str, name: str, properties: Mapping[str, Any]) -> ManifestText:
-        """Add a resource behind the others."""
+        """Add a resource after the others."""
         entry = {type_: [{name: dict(properties)}]}
         yaml = self.yaml
         if not yaml.has(RESOURCES) or yaml.value(RESOURCES) is None:
@@ -104,14 +104,15 @@ class ManifestText:
         return ManifestText(self.yaml.move(RESOURCES, at, at + by))
 
     def rename(self, number: int, name: str) -> ManifestText:
-        """Give a resource another name. What requires it by the old name is left alone."""
+        """Give a resource another name. References to the old name are not changed."""
         found = self.resources[number]
         if found.in_list:
             return ManifestText(self.yaml.rename(found.path, name))
         return ManifestText(self.yaml.set((*found.path, "name"), name))
 
     def set(self, number: int, key: str, value: Any, rank: Rank | None = None) -> ManifestText:
-        """Give a resource a property. A new one comes at its place by ``rank``, or as the last."""
+        """Give a resource a property. A new one is inserted at its place by ``rank``, or as the
+        last."""
         found = self.resources[number]
         at = None
         if rank is not None and key not in found.properties:
@@ -143,8 +144,8 @@ class ManifestText:
         return ManifestText(yaml)
 
     def _place(self, path: Path) -> int | None:
-        """Where a new key goes: at the top in the order of manifests, in ``ccm`` above the
-        resources; else None for the end.
+        """The position of a new key: at the top level in the order of manifests, in ``ccm`` above
+        the resources; otherwise None for the end.
         """
         if len(path) == 1 and path[0] in ORDER:
             later = ORDER[ORDER.index(str(path[0])) + 1 :]

@@ -26,7 +26,7 @@ _KEYS = frozenset(("data", "hierarchy", "overrides", "ccm"))
 
 
 class StoredFile(NamedTuple):
-    """A manifest as it is on the disk; ``stamp`` is the hash of its content, "" for a new one."""
+    """A manifest on disk; ``stamp`` is the hash of its content, "" for a new one."""
 
     name: str
     text: str
@@ -34,7 +34,7 @@ class StoredFile(NamedTuple):
 
 
 class ProjectFiles:
-    """The manifests below ``root``. InputError for what cannot be used."""
+    """The manifests below ``root``. InputError if it cannot be used."""
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
@@ -55,7 +55,7 @@ class ProjectFiles:
         return self.root / name
 
     def read(self, name: str) -> StoredFile:
-        """A manifest; one with an empty stamp where there is none yet."""
+        """A manifest, with an empty stamp if it does not exist yet."""
         with self._folder(name) as folder:
             if folder is None:
                 return StoredFile(name, "", "")
@@ -69,7 +69,7 @@ class ProjectFiles:
     def write(self, name: str, text: str, stamp: str) -> StoredFile:
         """Replace a manifest atomically, if it still has this stamp. Its mode and owner stay.
 
-        A new one, and its directories, are created where nothing is. OSError.
+        A new one, and its directories, are created if they do not exist. OSError.
         """
         _require_manifest(text, name)
         data = text.encode()

@@ -36,7 +36,7 @@ class ClosedFiles:
             self._closed |= set(map(os.path.realpath, hosts.sources))
 
     def has(self, path: Path) -> bool:
-        """Whether a path is one of them, or a directory with one below it; looked at once."""
+        """Whether a path is one of them, or a directory with one below it; checked once."""
         if path not in self._known:
             self._known[path] = self._find(path)
         return self._known[path]

@@ -24,7 +24,7 @@ def has_repository(root: Path) -> bool:
 
 
 class Commit(NamedTuple):
-    """A commit to make; ``author`` is the user of the studio, the committer that of git."""
+    """A commit to make; ``author`` is the user of the studio, the committer is that of git."""
 
     branch: str
     message: str

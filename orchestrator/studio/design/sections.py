@@ -33,7 +33,7 @@ _NOT_OPTIONS = ("resources", "defaults")
 
 
 class SectionField(NamedTuple):
-    """A field, and where its value is; ``schema`` is that of the value."""
+    """A field, and the position of its value; ``schema`` is that of the value."""
 
     path: Path
     field: Field
@@ -41,7 +41,8 @@ class SectionField(NamedTuple):
 
 
 class SectionPart(NamedTuple):
-    """Fields that belong together. ``path`` leads to their map; ``takes_keys``: it has any keys."""
+    """Fields that belong together. ``path`` is the path of their map; ``takes_keys``: it may have
+    any keys."""
 
     id: str
     title: str
@@ -99,7 +100,7 @@ def _property(name: str) -> dict[str, Any]:
 
 
 def _map(manifest: ManifestText, path: Path) -> dict[str, Any]:
-    """The map at a path; an empty one where there is none."""
+    """The map at a path; empty if there is none."""
     found = manifest.yaml.value(path) if manifest.yaml.has(path) else None
     return (
         {key: one for key, one in found.items() if isinstance(key, str)}

@@ -1,6 +1,6 @@
 """Where each value of a YAML text begins and ends (controller).
 
-The nodes of ``inventory.document`` know where they begin, which is enough for messages. To
+The nodes of ``inventory.document`` only have start positions, which is enough for messages. To
 replace a value, its end is needed, too. Aliases are leaves here: nothing is expanded.
 """
 
@@ -65,7 +65,7 @@ class Span:
         return -1
 
     def head(self, at: int) -> int:
-        """Where an entry of a block collection begins: its dash or its key."""
+        """The start of an entry in a block collection: its dash or its key."""
         return self.dashes[at] if self.kind == "list" else self.keys[at].start
 
     def walk(self, path: Path = ()) -> Iterator[tuple[Path, Span]]:
@@ -89,7 +89,7 @@ class _Reader:
         self._dashes = [t.start_mark.index for t in tokens if isinstance(t, BlockEntryToken)]
 
     def read(self) -> Span | None:
-        """The root, with all that is below it; None for an empty text."""
+        """The root, with all nodes below it; None for an empty text."""
         root: Span | None = None
         stack: list[tuple[Span, list[Span]]] = []
         events: Any = yaml.parse(self._text, Loader=_Loader)

@@ -58,7 +58,7 @@ class KnownHosts(Protocol):
 
 
 class Rendering(NamedTuple):
-    """A manifest as a host would get it; ``facts`` says what is known of the host."""
+    """A manifest as a host would get it; ``facts`` are the known facts of the host."""
 
     text: str
     facts: str
@@ -105,8 +105,8 @@ def _planned(desk: Desk, draft: Draft, closed: ClosedFiles | None = None) -> tup
 
 
 def _require_public(planner: Planner, desk: Desk, hosts: KnownHosts) -> None:
-    """InputError if a template has read what is not for a browser: ccm.yaml, a hidden file, a key
-    or a file of passwords, and for a user of some hosts the inventory.
+    """InputError if a template has read a private file: ccm.yaml, a hidden file, a key or a
+    password file, and the inventory for a user who is limited to some hosts.
     """
     closed = ClosedFiles(desk, hosts)
     for part in planner.survey.parts:

@@ -1,8 +1,8 @@
 """A YAML text that is edited value by value (controller).
 
-Each edit replaces the characters of what it touches. The result is read again: it must have exactly
-the values that the edit means, or the edit is refused. So comments, order and quotes of everything
-else stay, and no edit changes another value.
+Each edit replaces only the affected characters. The result is read again: it must have exactly the
+values that the edit means, or the edit is refused. So comments, order and quotes of everything else
+stay, and no edit changes another value.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ REFUSED = "input.edit"
 class YamlText:
     """One text, never changed: an edit gives a new one. InputError for a text that is not YAML.
 
-    A path has keys of maps and indices of lists. Every edit raises InputError for what it cannot
-    do without touching something else; the text itself can be edited then.
+    A path has keys of maps and indices of lists. Every edit raises InputError if it would affect
+    other text; the text itself can be edited then.
     """
 
     def __init__(self, text: str, name: str) -> None:
@@ -49,7 +49,7 @@ class YamlText:
         return self._root
 
     def span(self, path: Path) -> Span | None:
-        """The value at a path as it is written there; None for none."""
+        """The source text of the value at a path; None if it does not exist."""
         span = self._root
         for key in path:
             at = span.place(key) if span is not None else -1
@@ -74,9 +74,10 @@ class YamlText:
         return True
 
     def set(self, path: Path, value: Any, at: int | None = None) -> YamlText:
-        """Give a key or an item this value. A new key comes ``at`` a place, by default the last.
+        """Give a key or an item this value. A new key is inserted ``at`` a place, by default the
+        last.
 
-        Of lists and maps, only what differs is written.
+        In lists and maps, only differing parts are written.
         """
         if self.has(path):
             return self._changed(path, self.value(path), value)

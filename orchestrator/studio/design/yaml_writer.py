@@ -20,7 +20,7 @@ _UNPRINTABLE = re.compile(
 
 
 class YamlLines(NamedTuple):
-    """A value as text: what follows the key or the dash, and the lines below it."""
+    """A value as text: the part after the key or the dash, and the lines below it."""
 
     first: str
     body: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ def in_brackets(value: Any) -> str:
 
 
 def written(value: Any, column: int, style: str = "") -> YamlLines:
-    """A value whose further lines begin in a column; ``style`` is that of the text before it."""
+    """A value whose other lines start in a column; ``style`` is that of the text before it."""
     if isinstance(value, str) and _is_block_text(value, style):
         return _block_text(value, column)
     if isinstance(value, dict) and value:

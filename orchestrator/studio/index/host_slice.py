@@ -25,7 +25,7 @@ _UNCHANGED = '{"stable":'
 
 
 class HostPlace(NamedTuple):
-    """What a run calls a host, and where its lines are; see ``schema.TABLES``."""
+    """The name of a host in a run, and the positions of its lines; see ``schema.TABLES``."""
 
     names: list[str]
     places: bytes
@@ -50,7 +50,7 @@ class HostSlice:
 
     @property
     def origin(self) -> Origin:
-        """Who started the run."""
+        """The user who started the run."""
         return self._run.origin
 
     def verified(self) -> list[dict[str, Any]] | None:

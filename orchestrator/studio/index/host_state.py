@@ -55,7 +55,7 @@ def state_of(results: Iterable[PastResult]) -> HostState:
     """The state after these results, the newest first.
 
     Pushes decide; runs of other kinds only for a host without a push. A run in which the host did
-    not start, or has not ended, says nothing.
+    not start, or has not ended, is ignored.
     """
     told = [one for one in results if one.started and one.outcome not in ("running", "waiting")]
     counted = [one for one in told if one.is_push] or told

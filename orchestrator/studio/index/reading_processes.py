@@ -1,8 +1,8 @@
 """Reads many run directories in processes of their own (controller).
 
 Reading is most of the work of an index, and Python does it on one processor. A process gets the
-path of a run on its standard input, and answers with what ``read_run`` finds. Both sides are this
-program of the same user.
+path of a run on its standard input, and answers with the result of ``read_run``. Both sides are
+this program of the same user.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from {0} import answer_paths
 
 
 class ReadRun(NamedTuple):
-    """What is in a run directory; ``problem`` says why it cannot be read."""
+    """The content of a run directory; ``problem`` is the reason if it cannot be read."""
 
     directory: Path
     found: IndexedRun | None
@@ -94,7 +94,8 @@ def _are_large(directories: Sequence[Path]) -> bool:
 def _read_in_process(
     todo: queue.SimpleQueue[Path], done: queue.Queue[ReadRun], over: threading.Event
 ) -> None:
-    """Have a process read runs until none is left. What it cannot answer is read here."""
+    """Make a process read runs until none is left. Runs without an answer are read in this
+    process."""
     process = _started()
     try:
         while not over.is_set():
@@ -146,7 +147,7 @@ def _received(source: IO[bytes]) -> ReadRun | None:
 
 
 def answer_paths() -> None:
-    """Read the runs whose paths come on standard input; what such a process does."""
+    """Read the runs whose paths arrive on standard input; the main function of such a process."""
     os.nice(5)
     gc.disable()  # what is made for a run is given back without it
     for line in sys.stdin.buffer:

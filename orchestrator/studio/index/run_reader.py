@@ -1,6 +1,6 @@
-"""Reads a run directory into what the index stores of it (controller).
+"""Reads a run directory into the rows of the index (controller).
 
-All texts are those of hosts and files. Sizes are bounded: a host cannot fill the index.
+All texts come from hosts and files. Sizes are bounded: a host cannot fill the index.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Change(NamedTuple):
 
 
 class HostRow(NamedTuple):
-    """A host in a run; ``names`` is what the run calls it: several in stages."""
+    """A host in a run; ``names`` are its names in the run: several with stages."""
 
     host: str
     names: list[str]
@@ -99,7 +99,7 @@ class IndexedRun(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """What was run, in one line."""
+        """The command of the run, in one line."""
         return run_subject(self.about["command"], self.about["manifest"])
 
     @property
@@ -132,7 +132,7 @@ def stamp_of(directory: Path) -> str:
 
 
 class _IndexedSource(SavedRun):
-    """A run that is replayed with what the index needs: most of its lines are not.
+    """A run that is replayed with the lines that the index needs, which are few.
 
     ``plans`` has the plan of each host, and ``places`` where its lines begin in events.jsonl.
     """
@@ -145,7 +145,7 @@ class _IndexedSource(SavedRun):
 
     def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
         """The events of the run, without phases, and with unchanged resources only of hosts whose
-        runs are incomplete: of others, nothing has to be found out.
+        runs are incomplete: others need no further data.
         """
         results = self.results()
         yield from self.rollout()
@@ -221,7 +221,7 @@ def _awaits_verify(kept: SavedRun) -> bool:
 
 
 def _who(kept: SavedRun) -> str:
-    """Who started a run, as it says, and whose token posted it."""
+    """The user who started a run, from its record, and the token that posted it."""
     owner = owner_of(kept.path)
     return f"{kept.origin.who} [{owner}]".strip() if owner else kept.origin.who
 
@@ -233,7 +233,7 @@ def _state(kept: SavedRun) -> str:
 
 
 def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
-    """The hosts that have not ended, by what they do."""
+    """The hosts that have not ended, by their activity."""
     from orchestrator.report.wording import listed
 
     phases = {host: "waiting for a slot" for host in grid.hosts if host not in grid.results}
@@ -299,7 +299,7 @@ def _group(host: str, result: HostResult | None, entries: list[Entry]) -> str:
 
 @functools.cache
 def _group_of_outcome(name: str) -> str:
-    """The group of hosts of which nothing is reported but their outcome."""
+    """The group of hosts that have only an outcome."""
     return sha256(json.dumps([[name, ""], []]).encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -343,7 +343,7 @@ def _changes(grid: Grid) -> Iterator[Change]:
 
 
 def _content(entry: Entry) -> str:
-    """What ``Change.content`` is."""
+    """The value of ``Change.content``."""
     for change in entry.changes:
         if change.what == "ensure" and change.after == "absent":
             return "absent"
@@ -353,7 +353,7 @@ def _content(entry: Entry) -> str:
 
 
 def _words(entry: Entry) -> str:
-    """What a resource reports, in one line."""
+    """The report of a resource in one line."""
     if entry.errors:
         return one_line(entry.errors[0], MAX_MESSAGE_LENGTH)
     changes = "; ".join(brief_change(change) for change in entry.changes[:MAX_BRIEF_CHANGES])
@@ -361,7 +361,7 @@ def _words(entry: Entry) -> str:
 
 
 def _result_places(directory: Path) -> dict[str, int]:
-    """Where the last line of each host begins in hosts.jsonl."""
+    """The start of each host's last line in hosts.jsonl."""
     path = directory / "hosts.jsonl"
     if not path.exists():
         return {}
@@ -373,7 +373,7 @@ def _result_places(directory: Path) -> dict[str, int]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The complete lines of a file, each with where it begins."""
+    """The complete lines of a file, each with its position."""
     at = 0
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as source:
         for line in source:

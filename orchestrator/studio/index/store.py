@@ -1,7 +1,7 @@
-"""The file of the index, and what is written to it (controller).
+"""The file of the index, and its writer (controller).
 
-``STATE/studio/index.sqlite``, mode 0600. It holds nothing that run directories do not hold: a file
-of another version, or a damaged one, is deleted and built again.
+``STATE/studio/index.sqlite``, mode 0600. All of its data comes from run directories: a file of
+another version, or a damaged one, is deleted and rebuilt.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class IndexStore:
                 self._forget(run)
 
     def update(self) -> None:
-        """Derive the states of the hosts of which runs were stored or removed."""
+        """Derive the states of the hosts with stored or removed runs."""
         with self._transaction():
             hosts = self._database.execute("SELECT host FROM stale").fetchall()
             for (host,) in hosts:

@@ -45,8 +45,8 @@ class Progress(NamedTuple):
 class IndexKeeper:
     """Reads new, changed and running runs into the index, the newest first.
 
-    ``refresh`` is one look; ``start`` looks every second in its own thread, until ``stop``.
-    ``version`` grows with each change. ``hosts`` gives the names of the inventory, None without
+    ``refresh`` checks once; ``start`` checks every second in its own thread, until ``stop``.
+    ``version`` grows with each change. ``hosts`` returns the names of the inventory, None without
     one. ``ended`` gets the ID of each run that ends while this keeps the index, with a verify once
     that has ended, too.
     """
@@ -116,7 +116,7 @@ class IndexKeeper:
             self._stop.wait(pause)
 
     def forget_pauses(self) -> None:
-        """Let the next look be at every run, and read each that changed."""
+        """Check every run next time, and read those that changed."""
         self._due.clear()
         self._next_whole_look = 0.0
 
@@ -172,7 +172,7 @@ class IndexKeeper:
             self.version += 1
 
     def _stamps(self) -> dict[str, str]:
-        """The runs that there are, each with what changes with its files."""
+        """The existing runs, each with a stamp of its files."""
         try:
             names = os.listdir(self._runs)
         except FileNotFoundError:
@@ -191,14 +191,14 @@ class IndexKeeper:
         return found
 
     def _is_new(self, run_id: str, stamp: str, known: str) -> bool:
-        """Whether a run has to be read, and may be so soon after the last time."""
+        """Whether a run must be read, and is not rate-limited."""
         if stamp == known or time.monotonic() < self._due.get(run_id, 0.0):
             return False
         # A run that was killed leaves no other mark than its free lock.
         return known != stamp + _RUNNING or not is_held(self._runs / run_id / "events.jsonl")
 
     def _store_run(self, read: ReadRun, stamp: str, took: float) -> None:
-        """Store what was read in so many seconds."""
+        """Store the runs that were read, with the number of seconds."""
         run_id, found = read.directory.name, read.found
         if found is None:
             self._store.store_unreadable(run_id, stamp, read.problem)

@@ -1,1 +1,2 @@
-"""What the pages show: queries in, templates and their values out; knows no HTTP (controller)."""
+"""The content of the pages: from queries to templates and their values, without HTTP
+(controller)."""

@@ -19,7 +19,7 @@ WHERE {condition} AND state = 'ended' AND (is_push OR noop) ORDER BY run DESC LI
 
 
 class Point(NamedTuple):
-    """A run in a chart: where it is, its ``run`` and ``moment``, and its value in words."""
+    """A run in a chart: its position, its ``run`` and ``moment``, and its value as text."""
 
     x: float
     y: float
@@ -29,8 +29,8 @@ class Point(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A line over time; ``top`` and ``bottom`` are the values at its ends, ``column`` is what a
-    value is called in a table.
+    """A line over time; ``top`` and ``bottom`` are the values at its ends, ``column`` is the
+    heading of the values in a table.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Chart(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What the drawing shows, for those who do not see it."""
+        """The content of the drawing as text, for accessibility."""
         first, last = self.points[0], self.points[-1]
         count = len(self.points)
         return (

@@ -24,7 +24,7 @@ _MAX_HOSTS = 2_000
 
 
 class Designer(NamedTuple):
-    """What the designer works with; ``desk`` is None without a project."""
+    """The data of the designer; ``desk`` is None without a project."""
 
     desk: Desk | None
     hosts: FleetHosts
@@ -188,7 +188,7 @@ def _number(text: str) -> int:
 
 
 def diff_page(designer: Designer, user: str, asked: Parameters) -> Page:
-    """What saving would change."""
+    """The changes that saving would make."""
     return _draft_page(designer, user, asked, _diff_page)
 
 

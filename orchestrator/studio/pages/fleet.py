@@ -99,8 +99,8 @@ def _counts(studio: Studio, condition: str, values: list[Any]) -> dict[str, int]
 
 
 def host_filter(studio: Studio, parameters: Parameters) -> tuple[str, list[Any], str]:
-    """The condition on ``hosts`` by ``hosts`` (a pattern) and ``group``, with its values, and what
-    is wrong with them."""
+    """The condition on ``hosts`` by ``hosts`` (a pattern) and ``group``, with its values, and their
+    problems."""
     listed_only = studio.hosts.inventory is not None and not parameters.text("former")
     condition = "listed" if listed_only else "1"
     pattern, group = parameters.text("hosts"), parameters.text("group")
@@ -127,8 +127,8 @@ def _runs(studio: Studio, parameters: Parameters) -> list[Row]:
 
 
 class Cell(NamedTuple):
-    """A host in a run: the class and the letter of its outcome, what a title tells, and the number
-    of failed checks of a verify.
+    """A host in a run: the class and the letter of its outcome, its tooltip, and the number of
+    failed checks of a verify.
     """
 
     style: str
@@ -157,7 +157,8 @@ def _cells(studio: Studio, hosts: list[Row], runs: list[Row]) -> dict[int, dict[
 
 
 def _troubled(studio: Studio, condition: str, values: list[Any]) -> list[dict[str, Any]]:
-    """What is wrong, since when and by whom, each once with its hosts; the most hosts first."""
+    """The problems, since when and in whose runs, each once with its hosts; the most hosts
+    first."""
     rows = studio.reader.rows(
         _TROUBLED.format(where=condition), [TROUBLE, NEVER_REACHED, *values, MAX_TROUBLED_HOSTS]
     )

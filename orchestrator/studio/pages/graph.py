@@ -32,9 +32,7 @@ class Node(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """A reference: the path of its line, the status of the resource that has it, and what it
-    means.
-    """
+    """A reference: the path of its line, the status of its resource, and its meaning."""
 
     path: str
     status: str

@@ -135,7 +135,7 @@ def _last(studio: Studio, host: Row, condition: str) -> dict[int, Any]:
 
 def _failed_since(studio: Studio, host: Row, results: dict[int, Row]) -> dict[int, Row]:
     """The first of the pushes in a row in which each resource that fails now has failed. A push
-    that skipped it, or did not have it in its plan, says nothing.
+    that skipped it, or did not have it in its plan, is ignored.
     """
     failing = [number for number, row in results.items() if row["status"] == "failed"]
     if not failing:

@@ -17,14 +17,14 @@ _MAX_LENGTH = 400  # characters of a value
 
 
 class DifferentResource(NamedTuple):
-    """A resource whose state differs; None if a host does not have it."""
+    """A resource with different states; None if a host does not have it."""
 
     name: str
     states: tuple[ResourceState | None, ResourceState | None]
 
 
 class DifferentFact(NamedTuple):
-    """A fact that differs; "" where a host does not have it."""
+    """A fact that differs; "" if a host does not have it."""
 
     path: str
     values: tuple[str, str]
@@ -60,7 +60,7 @@ def _compared(studio: Studio, first: Row, second: Row) -> dict[str, Any]:
 
 
 def _resources(first: list[ResourceState], second: list[ResourceState]) -> list[DifferentResource]:
-    """Those that only one host has, or whose last result or drift differs."""
+    """The resources that only one host has, or whose last result or drift differs."""
     before, after = ({one.name: one for one in found} for found in (first, second))
     return [
         DifferentResource(name, (before.get(name), after.get(name)))
@@ -70,7 +70,7 @@ def _resources(first: list[ResourceState], second: list[ResourceState]) -> list[
 
 
 def _told(one: ResourceState | None) -> tuple[str, ...] | None:
-    """What counts as a difference: the state, its reason and drift; not when and by whom."""
+    """The compared values: the state, its reason and drift, but not times and users."""
     if one is None:
         return None
     words = str(one.result["words"]) if one.result else ""

@@ -1,4 +1,4 @@
-"""The hosts of the inventory, as the pages know them (controller)."""
+"""The hosts of the inventory, for the pages (controller)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REFUSED = frozenset("@~")  # a file, a regular expression
 
 
 class Selection(NamedTuple):
-    """The hosts of a filter; None for all. ``problem`` says why a filter cannot be used."""
+    """The hosts of a filter; None for all. ``problem`` is the reason if a filter cannot be used."""
 
     names: frozenset[str] | None
     problem: str = ""
@@ -50,12 +50,12 @@ class FleetHosts:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the inventory; "" for nothing."""
+        """The problem of the inventory; "" for none."""
         return self._problem
 
     @property
     def inventory(self) -> Inventory | None:
-        """The inventory; None without one, or as long as it was never whole."""
+        """The inventory; None without one, or if it was never valid."""
         if self.sources:
             with self._lock:
                 if self._stamps is None or time.monotonic() - self._checked >= PAUSE:
@@ -114,13 +114,13 @@ class FleetHosts:
             return None
 
     def facts(self, name: str) -> HostRecord | None:
-        """The stored facts of a host: what it said, which is a stranger's text."""
+        """The stored facts of a host, which are untrusted data."""
         host = self.host(name)
         return self._facts.of(host) if host else None
 
     def select(self, pattern: str, group: str, known: Sequence[str]) -> Selection:
-        """The hosts of a pattern and a group: as for ``-l``, without what reads a file or is a
-        regular expression. A word that is no pattern is a part of names.
+        """The hosts of a pattern and a group: as for ``-l``, without files and regular expressions.
+        A word that is no pattern is a part of names.
         """
         if not pattern and not group:
             return Selection(None)

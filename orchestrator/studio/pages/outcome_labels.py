@@ -11,5 +11,5 @@ _WORDS = {"ok": "unchanged", "defect": "internal error", "waiting": "not started
 
 
 def fate_words(fate: str, noop: bool) -> str:
-    """What people read for the outcome of a host or the status of a resource."""
+    """The labels of host outcomes and resource statuses."""
     return _WORDS.get(fate) or shown_status(fate, bool(noop))

@@ -1,4 +1,4 @@
-"""What a page is, and what a browser asked for (controller)."""
+"""Pages, and requests of browsers (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Page(NamedTuple):
 
 
 class MissingPageError(Exception):
-    """What was asked for does not exist; the text says what."""
+    """The requested object does not exist; the text names it."""
 
 
 class Parameters:
@@ -36,7 +36,7 @@ class Parameters:
         return self._values.get(name, "")
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """One of some words; the first one for any other."""
+        """One of the allowed words; the first one for any other value."""
         found = self.text(name)
         return found if found in choices else choices[0]
 
@@ -54,7 +54,7 @@ class Parameters:
 
 
 class Pager(NamedTuple):
-    """Where a page is among others: ``first`` to ``last`` of ``total`` rows, counted from 1."""
+    """The position of a page: ``first`` to ``last`` of ``total`` rows, counted from 1."""
 
     total: int
     page: int
@@ -87,6 +87,6 @@ class Pager(NamedTuple):
 
 
 def pager(total: int, parameters: Parameters, size: int = ROWS) -> Pager:
-    """The page that was asked for, or the last one."""
+    """The requested page, or the last one."""
     last = max(1, -(-total // size))
     return Pager(total, min(parameters.page, last), size)

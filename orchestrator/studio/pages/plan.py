@@ -1,4 +1,4 @@
-"""The plans of the project, and a plan with what has happened since (controller)."""
+"""The plans of the project, and a plan with later changes of its hosts (controller)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def _listed(studio: Studio, shelf: PlanShelf, one: PlanSummary) -> dict[str, Any
 
 
 def visible_plans(studio: Studio, shelf: PlanShelf | None) -> list[PlanSummary | DamagedPlan]:
-    """The plans that a user may see: for a user of some hosts, those of no others."""
+    """The plans that a user may see: for a user who is limited to some hosts, only plans for these
+    hosts."""
     found = shelf.summaries() if shelf else []
     if not studio.is_part:
         return found
@@ -101,7 +102,8 @@ def _is_visible(studio: Studio, plan: PlanSummary) -> bool:
 
 
 def plan_of(studio: Studio, shelf: PlanShelf | None, name: str) -> OpenPlan:
-    """A plan that a browser names. MissingPageError, also for one that the user may not see."""
+    """A plan that a browser names. MissingPageError, even if it exists but the user may not see
+    it."""
     try:
         found = shelf.open(name) if shelf else None
     except (CcmError, OSError) as error:
@@ -113,7 +115,7 @@ def plan_of(studio: Studio, shelf: PlanShelf | None, name: str) -> OpenPlan:
 
 
 def plan_page(studio: Studio, plans: PlanDesk, parameters: Parameters) -> Page:
-    """What a plan would do, its approvals, and which of its hosts have changed since."""
+    """The changes of a plan, its approvals, and its hosts that have changed since."""
     shelf, pushes = plans
     plan = plan_of(studio, shelf, parameters.text("name"))
     assert shelf is not None
@@ -136,7 +138,7 @@ def plan_page(studio: Studio, plans: PlanDesk, parameters: Parameters) -> Page:
 
 
 def push_page(plans: PlanDesk, plan: OpenPlan, problem: str = "") -> Page:
-    """What a person confirms before a plan is pushed, or why it cannot be pushed."""
+    """The confirmation before the push of a plan, or why it cannot be pushed."""
     shelf, pushes = plans
     assert shelf is not None
     assert pushes is not None
@@ -177,7 +179,7 @@ def _preview(kept: PlanFile) -> tuple[dict[str, Any], Matrix]:
 
 
 def changed_since(studio: Studio, plan: PlanSummary) -> tuple[list[ChangeSince], set[str]]:
-    """The runs after a plan that tell of other states of its hosts, and the names of these."""
+    """The runs after a plan that report other states of its hosts, and the names of these hosts."""
     rows = studio.reader.rows(_SINCE, (plan.created, json.dumps(plan.hosts)))
     found, every = list[ChangeSince](), set[str]()
     for row in rows:

@@ -1,4 +1,4 @@
-"""A run: what the report of it has, and its hosts on request (controller)."""
+"""A run: its report, and its hosts on request (controller)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _hosts(studio: Studio, run: Row, parameters: Parameters) -> tuple[list[Row],
 
 
 def _graph(studio: Studio, run: Row, hosts: list[Row]) -> DependencyGraph | None:
-    """What refers to what in the plan that the first host of the page has."""
+    """The references between resources in the plan of the page's first host."""
     plan = next((row["plan"] for row in hosts if row["plan"] is not None), None)
     found = studio.reader.row("SELECT resources, edges FROM plans WHERE plan = ?", (plan,))
     if found is None:

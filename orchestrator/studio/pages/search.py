@@ -1,4 +1,4 @@
-"""A search over hosts, resources, runs and what resources reported (controller)."""
+"""A search over hosts, resources, runs and reports of resources (controller)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHERE id LIKE ? ESCAPE '\\' OR revision LIKE ? ESCAPE '\\' OR who LIKE ? ESCAPE 
 
 
 def search_page(studio: Studio, parameters: Parameters) -> Page:
-    """What contains the text ``q``."""
+    """The results that contain the text ``q``."""
     word = parameters.text("q")
     values = {"q": word, "marks": MARKS, "max_results": MAX_RESULTS}
     if not word:

@@ -1,4 +1,4 @@
-"""What every page is made from (controller)."""
+"""The data of every page (controller)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RUN_COLUMNS = (
 
 
 class Studio(NamedTuple):
-    """The index, the run directories in ``state``, and the hosts of the inventory; ``is_part`` for
-    a user who sees some of the hosts.
+    """The index, the run directories in ``state``, and the hosts of the inventory; ``is_part``: the
+    user sees only some of the hosts.
     """
 
     state: Path
@@ -48,7 +48,7 @@ class Studio(NamedTuple):
     def saved(self, run_id: str) -> SavedRun:
         """The directory of a run of the index, whose ID is the name of a directory below runs.
 
-        MissingPageError if it is gone, or has been replaced by a symbolic link.
+        MissingPageError if it was removed or replaced by a symbolic link.
         """
         directory = self.state / "runs" / self.run(run_id, "id")["id"]
         if not stamp_of(directory):
@@ -75,7 +75,7 @@ class Studio(NamedTuple):
 
 
 def moment(seconds: float | None) -> str:
-    """A time as people read it, in UTC; "" for none."""
+    """A time as text, in UTC; "" for none."""
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
 
 
@@ -105,7 +105,7 @@ def resource_names(studio: Studio, resources: str) -> dict[int, str]:
 
 
 def runs_by_number(studio: Studio, runs: Iterable[int | None]) -> dict[int, Row]:
-    """Who started runs, and when."""
+    """The users who started runs, and the times."""
     rows = studio.reader.rows(
         "SELECT run, id, start, who, version FROM runs"
         " WHERE run IN (SELECT value FROM json_each(?))",
@@ -115,6 +115,6 @@ def runs_by_number(studio: Studio, runs: Iterable[int | None]) -> dict[int, Row]
 
 
 def place_of(row: Row, name: str) -> HostPlace:
-    """Where a run has the lines of a host, of a row of ``host_runs``."""
+    """The positions of a host's lines in a run, from a row of ``host_runs``."""
     names = json.loads(row["names"]) if row["names"] else [name]
     return HostPlace(names, row["places"], row["results"])

@@ -1,4 +1,4 @@
-"""What a user may see: everything, or the hosts of some groups (controller).
+"""The visibility of a user: everything, or the hosts of some groups (controller).
 
 For a user of groups, other hosts do not exist: not on a page, nor in a search, a feed or a badge.
 """

@@ -1,1 +1,1 @@
-"""The plan files of a project: which there are, what they do and who approved them (controller)."""
+"""The plan files of a project, their changes and approvals (controller)."""

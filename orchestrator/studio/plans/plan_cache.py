@@ -1,7 +1,7 @@
-"""Reads the plans of a project for pages, and remembers what it has read (controller).
+"""Reads the plans of a project for pages, with a cache (controller).
 
 A plan is a stranger's file: the reader of plans checks it against its schema and its digest. The
-stamp of the file decides whether what is remembered still holds.
+stamp of the file decides whether a cached plan is still valid.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ Value = TypeVar("Value")
 
 
 class PlanPolicy(NamedTuple):
-    """What a plan needs before it is pushed: approvals of so many people in ``signers``, "" for
-    none, and that none of the ``denied`` conditions is true.
+    """The requirements for a push of a plan: a number of approvals from people in ``signers``, ""
+    for none, and none of the ``denied`` conditions is true.
     """
 
     signers: str = ""
@@ -50,8 +50,8 @@ NO_POLICY = PlanPolicy()
 
 
 class Approvals(NamedTuple):
-    """The ``people`` who approved a plan of the ``wanted`` number; ``notes`` say why other
-    signatures do not count, and ``problem`` why nothing can be said.
+    """The ``people`` who approved a plan of the ``wanted`` number; ``notes`` are the reasons why
+    other signatures do not count, and ``problem`` is the reason if the approvals are unknown.
     """
 
     people: list[str]
@@ -61,7 +61,7 @@ class Approvals(NamedTuple):
 
     @property
     def are_enough(self) -> bool:
-        """Whether so many people approved as the policy asks."""
+        """Whether as many people approved as the policy requires."""
         return bool(self.wanted) and not self.problem and len(self.people) >= self.wanted
 
 
@@ -132,7 +132,7 @@ class PlanShelf:
         self._listed = _Memory[Approvals](_SUMMARIES)
 
     def summaries(self) -> list[PlanSummary | DamagedPlan]:
-        """All plans, the one that was written last first."""
+        """All plans, the newest first."""
         return [
             self._summaries.get((name, self.folder.stamp(name)), partial(self._short, name))
             for name in self.folder.names()
@@ -148,7 +148,7 @@ class PlanShelf:
         return DamagedPlan(name, "it was removed")
 
     def open(self, name: str) -> OpenPlan | None:
-        """A plan; None if there is none of that name. InputError, OSError."""
+        """A plan; None if there is none with that name. InputError, OSError."""
         stored = self.folder.read(name)
         if stored is None:
             return None
@@ -156,12 +156,12 @@ class PlanShelf:
         return found._replace(stored=stored)
 
     def of_plan(self, plan: OpenPlan, make: Callable[[PlanFile], Value]) -> Value:
-        """What a page made of a plan before, or makes now."""
+        """The cached result of a page for a plan, or a new one."""
         found: Value = self._sections.get((plan.summary.digest, make), lambda: make(plan.kept))
         return found
 
     def approvals(self, plan: StoredPlan, manifest: str) -> Approvals:
-        """Who approved a plan of a manifest."""
+        """The approvals of a plan of a manifest."""
         signers = self.policy.signers
         if not signers:
             return Approvals([], 0, [])
@@ -170,7 +170,7 @@ class PlanShelf:
         return self._approvals.get(key, lambda: self._checked(plan, manifest))
 
     def approvals_of(self, plan: PlanSummary) -> Approvals:
-        """Who approved a plan that is known in short. Its files are read when they have changed."""
+        """The approvals of a summarized plan. Its files are read when they have changed."""
         if not self.policy.signers:
             return Approvals([], 0, [])
         folder, name = self.folder, plan.name
@@ -202,7 +202,7 @@ class PlanShelf:
         return Approvals(found.people, wanted, found.uncounted)
 
     def verdict(self, plan: PlanSummary) -> Verdict:
-        """Whether the policy denies a plan for what it would do."""
+        """Whether the policy denies the changes of a plan."""
         return evaluate(plan.counters, self.policy.denied)
 
 
@@ -216,7 +216,7 @@ class _Memory(Generic[Value]):
         self._making = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of a key, made where it is not known."""
+        """The value of a key, created if it is missing."""
         if (known := self._known(key)) is not None:
             return known
         with self._making:

@@ -23,7 +23,7 @@ Stamp = tuple[int, ...]
 
 
 class StoredPlan(NamedTuple):
-    """A plan file as it is on the disk, and the content of its signature file."""
+    """A plan file on disk, and the content of its signature file."""
 
     name: str
     text: bytes
@@ -42,7 +42,7 @@ class PlanFolder:
         self.root = Path(os.path.realpath(root))
 
     def names(self) -> list[str]:
-        """The plans by their path below the root, the one that was written last first."""
+        """The plans by their path below the root, the newest first."""
         found = [
             (stamp, name)
             for name in names_below(self.root)
@@ -51,11 +51,11 @@ class PlanFolder:
         return [name for _, name in sorted(found, reverse=True)[:MAX_FILES]]
 
     def stamp(self, name: str) -> Stamp | None:
-        """What differs for another version of a plan; None if there is none."""
+        """A stamp of a plan's version; None if there is no plan."""
         return self._stamp(name) if _is_possible(name) else None
 
     def signature_stamp(self, name: str) -> Stamp | None:
-        """What differs for other signatures of a plan; None if there are none."""
+        """A stamp of a plan's signatures; None if there are none."""
         return self._stamp(name + signing.SUFFIX) if _is_possible(name) else None
 
     def _stamp(self, name: str) -> Stamp | None:
@@ -66,7 +66,7 @@ class PlanFolder:
         return None
 
     def read(self, name: str) -> StoredPlan | None:
-        """A plan; None if there is none of that name. InputError, OSError."""
+        """A plan; None if there is none with that name. InputError, OSError."""
         if not _is_possible(name):
             return None
         with folder_below(self.root, name) as folder:

@@ -2,7 +2,7 @@
 
 The process is ``ccm push PLAN`` in the directory of the project: it checks the bytes of the file,
 the signatures and everything else again. It has no terminal, and no password of the studio's
-environment. What fails in it does not reach the studio, and it continues when the studio ends.
+environment. Its failures do not affect the studio, and it continues when the studio ends.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _PASSWORDS = {
 
 
 class PushOrder(NamedTuple):
-    """What the process of a push gets: the path of the plan in the project, the SHA-256 of its
-    bytes, the policy, and the directory of the runs.
+    """The input of a push process: the path of the plan in the project, the SHA-256 of its bytes,
+    the policy, and the directory of the runs.
     """
 
     plan: str
@@ -48,14 +48,14 @@ class PushOrder(NamedTuple):
 
     @classmethod
     def read(cls, line: bytes) -> PushOrder:
-        """What ``line`` wrote."""
+        """Read the result of ``line``."""
         return cls(**json.loads(line))
 
 
 class PlanPush:
     """A push of a plan that ``user`` has started; ``run`` is its run, "" before it begins.
 
-    ``problem`` says why there is no run, or why it did not end well.
+    ``problem`` is the reason why there is no run, or why it failed.
     """
 
     def __init__(self, user: str) -> None:
@@ -159,7 +159,7 @@ class Pushes:
             tell("push failed" if push.problem else "push ended", push)
 
     def _follow(self, push: PlanPush, order: PushOrder, tell: Tell) -> int:
-        """Start the process, and take what it says until it ends; its exit status."""
+        """Start the process, and read its output until it ends; returns its exit status."""
         with subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -188,7 +188,7 @@ def environment_of(user: str, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _said(source: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """What the process says, an object on each line."""
+    """The output of the process, an object on each line."""
     while line := source.readline(_MAX_LINE_LENGTH):
         with contextlib.suppress(ValueError):
             told = json.loads(line)

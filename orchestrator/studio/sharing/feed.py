@@ -1,6 +1,6 @@
 """A feed of runs and badges of the fleet, for other programs (controller).
 
-Their texts come from hosts and files: JSON and SVG escape them.
+The texts come from hosts and files: JSON and SVG escape them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MAX_LENGTH = 40  # characters of a label
 
 
 class Badge(NamedTuple):
-    """A badge in words; ``color`` is a name that browsers and shields.io know."""
+    """The texts of a badge; ``color`` is a name that browsers and shields.io support."""
 
     label: str
     message: str
@@ -46,8 +46,8 @@ def feed(studio: Studio, asked: Parameters, allowed: Collection[str] | None) -> 
 
 
 def readable_runs(reader: IndexReader, hosts: Collection[str] | None) -> dict[str, bool]:
-    """The runs of the index, and whether all of their hosts are among some, None for any. Those
-    that cannot be read are left out.
+    """The runs of the index, and whether all of their hosts are among some, None for any.
+    Unreadable runs are omitted.
     """
     if hosts is None:
         rows = reader.rows("SELECT id, 1 FROM runs WHERE state != 'unreadable'")

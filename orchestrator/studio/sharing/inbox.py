@@ -1,9 +1,9 @@
 """Stores the runs that clients post (controller).
 
-A client is a stranger. What it posts is checked by ``history.line_checks`` before it is stored. Its
-run ID must have the form of one, and its file must be one of a fixed list, so neither names another
-file. A run belongs to the name of the token that began it: others cannot add to it, and what is
-posted again changes nothing.
+A client is a stranger. ``history.line_checks`` checks posted data before it is stored. Its run ID
+must have the form of one, and its file must be one of a fixed list, so neither names another file.
+A run belongs to the name of the token that started it: others cannot add to it, and repeated posts
+change nothing.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ Indexed = Callable[["frozenset[str] | None"], Mapping[str, bool]]
 class RunInbox:
     """The runs of a studio, for clients with a token. Thread-safe. RefusalError.
 
-    ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` tells for each run of the
-    index whether all of its hosts are among some, None for any. The runs of one token have at most
-    ``max_stored`` bytes.
+    ``hosts_of`` gives the hosts of groups of the inventory. ``indexed`` returns, for each run of
+    the index, whether all of its hosts are among the given ones, None for any. The runs of one
+    token have at most ``max_stored`` bytes.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class RunInbox:
             raise RefusalError(403, "a host of the run is not in the groups of this token")
 
     def _about(self, token: Token, run_id: str, *, write: bool) -> dict[str, Any]:
-        """What run.json of a stored run says; 404 for what the token may not know of."""
+        """The content of run.json of a stored run; 404 if the token may not see it."""
         missing = RefusalError(404, "there is no such run")
         if start_time_of(run_id) is None:
             raise missing
@@ -347,7 +347,7 @@ class _ActiveRun:
 
 @contextlib.contextmanager
 def _storing() -> Iterator[None]:
-    """Answer 507 where the studio cannot write to its disk."""
+    """Answer 507 if the studio cannot write to its disk."""
     try:
         yield
     except OSError as error:

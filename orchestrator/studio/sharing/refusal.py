@@ -1,4 +1,4 @@
-"""What clients with a token are refused (controller)."""
+"""Refusals of clients with a token (controller)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 class TokenUsage:
-    """Counts the bytes of the runs by the name of their token, of which each may have so many.
+    """Counts the bytes of the runs of each token, which are limited.
 
     They are counted on the disk once, again after ``forget``, and before a post is refused. Not
     thread-safe.
@@ -60,7 +60,7 @@ class TokenUsage:
 
 
 def _size(directory: Path) -> int:
-    """The bytes of the files of a run; those that vanish meanwhile have none."""
+    """The bytes of the files of a run; files that disappear during this count as empty."""
     try:
         with os.scandir(directory) as entries:
             return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)

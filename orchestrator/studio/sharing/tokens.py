@@ -31,8 +31,8 @@ _MEMBERS = frozenset(("id", "name", "hash", "groups", "reads_only", "created", "
 
 
 class Token(NamedTuple):
-    """Whose token it is, and what it allows. ``groups`` of the inventory limit it to their hosts;
-    none means all hosts. ``created`` and ``expires`` are seconds since the epoch.
+    """The name and the rights of a token. ``groups`` of the inventory limit it to their hosts; none
+    means all hosts. ``created`` and ``expires`` are seconds since the epoch.
     """
 
     id: str
@@ -84,7 +84,7 @@ class TokenFile:
         return {one.id: one for one in tokens}
 
     def find(self, text: str) -> Token | None:
-        """The token of that text; None for an unknown or expired one."""
+        """The token with that text; None for an unknown or expired one."""
         found = _TOKEN.fullmatch(text)
         token = self.tokens().get(found[1]) if found else None
         if token is None or not hmac.compare_digest(token.hash, _hash(text)):
@@ -96,7 +96,7 @@ class TokenFile:
     def add(
         self, name: str, groups: tuple[str, ...], lifetime: float | None, *, reads_only: bool
     ) -> str:
-        """Make a token for a name that has none, and return its text. UsageError."""
+        """Create a token for a name that has none, and return its text. UsageError."""
         if not _NAME.fullmatch(name):
             raise UsageError(
                 f"{name[:80]!r} is not a name of a token",

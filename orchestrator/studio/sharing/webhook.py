@@ -42,7 +42,7 @@ class WebhookTarget(NamedTuple):
 
 
 def webhook_target(url: str, secret: str) -> WebhookTarget:
-    """A target. UsageError for one that is not safe."""
+    """A target. UsageError if it is not safe."""
     check_address(url, "--webhook", "name an https address without a login")
     secret = secret.strip()
     if len(secret) < LEAST_SECRET:
@@ -60,7 +60,7 @@ def signature(secret: str, timestamp: str, delivery: str, body: bytes) -> str:
 
 
 class Webhook:
-    """Posts in its own thread, one run after the other; ``item`` gives what is posted of a run,
+    """Posts in its own thread, one run after the other; ``item`` returns the posted data of a run,
     None if there is no such run.
     """
 

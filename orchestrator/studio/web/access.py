@@ -54,7 +54,8 @@ class TrustedProxy(NamedTuple):
     header: str
 
     def user_of(self, request: Request) -> str | None:
-        """The user that the proxy names; "" for none, None for a request from another address."""
+        """The user in the header of the proxy; "" for none, None for a request from another
+        address."""
         if request.client is None or not _is_same_address(request.client.host, self.address):
             return None
         names = request.headers.getlist(self.header)
@@ -69,7 +70,7 @@ def _is_same_address(found: str, named: str) -> bool:
 
 
 class _Person(NamedTuple):
-    """Who logs in, and with which rights; ``entry`` is the version of the entry of the user."""
+    """A login with its rights; ``entry`` is the version of the user's entry."""
 
     name: str
     role: str
@@ -78,8 +79,8 @@ class _Person(NamedTuple):
 
 
 class Access:
-    """Who is logged in. With ``users``, by name and password, or by the ``proxy``; else by the link
-    that ``tell`` gets: a new one after each login.
+    """The current user. With ``users``, by name and password, or by the ``proxy``; else by the link
+    that ``tell`` receives: a new one after each login.
     """
 
     def __init__(
@@ -108,14 +109,14 @@ class Access:
         return self._users is not None
 
     def announce(self) -> None:
-        """Tell where to log in."""
+        """Report the login link."""
         if self._users is not None:
             self._tell(f"{self._origin.url}/login")
         else:
             self._tell(f"{self._origin.url}/login?token={self.links.create()}")
 
     def session(self, request: Request) -> Session | None:
-        """The session of a request. What a page asks for by itself does not prolong it."""
+        """The session of a request. Automatic requests of a page do not prolong it."""
         cookie = request.cookies.get(self._origin.cookie, "")
         is_use = BY_ITSELF not in request.headers and request.url.path != "/live"
         found = self.sessions.find(cookie, is_use=is_use) if cookie else None
@@ -152,8 +153,8 @@ class Access:
         return user is not None and user.version == session.entry
 
     def log_in_by_proxy(self, request: Request) -> Response | Page | None:
-        """Log in the user that the proxy names: a redirection with a cookie, or a page that says
-        why not. None for a request for which no proxy names a user.
+        """Log in the user in the header of the proxy: a redirect with a cookie, or a page with the
+        reason of a refusal. None for a request without a user from a proxy.
         """
         name = (self._proxy.user_of(request) if self._proxy else None) or ""
         if not name or self._users is None:

@@ -128,7 +128,7 @@ class HistoryApi:
     def _read(
         self, reader: Reader, public: bool = False
     ) -> Callable[[Request], Awaitable[Response]]:
-        """What a token, a session or, if it is public, everybody may read."""
+        """The access of a token, of a session or, if public, of everybody."""
 
         async def answering(request: Request) -> Response:
             """The answer, about the hosts that the reader may know of."""

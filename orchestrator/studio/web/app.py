@@ -1,7 +1,7 @@
 """The routes of the studio (controller).
 
-Each page needs a session; each form needs its token. What a browser asks for is looked up in the
-index: no path of the file system is made of it.
+Each page needs a session; each form needs its token. Names in requests are looked up in the index,
+and never become paths of the file system.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class StudioApp:
         self._streams = LiveStreams()
 
     def prepare(self) -> None:
-        """Do in advance what the first pages would wait for."""
+        """Prepare data for the first pages in advance."""
         self._renderer.prepare()
 
     def starlette(self) -> Starlette:
@@ -194,7 +194,7 @@ class StudioApp:
         return self._streams.response(session.user, look)
 
     def _news(self, groups: tuple[str, ...], run: str) -> tuple[int, bool]:
-        """The version of a run, or of everything, and whether more is to come."""
+        """The version of a run, or of everything, and whether it may still change."""
         studio = self._visible.of(groups)
         if not run:
             return studio.version_of(""), True

@@ -1,4 +1,4 @@
-"""The audit log: who logged in, and who saw which page (controller).
+"""The audit log: logins and page views (controller).
 
 ``STATE/studio/audit.jsonl``, mode 0600, one JSON object per line. At ``MAX_BYTES``, it is renamed
 to ``audit.jsonl.1``, which replaces an earlier one.
@@ -26,7 +26,7 @@ class AuditLog:
         self._lock = threading.Lock()
 
     def write(self, action: str, *, user: str, address: str, **members: str | int) -> None:
-        """Append what happened. Control characters are escaped by JSON."""
+        """Append an entry. Control characters are escaped by JSON."""
         told = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "action": action,

@@ -44,7 +44,7 @@ Render = Callable[[Page, Request, Parameters, Session], Response]
 
 
 class Done(NamedTuple):
-    """Where the browser goes next, and the action and problem for the audit log."""
+    """The next page of the browser, and the action and problem for the audit log."""
 
     address: str
     action: str
@@ -86,7 +86,7 @@ class DesignRoutes:
         return self._designer._replace(hosts=self._visible.of(session.groups).hosts)
 
     def limit(self, scope: Scope) -> BodyLimit | None:
-        """How large a form of a designer may be; None for other requests."""
+        """The maximum size of a designer's form; None for other requests."""
         if scope["path"] != f"{PREFIX}/edit":
             return None
         session = self._access.session(Request(scope))

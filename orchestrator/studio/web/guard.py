@@ -1,4 +1,4 @@
-"""What every request has to pass, before any page is made (controller).
+"""Checks of every request, before any page is created (controller).
 
 The Host header must name this server, so that another site cannot reach it by its own name (DNS
 rebinding). A form that another site sends is refused. Bodies are small and arrive in time. Every
@@ -150,7 +150,7 @@ async def _body(receive: Receive, maximum: int) -> bytes | None:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """Give the body that was read, then what follows."""
+    """Return the body that was already read, then the rest."""
     left: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receiving() -> Message:

@@ -1,7 +1,7 @@
 """News for open pages, as server-sent events (controller).
 
-An event says only that something changed: the page then asks for itself again, with its own limits
-and rights.
+An event only reports that something changed: the page then reloads itself, with its own limits and
+rights.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LiveStreams:
         return self._open[user] >= MAX_STREAMS_OF_USER or self._open.total() >= MAX_STREAMS
 
     def response(self, user: str, look: Look) -> StreamingResponse:
-        """A stream of what ``look`` finds."""
+        """A stream of the results of ``look``."""
         return StreamingResponse(self._events(user, look), media_type="text/event-stream")
 
     async def _events(self, user: str, look: Look) -> AsyncIterator[str]:

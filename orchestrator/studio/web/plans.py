@@ -95,7 +95,8 @@ class PlanRoutes:
         return RedirectResponse(done, 303)
 
     def _push(self, sent: Parameters, request: Request, session: Session) -> Page | str:
-        """Push what was confirmed: the address of the run, or the page with the reason."""
+        """Push the confirmed plan; returns the address of the run, or the page with the reason of a
+        failure."""
         name, pushes = sent.text("name"), self._plans.pushes
         assert pushes is not None
         try:
@@ -135,7 +136,7 @@ class PlanRoutes:
         people = self._plans.shelf.approvals(plan.stored, short.manifest).people
 
         def tell(action: str, push: PlanPush) -> None:
-            """Note what happens with the push."""
+            """Record the result of the push."""
             self._audit.write(
                 action,
                 user=session.user,

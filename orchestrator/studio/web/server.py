@@ -71,7 +71,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends, too, once ``is_over`` says so."""
+    """A server that also ends once ``is_over`` returns true."""
 
     def __init__(self, config: uvicorn.Config, is_over: Callable[[], bool]) -> None:
         super().__init__(config)

@@ -28,7 +28,7 @@ Clock = Callable[[], float]
 
 
 class Session(NamedTuple):
-    """``csrf`` is the token that each form of the session has to send. ``groups`` of the inventory
+    """``csrf`` is the token that each form of the session must send. ``groups`` of the inventory
     limit it to their hosts; none means all hosts. ``entry`` is the version of the user's entry in
     the users file.
     """
@@ -72,8 +72,8 @@ class Sessions:
         return cookie
 
     def find(self, cookie: str, *, is_use: bool = True) -> Session | None:
-        """The session of a cookie; None for one that is over or unknown. Without ``is_use``, it
-        does not count as used.
+        """The session of a cookie; None if it is expired or unknown. Without ``is_use``, it does
+        not count as used.
         """
         key, now = _hash(cookie), self._clock()
         with self._lock:

@@ -38,15 +38,14 @@ SWEEP = 30.0  # seconds between two looks for clients that are silent
 
 
 class StudioOptions(NamedTuple):
-    """Where to listen and who may log in; ``names`` are further values of the Host header.
+    """The addresses and logins of a studio; ``names`` are additional values of the Host header.
 
     The studio keeps the newest ``keep`` runs of those that clients post. ``project`` is the
     directory of the designer, with data files in ``data_dir``; None for none. ``private`` are files
-    with keys or passwords, which the designer does not show. The studio posts each run that
-    ends to the ``webhook``. Plans of the project need what ``policy`` says,
-    and ``push_command`` starts a push of one; without it, there are no pushes. With
-    ``public_badges``, badges need no login. The runs of one token have at most ``token_space``
-    bytes. The ``proxy`` logs users in.
+    with keys or passwords, which the designer does not show. The studio posts each run that ends to
+    the ``webhook``. ``policy`` has the requirements for plans, and ``push_command`` starts a push;
+    without it, there are no pushes. With ``public_badges``, badges need no login. The runs of one
+    token have at most ``token_space`` bytes. The ``proxy`` logs users in.
     """
 
     state: Path
@@ -110,7 +109,7 @@ def host_values(options: StudioOptions, port: int) -> list[str]:
 
 
 class StudioParts(NamedTuple):
-    """The application, and what it is made of."""
+    """The application, and its parts."""
 
     app: Guard
     keeper: IndexKeeper
@@ -121,7 +120,7 @@ class StudioParts(NamedTuple):
 
 
 def assemble(options: StudioOptions, port: int, tell: Callable[[str], None]) -> StudioParts:
-    """The studio behind a port, whose index is not yet kept up to date. UsageError."""
+    """The studio on a port, before its index is updated. UsageError."""
     users = None
     if options.auth:
         from orchestrator.studio.web.users import UserFile  # argon2 takes its time to load
@@ -192,7 +191,7 @@ def _webhook(target: WebhookTarget, reader: IndexReader, audit: AuditLog) -> Web
     """The webhook, which writes each delivery to the audit log."""
 
     def item(run_id: str) -> dict[str, Any] | None:
-        """What is posted of a run."""
+        """The posted data of a run."""
         row = reader.row(f"SELECT {RUN_COLUMNS} FROM runs WHERE id = ?", (run_id,))
         return None if row is None else run_item(row)
 
@@ -211,9 +210,9 @@ def _sweep(inbox: RunInbox) -> None:
 
 
 def run_studio(options: StudioOptions, tell: Callable[[str], None]) -> None:
-    """Serve until a signal ends the process; ``tell`` gets the address to log in at.
+    """Serve until a signal ends the process; ``tell`` receives the login address.
 
-    UsageError for what cannot be used.
+    UsageError if it cannot be used.
     """
     check_options(options)
     with listen(options.host, options.port) as listener:

@@ -85,7 +85,7 @@ class UserFile:
         return found
 
     def user(self, name: str) -> User | None:
-        """The user of a name, from the file as it is now. None also for an unusable file."""
+        """The user with this name, from the current file. None, too, if the file is unusable."""
         try:
             found = self._path.stat()
             stamp = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
@@ -105,7 +105,7 @@ class UserFile:
             raise self._refuse("is accessible to other users", f"run: chmod 600 {self._path}")
 
     def find(self, name: str, password: str) -> User | None:
-        """The user with that name and password; None for any other."""
+        """The user with this name and password; None if they do not match."""
         if len(password) > MAX_PASSWORD_LENGTH:
             return None
         user = self.users().get(name)
