@@ -96,7 +96,7 @@ def intent(type_name: str, changes: Sequence[ChangeLine], fired: bool) -> Intent
 
 
 def _told(type_name: str, change: ChangeLine) -> tuple[str, str]:
-    """The verb of a change and the value behind it; "" for a property that only differs."""
+    """The verb of a change and the value after it; "" for a property that only differs."""
     if change.what == "enable":
         return _SWITCHED.get(change.after, ""), ""
     if change.what == "extracted":

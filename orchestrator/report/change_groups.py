@@ -51,7 +51,7 @@ def _first_failures(entry: Entry) -> int:
 
 
 def heading(rows: Sequence[Row], manifest: str, width: int) -> str:
-    """The manifest of the rows below, and what the one that applies it says of it."""
+    """The manifest of the rows below, and the result of its ``apply``."""
     if not manifest:
         return "in the manifest itself"
     appliers = (next(iter(row)) for row in rows)
@@ -84,8 +84,8 @@ class ChangeList:
         self._choice = choice
 
     def lines(self, room: int | None = None) -> Iterator[str]:
-        """Every change; in ``room`` lines those without diffs where these are too many, and of
-        those the ones of the fewest hosts where they are too many still."""
+        """Every change. If they exceed ``room`` lines, diffs are omitted first, and then the
+        changes of the most hosts."""
         if not self._rows:
             return
         pieces = self._pieces(self._choice)
@@ -118,8 +118,8 @@ class ChangeList:
         return sum(map(len, pieces)) + headings
 
     def _rarest(self, pieces: Sequence[list[str]], maximum: int, room: int | None) -> set[int]:
-        """Which are shown: what was skipped or is peculiar to few hosts before what most have in
-        common, so that the cut hides nothing of a single host."""
+        """The shown rows: skipped ones and those of few hosts come before common ones, so that the
+        limit hides nothing of a single host."""
         rank = {
             at: (_first_failures(next(iter(row))), len(hosts_of(row)))
             for at, row in enumerate(self._rows)
@@ -143,7 +143,7 @@ class ChangeList:
         return f"on {named(hosts, self._style.width // 3)}"
 
     def _left_out(self, rows: list[Row]) -> str:
-        """What a cut has left out, and of how many hosts that is at least."""
+        """The number of omitted rows, and the minimum number of their hosts."""
         least = min(len(hosts_of(row)) for row in rows)
         number = f"{len(rows):,} more change{'s' if len(rows) > 1 else ''}"
         if least == len(self._hosts):

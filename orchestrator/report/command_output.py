@@ -37,7 +37,7 @@ class HostOutput(NamedTuple):
 
 
 class OutputGroup(NamedTuple):
-    """Hosts with the same answer, that of the first; ``exact``: nothing of it differs."""
+    """Hosts with the same output, that of the first; ``exact``: without any difference."""
 
     results: list[HostResult]
     answer: HostOutput
@@ -68,7 +68,7 @@ class CommandOutput(Subscriber):
         self._notices: dict[tuple[str, str], list[str]] = {}
 
     def handle(self, event: happening.Event) -> None:
-        """Keep what a host said."""
+        """Store the output of a host."""
         self._standing.handle(event)
         if isinstance(event, happening.ResourceEvent):
             self._answers[event.host] = self._kept(_answer_of(event.event))
@@ -120,7 +120,7 @@ class CommandOutput(Subscriber):
     def write(
         self, out: TextIO, style: Style, *, fold: bool = False, quiet: bool = False, kept: str = ""
     ) -> None:
-        """Write the groups and what they add up to; ``quiet``: failures only."""
+        """Write the groups and the totals; ``quiet``: failures only."""
         for line in self._lines(style, fold, quiet=quiet, kept=kept):
             out.write(line + "\n")
         out.flush()
@@ -190,7 +190,7 @@ def _word(group: OutputGroup) -> str:
 
 
 def _counted(groups: list[OutputGroup], style: Style) -> str:
-    """How many hosts ended with which exit code, or how else; the order is that of the groups."""
+    """The number of hosts for each exit code or other result, in the order of the groups."""
     found: Counter[tuple[str, str]] = Counter()
     for group in groups:
         answer, role = group.answer, _of(group)

@@ -1,4 +1,4 @@
-"""What is dangerous about a preview, grouped over the fleet (controller)."""
+"""The dangerous changes of a preview, grouped over the fleet (controller)."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class Group(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What it is, without its hosts: as people may read it, in one line."""
+        """Its text without the hosts, in one line."""
         one = self.danger
         parts = (one.what, f"by {one.by}" if one.by else "", one.how, self.uncertainty)
         return ", ".join(visible(one_line(part, MAX_WHAT)) for part in parts if part)
 
     def record(self) -> dict[str, Any]:
-        """The form that stands in a document."""
+        """The form in a document."""
         predictions = {word: prediction for prediction, word in UNCERTAINTIES.items()}
         prediction = predictions.get(self.uncertainty, "certain")
         return {**self.danger._asdict(), "prediction": prediction, "hosts": self.hosts}
@@ -87,7 +87,7 @@ class Dangers(Subscriber):
         self._uncertain: set[str] = set()
 
     def handle(self, event: happening.Event) -> None:
-        """Take what a preview says of a resource."""
+        """Add the prediction for a resource."""
         if isinstance(event, happening.RunStarted):
             self._hosts = len(event.hosts)
         elif isinstance(event, happening.ResourceEvent) and event.event["noop"]:
@@ -115,7 +115,7 @@ class Dangers(Subscriber):
                 self._ungrouped += 1
 
     def groups(self) -> list[Group]:
-        """Each danger once: by kind, then those of the most hosts first."""
+        """Each danger once: by kind, then by the number of hosts, descending."""
         order = {kind: at for at, kind in enumerate(KINDS)}
         return sorted(
             self._found.values(), key=lambda one: (order[one.danger.kind], -len(one.hosts))
@@ -123,7 +123,7 @@ class Dangers(Subscriber):
 
     @property
     def total(self) -> str:
-        """How many there are of each kind; "" for none."""
+        """The number of each kind; "" for none."""
         values = self.counters.values
         counts = {kind: values[kind] for kind in KINDS}
         counts[REMOVES] -= counts[PACKAGES] + counts[ACCOUNTS]
@@ -135,12 +135,12 @@ class Dangers(Subscriber):
 
     @property
     def is_reportable(self) -> bool:
-        """Whether there is something dangerous, or nobody can tell."""
+        """Whether anything is dangerous or unknown."""
         return bool(self.total or self.counters.values["unknown"])
 
     @property
     def unknown(self) -> str:
-        """What is not counted, as nobody can tell it; "" for nothing."""
+        """The unknown effects, which are not counted; "" for none."""
         values = self.counters.values
         parts = []
         if number := values["unknown"]:
@@ -161,9 +161,9 @@ class Dangers(Subscriber):
     def lines(
         self, style: Style, *, everything: bool = False, uncounted: bool = True
     ) -> Iterator[str]:
-        """The list for people, a title first; nothing where nothing is dangerous or unknown.
+        """The list as text, with a title; empty if nothing is dangerous or unknown.
 
-        Without ``uncounted``, only what is dangerous: something else tells the rest.
+        Without ``uncounted``, only dangerous changes, if another part reports the unknown effects.
         """
         if not (self.is_reportable if uncounted else self.total):
             return
@@ -186,7 +186,7 @@ class Dangers(Subscriber):
 
     @staticmethod
     def _bounded(groups: list[Group]) -> list[Group]:
-        """Of each kind some, those of the most hosts first."""
+        """Some of each kind, by the number of hosts, descending."""
         if len(groups) <= MAX_LINES:
             return groups
         kinds = {one.danger.kind for one in groups}
@@ -201,14 +201,14 @@ class Dangers(Subscriber):
 
 
 def _row(role: str, word: str, text: str, style: Style) -> Iterator[str]:
-    """A word, and behind it in their column the lines of a text."""
+    """A word, and the lines of a text in a column after it."""
     first, *more = wrapped(text, style.width - _COLUMN)
     yield f"    {style(role, f'{word:<{_COLUMN - 4}}')}{first}"
     yield from (f"{'':<{_COLUMN}}{line}" for line in more)
 
 
 def dangers_in(kept: ReportSource) -> Dangers:
-    """Those of a preview that is kept, as a plan or a run."""
+    """The dangers of a stored preview, from a plan or a run."""
     found = Dangers()
     for event in kept.replay():
         found.handle(event)

@@ -1,6 +1,6 @@
 """The differences between two stored runs, by host and resource (controller).
 
-A preview and the push after it are equal if the push did what the preview said: the comparison
+A preview and the push after it are equal if the push did what the preview predicted: the comparison
 ignores whether an action was carried out.
 """
 
@@ -32,7 +32,7 @@ class Difference(NamedTuple):
 
 
 class _Detail(NamedTuple):
-    """What is compared: its ``kind``, and of which property, change or check."""
+    """The compared part: its ``kind``, and its property, change or check."""
 
     kind: str
     name: str = ""
@@ -66,7 +66,7 @@ class Differences:
         self._of_run = (set(there), set(second.about["hosts"]))
 
     def of(self, host: str) -> list[Difference]:
-        """What differs on a host, in the order of the resources."""
+        """The differences on a host, in the order of the resources."""
         in_first, in_second = (host in hosts for hosts in self._of_run)
         if not in_first or not in_second:
             return [Difference(HOST, FIRST if in_first else SECOND, "", "")]
@@ -154,7 +154,7 @@ def group_hosts(
 ) -> list[tuple[list[str], list[Difference]]]:
     """Hosts with the same differences, the most hosts first; hosts without any are left out.
 
-    Neither a host's own name nor the hash of what holds it keeps a host from the others.
+    Host names, and hashes of contents with host names, do not separate hosts.
     """
     groups: dict[tuple[Difference, ...], tuple[list[str], list[Difference]]] = {}
     for host, found in differences.items():

@@ -2,7 +2,7 @@
 
 
 def duration_text(seconds: float) -> str:
-    """A duration for people: ``0.42 s``, ``12.3 s``, ``3 min 05 s``."""
+    """A readable duration: ``0.42 s``, ``12.3 s``, ``3 min 05 s``."""
     if seconds < 10:
         return f"{seconds:.2f} s"
     if seconds < 60:

@@ -66,8 +66,8 @@ class SharedFailure(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in one line: the last line that an ``exec``'s command printed, which alone knows
-        the reason; else the first line of ccm's own sentence."""
+        """The reason in one line: for an ``exec``, the last line of its output, otherwise the first
+        line of ccm's message."""
         told, *printed = self.errors or ("",)
         of_command = printed and all(one.startswith("exec#") for one in self.resources)
         lines = printed[0].splitlines()[-1:] if of_command else told.splitlines()[:1]

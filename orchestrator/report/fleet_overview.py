@@ -1,4 +1,4 @@
-"""What happened most across a fleet, over all of its hosts (controller)."""
+"""The most frequent results across a fleet (controller)."""
 
 from __future__ import annotations
 

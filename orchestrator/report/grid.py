@@ -150,7 +150,7 @@ class Grid:
         return {status: number for status, number in found.items() if number}
 
     def findings(self, status: str) -> list[Finding]:
-        """The results of this kind, equal ones of several hosts once, the most hosts first."""
+        """The results of this kind, grouped by hosts with equal ones, the largest group first."""
         found: dict[tuple[object, ...], list[tuple[str, Entry, float]]] = {}
         for host in self.hosts:
             for cell in self.cells[host].values():
@@ -169,7 +169,7 @@ def _finding(
 
 
 def _told(entry: Entry) -> Entry:
-    """The entry without what no report shows: the hashes of contents beside their diff."""
+    """The entry without parts that no report shows: the hashes of contents that have a diff."""
     return entry._replace(changes=tuple(map(without_hashes, entry.changes)))
 
 

@@ -26,7 +26,7 @@ Row = dict[Entry, list[str]]  # of one resource: the summaries, by their hosts
 
 
 class Block(NamedTuple):
-    """Hosts with the same outcome; ``entries`` has one row per resource, of what differs in it."""
+    """Hosts with the same outcome; ``entries`` has one row per resource, with its differences."""
 
     outcome: str
     results: list[HostResult]
@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
     @property
     def result(self) -> HostResult:
-        """The first host's, which speaks for all where they do not differ."""
+        """That of the first host, which represents all hosts unless they differ."""
         return self.results[0]
 
     @property

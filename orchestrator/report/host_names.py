@@ -46,7 +46,7 @@ def _spans(numbers: Iterable[str]) -> Iterable[str]:
 
 
 def _cut(part: str, limit: int) -> str:
-    """The part's beginning, cut between two numbers where it has such a place."""
+    """The start of the part, cut between two numbers if possible."""
     head = part[: limit - 3]
     at = head.rfind(",")
     return head[:at] + ",…]" if "[" in head and at > 0 else head + "…"

@@ -65,14 +65,15 @@ _TOLD_OF_STABLE = ("health_check", "planned", "noop_message")
 class Entry(NamedTuple):
     """The summary of one resource on one host.
 
-    ``message`` is what it would do, or why it was skipped, ``uncertainty`` why its prediction is
-    not certain. ``noop``: nothing was done. ``fired``: caused by a subscription. ``due`` is the run
-    since which its refresh is, or was, pending; "" for none. ``manifest`` names the child manifest
-    of the resource. ``drift`` says who made it differ from the last applied state. ``output`` is
-    the output of its command, if it is to be shown and is not part of an error. ``planned`` is the
-    prediction of a plan file that was wrong. ``exit_code`` is that of its command, if one ran.
-    ``left_as``: in a preview, the state of a skipped resource that a selected one requires.
-    ``operations``: in a preview, what a push would do to the host, if it is to be shown.
+    ``message`` is the predicted action, or the reason why it was skipped, ``uncertainty`` why its
+    prediction is not certain. ``noop``: nothing was done. ``fired``: caused by a subscription.
+    ``due`` is the run since which its refresh is, or was, pending; "" for none. ``manifest`` names
+    the child manifest of the resource. ``drift`` is the cause of its difference from the last
+    applied state. ``output`` is the output of its command, if it is to be shown and is not part of
+    an error. ``planned`` is the prediction of a plan file that was wrong. ``exit_code`` is that of
+    its command, if one ran. ``left_as``: in a preview, the state of a skipped resource that a
+    selected one requires. ``operations``: in a preview, what a push would do to the host, if it is
+    to be shown.
     """
 
     resource: str
@@ -132,7 +133,7 @@ class RunCollector(Subscriber):
     ``verbose``: resources that were skipped, or have successful health checks or an uncertain
     prediction without a change, are stored, too.
     ``outputs``: the output of commands is stored as well; with ``verbose`` it always is.
-    ``dangers`` has what is dangerous about a preview, None for a push or without ``dangerous``.
+    ``dangers`` has the dangerous changes of a preview, None for a push or without ``dangerous``.
 
     Memory is limited, whatever hosts send, see ``Entries``.
     """
@@ -155,7 +156,7 @@ class RunCollector(Subscriber):
         self._known = Entries()
 
     def handle(self, event: happening.Event) -> None:
-        """Keep what matters of an event."""
+        """Store the relevant part of an event."""
         self.turns.handle(event)
         self.rollout.handle(event)
         if isinstance(event, happening.RunStarted):
@@ -314,7 +315,7 @@ def errors_of(told: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _traces(drift: dict[str, str], name: str) -> Iterator[ChangeLine]:
-    """What is known of a drift, and of the push that it differs from; a path below that of the
+    """The known facts of a drift, and of the push that it differs from; a path below that of the
     resource without what both begin with."""
     owner, package = drift.get("owner"), drift.get("package")
     path = drift.get("path", "").removeprefix(f"{name.rstrip('/')}/")

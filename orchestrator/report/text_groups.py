@@ -26,7 +26,7 @@ _BLANKS = r"[ \t]+"
 
 
 def normalized(text: str, host: str) -> str:
-    """The text without what differs between hosts for no reason that matters."""
+    """The text without irrelevant differences between hosts."""
     if not text:
         return text
     return re.sub(_VARYING, "#", without_host_name(host, text[:MAX_COMPARED]))
@@ -56,5 +56,5 @@ def short_name(host: str) -> str:
 
 
 def normalized_value(host: str, text: str) -> str:
-    """The text of a change without the host's own name and what only that host can have."""
+    """The text of a change without the host's name and host-specific values."""
     return re.sub(_OWN, "#", without_host_name(host, text[:MAX_COMPARED]) + text[MAX_COMPARED:])

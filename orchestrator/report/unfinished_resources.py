@@ -59,8 +59,9 @@ class UnfinishedResources:
     """Receives a run's events; ``left`` has the resources that did not run on incomplete hosts, in
     the order of their plans, and ``due`` those among them that subscribe to a change. ``unknown``
     has those without an outcome on hosts that never reported the end of their run: they may have
-    run. A refused host has none: nothing was attempted. ``uncounted`` is the number of resources in
-    the plan of a host that have no place in a total: each ``apply``, and what a skipped one holds.
+    run. A refused host has none, because nothing was attempted. ``uncounted`` is the number of
+    resources in the plan of a host that do not count in totals: each ``apply``, and the resources
+    of a skipped one.
 
     A shared plan is stored once, and for each active host a byte per resource.
     """

@@ -73,8 +73,8 @@ def is_hash(value: str) -> bool:
 def without_hashes(change: ChangeLine) -> ChangeLine:
     """The change without the hashes of contents that have the host's name in them.
 
-    A diff shows all that changes, so the hash of the old content matters only without one. What is
-    known of a drift loses its times.
+    A diff shows all that changes, so the hash of the old content matters only without one. A drift
+    loses its times.
     """
     if change.what in PROVENANCE:
         before, after = (re.sub(_TIME, "", value) for value in (change.before, change.after))
@@ -97,18 +97,18 @@ def change_grouping_key(changes: Iterable[ChangeLine], host: str) -> Iterator[st
 
 
 def differing(entry: Entry) -> str:
-    """In what entries that are grouped with this one differ."""
+    """The differences between the entries that are grouped with this one."""
     folded = entry.errors or entry.health or entry.output
     return f"differ only in {'names or numbers' if folded else 'host-specific values'}"
 
 
 def variants_differ(entry: Entry, variants: int) -> str:
-    """How many variants this entry stands for, and in what they differ."""
+    """The number of variants of this entry, and their differences."""
     return f"{variants:,} variants {differing(entry)}"
 
 
 def flowing(head: str, detail: str, width: int) -> list[str]:
-    """The detail behind its head where a line has room for both, else wrapped in lines below."""
+    """The detail after its head if a line has space for both, otherwise wrapped in lines below."""
     if len(head) + 2 + len(detail) <= width or not detail:
         return [f"  {detail}" if detail else ""]
     return ["", *wrapped(detail, width - INDENT)]
@@ -136,14 +136,14 @@ def change_lines(change: ChangeLine, style: Style, diffs: bool, known: bool) -> 
 
 
 def diff_role(line: str) -> str:
-    """What a line of a diff is: title, added, removed, place or same."""
+    """The kind of a line in a diff: title, added, removed, place or same."""
     if line.startswith(("+++", "---")):
         return "title"
     return {"+": "added", "-": "removed", "@": "place"}.get(line[:1], "same")
 
 
 def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[str]:
-    """The reason of a failure, wrapped, then the tail of what its command printed."""
+    """The reason of a failure, wrapped, then the end of its command's output."""
     for number, text in enumerate(texts):
         if number == 0:
             lines = text.strip("\n").splitlines()
@@ -153,7 +153,7 @@ def error_lines(texts: Iterable[str], width: int, everything: bool) -> Iterator[
 
 
 def printed_lines(text: str, everything: bool) -> Iterator[str]:
-    """The last lines of what a command has printed, or all of them."""
+    """The last lines of a command's output, or all of them."""
     lines = text.strip("\n").splitlines()
     if len(lines) > MAX_ERROR_LINES and not everything:
         left = len(lines) - MAX_ERROR_LINES
@@ -177,7 +177,7 @@ def _reason(lines: list[str], width: int, everything: bool) -> Iterator[str]:
 
 
 def headline(entry: Entry) -> str:
-    """What there is to say of a resource."""
+    """The texts about a resource."""
     return _certain(entry, entry.message)
 
 
@@ -189,7 +189,7 @@ def _certain(entry: Entry, told: str) -> str:
 
 
 def planned_words(entry: Entry) -> Intent:
-    """The words of what it would do; nothing but the changes of what was done."""
+    """The predicted action as text; for a push, only the changes."""
     if entry.pending:
         would = [change for change in entry.changes if change.what not in PROVENANCE]
         traces = [change for change in entry.changes if change.what in PROVENANCE]
@@ -199,7 +199,7 @@ def planned_words(entry: Entry) -> Intent:
 
 
 def brief_details(entry: Entry) -> list[str]:
-    """The details that its words do not cover, in one line; empty for none."""
+    """Additional details in one line; empty for none."""
     _, value, rest = planned_words(entry)
     parts = [shorten(value) if value else "", *map(brief_change, rest[:MAX_CHANGES])]
     left = len(rest) - MAX_CHANGES
@@ -240,7 +240,7 @@ def counts(results: list[HostResult], noop: bool) -> str:
 
 
 def buckets(whole: Tally, noop: bool) -> dict[str, int]:
-    """The number of resources by result, for people; a child may be in noop by itself."""
+    """The number of resources by result, as text; a child may be in noop by itself."""
     tally = whole.shown
     pending = tally.changed if noop else tally.pending
     return {
@@ -253,7 +253,7 @@ def buckets(whole: Tally, noop: bool) -> dict[str, int]:
 
 
 def shown_status(status: str, noop: bool = False) -> str:
-    """What people read for the status of an event; ``noop``: in a preview."""
+    """The text for the status of an event; ``noop``: in a preview."""
     if status == "changed" and noop:
         return "would change"
     return UNCHANGED if status in ("stable", OK) else status
@@ -267,7 +267,7 @@ def part_of(about: Mapping[str, Any]) -> str:
 
 
 def run_word(command: str, noop: bool) -> str:
-    """What a run was: a preview, or the command itself."""
+    """The kind of a run: a preview, or its command."""
     return "preview" if noop and command != "drift" else command
 
 
@@ -298,7 +298,7 @@ def row_words(entry: Entry, told: str = "") -> tuple[str, str]:
 
 
 def end_reason(result: HostResult) -> str:
-    """Why a host's run did not complete, and what it was doing."""
+    """Why the run of a host did not complete, and its last activity."""
     doing = f"while {result.phase.words}"
     if result.outcome == INTERRUPTED:
         return f"{outcome_words(result)} {doing}"

@@ -72,7 +72,7 @@ def _counted(outcomes: list[Outcome]) -> dict[str, int]:
 
 
 def _verified(host: str, outcomes: list[Outcome]) -> Iterator[str]:
-    """The suite of what a verify found on a host."""
+    """The suite with the results of a verify on a host."""
     yield f"  <testsuite {_attributes(name=f'{host} verify', **_counted(outcomes))}>"
     for one in outcomes:
         yield from _case(host, f"verify {one.label}", _outcome_element(one))
@@ -114,7 +114,7 @@ def _stderr(result: HostResult | None) -> str:
 
 
 def _case(host: str, name: str, inner: Iterable[str], **more: str) -> Iterator[str]:
-    """A case, and what there is to say of it."""
+    """A case, and its details."""
     case = _attributes(classname=junit_class(host), name=name, **more)
     lines = list(inner)
     yield f"    <testcase {case}{'' if lines else '/'}>"

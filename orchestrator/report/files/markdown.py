@@ -91,7 +91,7 @@ def _blocks(grid: Grid) -> Iterator[str]:
 
 
 def _dangerous(dangers: Dangers) -> Iterator[str]:
-    """What a preview would remove, interrupt or open, each danger with its hosts."""
+    """The dangers of a preview, each with its hosts."""
     if not dangers.is_reportable:
         return
     yield f"\n### Dangerous\n\n{inline(dangers.total or NOTHING_KNOWN)}\n\n"
@@ -107,7 +107,7 @@ def _dangerous(dangers: Dangers) -> Iterator[str]:
 
 
 def _failure(failure: SharedFailure, grid: Grid) -> str:
-    """What failed, in one host's words, how others differ and how to continue."""
+    """Each failure in the words of one host, the differences of others, and the next command."""
     head = inline(what_failed(failure, _NAMES))
     if len(failure.hosts) > 1:
         head += f": {inline(listed(failure.hosts, _HOSTS))}"
@@ -124,7 +124,7 @@ def _failure(failure: SharedFailure, grid: Grid) -> str:
 
 
 def _rollout(grid: Grid) -> Iterator[str]:
-    """Waves and gates, where there were any."""
+    """Waves and gates, if there were any."""
     told = [text for _, text in grid.rollout.result_lines()]
     waves = grid.rollout.waves()
     if told or waves:

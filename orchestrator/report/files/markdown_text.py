@@ -65,7 +65,7 @@ def _is_simple(word: str) -> bool:
 
 
 def _spanned(text: str) -> str:
-    """A code span, and behind it the punctuation that ends the text."""
+    """A code span, followed by the punctuation at the end of the text."""
     found = _ENDS.fullmatch(text)
     if found is None or not found[1]:
         return code(text)

@@ -75,7 +75,7 @@ class _Run:
             self._checks[kind, name, check["status"], label] += 1
 
     def _bounded(self, label: str, *of: str) -> str:
-        """The label, or ``other`` where what it is ``of`` has many: a host may report any text."""
+        """The label, or ``other`` if ``of`` has too many, because a host may report any text."""
         known = self._labels.setdefault(of, set())
         if label in known:
             return label
@@ -85,7 +85,7 @@ class _Run:
         return label
 
     def collect(self) -> "Iterator[Metric]":
-        """What prometheus_client asks for."""
+        """The interface that prometheus_client requires."""
         from prometheus_client.core import SummaryMetricFamily
 
         for state, counter in self._states.items():

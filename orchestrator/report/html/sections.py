@@ -72,7 +72,7 @@ def sections_of(grid: Grid, *, max_troubled: int | None = None, with_hosts: bool
 
 
 class _Groups:
-    """Makes the records of what several hosts share."""
+    """Creates the records that several hosts share."""
 
     def __init__(self, with_hosts: bool) -> None:
         self._with_hosts = with_hosts

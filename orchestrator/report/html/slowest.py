@@ -18,7 +18,7 @@ class SlowResource(NamedTuple):
 
 
 def slowest_resources(grid: Grid) -> list[SlowResource]:
-    """Every resource, the one that took longest on any host first."""
+    """Every resource, the slowest one on any host first."""
     found: dict[str, list[tuple[float, str]]] = {}
     for host, cells in grid.cells.items():
         for name, cell in cells.items():

@@ -23,7 +23,7 @@ _STEPS = {
 
 
 class Bar(NamedTuple):
-    """One bar: where it is, of ``WIDTH``, what colour it has and what it says."""
+    """One bar: its position within ``WIDTH``, its color and its text."""
 
     x: float
     width: float
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
 class Timeline:
     """The bars of every host, the first to begin at the top; ``seconds`` is how long all took.
-    WIDTH stands for four steps of the scale.
+    WIDTH is four steps of the scale.
 
     The steps are by the controller's clock. The resources are by the host's, which may be wrong:
     they are moved so that the last one ends with the host's run.

@@ -1,4 +1,4 @@
-"""What the hosts of a run are doing right now, for those who show it (controller)."""
+"""The current activity of the hosts of a run, for displays (controller)."""
 
 import time
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ FINISHING = "finishing"  # all of its resources are done
 
 
 class ActiveHost:
-    """A host at work: what it is doing, since when, how far it is, whether it waits for another."""
+    """An active host: its activity, since when, its progress, and whether it waits for another."""
 
     __slots__ = ("_applies", "_resource", "doing", "done", "planned", "since", "waits")
 
@@ -25,7 +25,7 @@ class ActiveHost:
         self._resource = ""
 
     def enter(self, doing: str, at: float, resource: str = "") -> None:
-        """Begin a step, of the ``resource`` where it is one of a resource."""
+        """Start a step, with its ``resource`` if it has one."""
         self.doing, self.since, self.waits = (
             f"{resource}  {doing}" if resource else doing,
             at,
@@ -38,7 +38,7 @@ class ActiveHost:
         self.doing, self.waits = reason, True
 
     def plan(self, resources: Sequence[str]) -> None:
-        """These are to be done; ``apply`` resources do not count."""
+        """The number of resources to run, without ``apply`` resources."""
         self._applies = frozenset(n for n, name in enumerate(resources) if is_apply(name))
         self.planned = len(resources) - len(self._applies)
 
@@ -53,7 +53,8 @@ class ActiveHost:
         self._ended_resource()
 
     def _ended_resource(self) -> None:
-        """What was shown of a resource is over; the next one may say nothing for a while."""
+        """The shown activity of a resource has ended; the next one may report nothing for a
+        while."""
         self.waits = False
         if self.planned and self.done >= self.planned:
             self.enter(FINISHING, time.time())

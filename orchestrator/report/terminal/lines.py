@@ -31,7 +31,7 @@ class Lines(Subscriber):
         self._said_at = time.monotonic()
 
     def handle(self, event: happening.Event) -> None:
-        """Write what there is to say."""
+        """Write the lines."""
         self._work.handle(event)
         self._standing.handle(event)
         if isinstance(event, happening.ROLLOUT):

@@ -54,7 +54,7 @@ _STYLES = {
 
 
 class _FirstMessage(NamedTuple):
-    """What ``host`` said first, and how many hosts did."""
+    """The message that ``host`` reported first, and the number of hosts with it."""
 
     host: str
     text: str
@@ -143,7 +143,7 @@ class LiveView:
             self._failures.end(result)
 
     def _say(self, host: str, text: str, style: str) -> None:
-        """Show a line in the view, what many hosts say alike once; above it with -v."""
+        """Show a line in the view, equal lines of many hosts once; with -v, above the view."""
         text = one_line(text, 2000)
         if self._verbose:
             self._above.append(Text.assemble((host, "bold"), ": ", (text, style)))
@@ -227,7 +227,7 @@ class LiveView:
         self._shown = None
 
     def close(self) -> None:
-        """Take the view away; what was written above it stays."""
+        """Remove the view; lines above it are kept."""
         self._erase_wrapped()
         with self._lock:
             above, self._above = self._above, []

@@ -1,4 +1,4 @@
-"""Failures as paragraphs: where, in whose words, how others differ, how to continue
+"""Failures as paragraphs: hosts, message, differences of other hosts, and the next command
 (controller)."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RetryOptions(NamedTuple):
     def on(self, limit: str, stage: str = "") -> str:
         """The command for these hosts, from their ``stage`` on; "" if unknown.
 
-        A preview includes earlier stages anyway: it shows what they would leave.
+        A preview includes earlier stages anyway, because it shows their effects.
         """
         alone = {"--noop", "--stage"} & set(self.again)
         begin = ["--from", stage] if stage and not alone else []
@@ -47,7 +47,7 @@ class RetryOptions(NamedTuple):
 
 
 def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
-    """What ``-l`` picks hosts by that failed with that outcome.
+    """The words for ``-l`` that select hosts with that outcome.
 
     Names without an order would fill the screen: the word for all hosts that failed so in the run
     stands for them. Without a run they do.
@@ -60,8 +60,8 @@ def limit_of(fate: str, hosts: list[str], run_id: str = "") -> str:
 
 
 def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, str]:
-    """How to continue with hosts that failed: words, and behind them the command, or at least the
-    option that picks the hosts."""
+    """How to continue with failed hosts: a text, and the command after it, or at least the option
+    that selects the hosts."""
     limit = limit_of(fate, hosts, asked.run_id)
     alone = limit == limit_of(fate, hosts)
     what = "→ plan again" if asked.anew else "→ retry"
@@ -72,8 +72,8 @@ def retry_line(fate: str, hosts: list[str], asked: RetryOptions) -> tuple[str, s
 
 
 def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[str, str]]:
-    """What to do about a failure, and how to continue with its hosts: words, and what is to be
-    typed behind them."""
+    """The hint for a failure, and how to continue with its hosts: texts, each with the command
+    after it."""
     if failure.results and failure.results[0].hint:
         results = list(failure.results)
         yield f"→ {results[0].hint}", retry_text(results)
@@ -83,7 +83,7 @@ def next_steps(failure: SharedFailure, asked: RetryOptions) -> Iterator[tuple[st
 
 
 def what_failed(failure: SharedFailure, room: int) -> str:
-    """What failed, how, and on how many hosts."""
+    """A failure: its resource, its error and the number of hosts."""
     hosts = failure.hosts
     number = f"{len(hosts):,} hosts" if len(hosts) > 1 else hosts[0]
     if failure.resources:
@@ -125,7 +125,7 @@ def in_one_line(failure: SharedFailure, style: Style) -> str:
 def paragraph(
     failure: SharedFailure, style: Style, asked: RetryOptions, *, everything: bool = False
 ) -> Iterator[str]:
-    """A failure in lines; what is too much of it is left out, unless ``everything`` is wanted."""
+    """A failure in lines, shortened unless ``everything`` is set."""
     head = what_failed(failure, style.width)
     room = style.width - len(head) - 2
     names = ": " + ", ".join(fold(failure.hosts))

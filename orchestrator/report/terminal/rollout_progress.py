@@ -106,7 +106,7 @@ class RolloutProgress:
 
     @property
     def stage(self) -> str:
-        """The stage that the rollout is at; "" where there are none, or before the first."""
+        """The current stage of the rollout; "" without stages, or before the first."""
         stages = self.planned.stages if self.planned else ()
         return stages[self.wave - 1] if stages and self.wave else ""
 
@@ -210,7 +210,7 @@ class RolloutProgress:
         return ""
 
     def waves(self) -> list[WaveRow]:
-        """Every wave, where there is more than one."""
+        """Every wave, if there are several."""
         waves = self.planned.waves if self.planned else ()
         if len(waves) < 2:
             return []
@@ -260,5 +260,5 @@ def _hosts(number: int) -> str:
 
 
 def _number(number: int, what: str) -> str:
-    """So many of them; "" for none."""
+    """A count with its noun; "" for none."""
     return f"{number:,} {what}{'' if number == 1 else 's'}" if number else ""

@@ -85,7 +85,7 @@ class Rows:
             yield from self._remark(text)
 
     def _others(self, entry: Entry, texts: set[tuple[object, ...]]) -> str:
-        """How many variants one of them stands for, and where to see each."""
+        """The number of variants of a shown one, and how to see each."""
         if self._choice.everything:
             return f"the others {differing(entry)}"
         return f"{variants_differ(entry, len(texts))}, -v shows each"
@@ -167,11 +167,11 @@ class Rows:
 
 
 def _headed(entry: Entry) -> tuple[str, ...]:
-    """What the first line of a row is made of."""
+    """The parts of the first line of a row."""
     return entry.resource, entry.message, entry.uncertainty
 
 
 def _told(entry: Entry) -> tuple[object, ...]:
-    """What the lines below it are made of."""
+    """The parts of the lines below it."""
     changes = tuple(map(without_hashes, entry.changes))
     return changes, entry.errors, entry.health, entry.output, entry.operations

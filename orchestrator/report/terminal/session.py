@@ -53,7 +53,7 @@ class SessionReport:
         ]
 
     def write_summary(self, out: TextIO, everything: bool = False) -> None:
-        """Write what a run's summary says, of all commands."""
+        """Write the summary of a run, for all commands."""
         from orchestrator.report.run_collector import RunCollector
         from orchestrator.report.terminal.rows import DetailLevel
         from orchestrator.report.terminal.style import Style

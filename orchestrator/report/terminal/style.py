@@ -1,4 +1,4 @@
-"""Colours and widths of what is written to a person (controller)."""
+"""Colors and widths of terminal output (controller)."""
 
 import os
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def can_redraw(stream: TextIO, environment: Mapping[str, str] = os.environ) -> b
 
 
 def width_of(stream: TextIO) -> int:
-    """How many columns text may fill: the terminal's, within reason; 100 where there is none."""
+    """The width of text: that of the terminal, within limits; 100 without a terminal."""
     if not stream.isatty():
         return 100
     import shutil

@@ -130,7 +130,7 @@ class Summary:
         yield from total_lines(self._collected, self._style, kept)
 
     def _failures(self) -> list[str]:
-        """A paragraph for each reason why hosts failed, behind a blank line; empty without any."""
+        """A paragraph for each reason why hosts failed, after a blank line; empty without any."""
         found = failures_of(self._collected.entries, self._collected.results)
         self._told = bool(found.all())
         everything = self._choice.everything
@@ -175,8 +175,8 @@ class Summary:
             yield style("faint", f"    … {len(rows) - len(shown)} more resources, -v shows all")
 
     def _retry_lines(self, block: Block) -> Iterator[str]:
-        """How to continue with failed hosts, if no paragraph above says it, or with the rest of an
-        ended run, together with the rest of a rollout.
+        """How to continue with failed hosts, unless a paragraph above has it, or with the rest of
+        an ended run or rollout.
         """
         if not block.result.was_started and self._collected.rollout.planned is None:
             command = self._asked.on(f"run:{self._asked.run_id}:undone")

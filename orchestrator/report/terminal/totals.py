@@ -46,7 +46,7 @@ def total_lines(collected: RunCollector, style: Style, kept: str) -> Iterator[st
 
 
 def total_line(style: Style, title: str, text: str) -> str:
-    """A line of the totals: its title, and behind it in their column what it says."""
+    """A line of the totals: its title, and its text in a column after it."""
     return f"{style('title', f'{title:<{_COLUMN - 1}}')} {text}"
 
 

@@ -1,4 +1,4 @@
-"""Writes what a verify found, host by host (controller)."""
+"""Writes the results of a verify, host by host (controller)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Verification:
         self._taken: dict[str, list[Outcome]] = {}
 
     def begin(self, name: str, hosts: int) -> None:
-        """Say what is being done: the first answer may take a while."""
+        """Report the current activity: the first answer may take a while."""
         if not self._quiet:
             self._write([self._style("title", f"verify: {name} on {_count(hosts, 'host')}"), ""])
 
@@ -76,7 +76,7 @@ class Verification:
         self._taken.setdefault(outcome.host, []).append(outcome)
 
     def finish(self, found: Assessment, seconds: float | None = None) -> None:
-        """Write the blocks and the sum of all; after so many ``seconds``, where that is known."""
+        """Write the blocks and the totals, with the number of ``seconds`` if known."""
         if self._blocks:
             self._write_blocks()
         for text in found.warnings[:_MAX_WARNINGS]:
@@ -108,7 +108,7 @@ class Verification:
             self._write([f"{head}  {'each ' if len(hosts) > 1 else ''}{counts}", *lines])
 
     def _shared(self) -> dict[tuple[str, str], list[str]]:
-        """What more than one host fails, in the same words."""
+        """The failures that several hosts have with the same text."""
         found: dict[tuple[str, str], list[str]] = {}
         for host, group in self._taken.items():
             for outcome in group:
@@ -168,7 +168,7 @@ def sum_of(found: Assessment) -> str:
 
 
 def shared_failures(found: Assessment) -> dict[tuple[str, str], list[str]]:
-    """What failed, as label and text, with the hosts that it failed on alike."""
+    """A failure, as label and text, with the hosts that have it."""
     failures: dict[tuple[str, str], list[str]] = {}
     for one in found.failed:
         failures.setdefault(_failure(one), []).append(one.host)

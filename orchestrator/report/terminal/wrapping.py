@@ -8,7 +8,8 @@ _KEPT = "\0"  # stands for a space that is no place to break; plain text does no
 
 
 def wrapped(text: str, width: int, command: str = "") -> list[str]:
-    """The lines of one line of text; what is quoted is one word, however long. Empty for no text.
+    """The wrapped lines of one line of text; a quoted part is one word, even if it is long. Empty
+    for no text.
 
     ``command`` follows the text; it is one word, too.
     """
