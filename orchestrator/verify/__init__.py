@@ -1,4 +1,5 @@
-"""A second opinion on hosts: checks derived from their plans, asked by testinfra (controller).
+"""Independent verification of hosts: checks derived from their plans, run with testinfra
+(controller).
 
 Only the desired values come from the compiled plan. testinfra's own modules ask the host, the rooms
 here compare; nothing of ``remote_runtime`` that observes is imported.

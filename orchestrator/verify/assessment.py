@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 
 class Outcome(NamedTuple):
-    """One test: ``status`` is passed, failed or skipped; ``text`` says why it did not pass."""
+    """One test: ``status`` is passed, failed or skipped; ``text`` is the reason if it did not
+    pass."""
 
     host: str
     label: str
@@ -19,9 +20,9 @@ class Outcome(NamedTuple):
 class Assessment(NamedTuple):
     """The result of a verify; exit codes are those of the reference page.
 
-    ``refused`` are the user's tests that cannot be collected, in words; ``unreached`` says why a
-    host was not reached, or lost; ``left_out`` counts resources without a check by the reason,
-    ``not_run`` the checks of each host that were not run before the verify stopped.
+    ``refused`` are the user's tests that cannot be collected, as text; ``unreached`` has the reason
+    why a host was not reached, or lost; ``left_out`` counts resources without a check by the
+    reason, ``not_run`` the checks of each host that were not run before the verify stopped.
     """
 
     hosts: int = 0

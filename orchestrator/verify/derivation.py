@@ -33,7 +33,7 @@ class PlannedResource(Protocol):
 
 
 class Plan(Protocol):
-    """As ``orchestrator.planning`` makes it."""
+    """The interface of a planner in ``orchestrator.planning``."""
 
     @property
     def resources(self) -> Sequence[PlannedResource]: ...
@@ -42,7 +42,7 @@ class Plan(Protocol):
 
 
 class Check(NamedTuple):
-    """The expectations for one resource; ``broken`` says why there are none.
+    """The expectations for one resource; ``broken`` is the reason if there are none.
 
     ``commands`` is the request to the runtime, if the user's own commands must run.
     """

@@ -1,4 +1,4 @@
-"""Packages of pip and npm, by what the packages and npm's own records say (controller).
+"""Packages of pip and npm, from the metadata of the packages and the records of npm (controller).
 
 Nothing in the environment is run: it may be another user's.
 """
@@ -115,7 +115,7 @@ def _spelled(version: str) -> str:
 
 
 def _metadata(host: Host, directory: str) -> dict[str, str]:
-    """The versions of all packages, by what each says of itself in METADATA or PKG-INFO."""
+    """The versions of all packages, from METADATA or PKG-INFO."""
     text = answer(
         host, _METADATA, directory, problem=f"{directory} could not be read",
         valid=lambda text: text.split()[-1:] == [_LOOKED],
@@ -198,7 +198,7 @@ def _places(host: Host, path: str, file: str) -> list[tuple[str, dict[str, Any]]
 
 
 def _not_locked(host: Host, path: str, dev: bool) -> list[str]:
-    """What npm's record does not have as the lock file has it."""
+    """The differences between npm's record and the lock file."""
     there = _record(host, path)
     found = []
     for place, entry in _places(host, path, "package-lock.json"):

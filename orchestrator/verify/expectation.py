@@ -1,4 +1,4 @@
-"""What a check expects of a host, and how that compares with what testinfra found (controller)."""
+"""Expectations of a host, and their comparison with the results of testinfra (controller)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Ask = Callable[[Any], Any]
 class Expectation(NamedTuple):
     """One property of a resource: its expected value, and the question for testinfra.
 
-    ``holds`` checks the answer; ``tell`` describes a failure, and may ask further questions. If a
+    ``holds`` checks the answer; ``tell`` describes a failure, and may run more commands. If a
     ``gate`` fails, the expectations after it are not checked: those of its ``group``, or all
     without one. If an expectation needs the user's own ``commands``, the runtime runs them, and
     ``find`` and ``tell`` receive the event.
@@ -131,7 +131,7 @@ def look(expectation: Expectation, host: Any, mask: Mask) -> Observation:
 def judge(
     expectations: Sequence[Expectation], answers: Sequence[Observation], mask: Mask, hidden: bool
 ) -> list[Mismatch]:
-    """The failures that are not behind a failed gate; ``hidden`` values are secret."""
+    """The failures that do not follow a failed gate; ``hidden`` values are secret."""
     found = []
     shut: set[str] = set()
     for expectation, observed in zip(expectations, answers, strict=True):
@@ -147,7 +147,7 @@ def judge(
 
 
 def _is_of_others(error: BaseException) -> bool:
-    """Whether testinfra or a site's own type raised it, or what those called, rather than ccm."""
+    """Whether testinfra or a custom type raised it, rather than ccm."""
     modules = [
         str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_tb(error.__traceback__)
     ]

@@ -18,8 +18,8 @@ KIND = "rollout.verify"
 
 
 class VerifyGate:
-    """Looks at the hosts of a wave as ``ccm verify`` does; one that is not as its plan says is
-    wrong, and so is one that does not say."""
+    """Checks the hosts of a wave like ``ccm verify``; a host fails if it differs from its plan or
+    cannot be checked."""
 
     name = "verify"
     hears_all = False

@@ -44,7 +44,7 @@ class HostOutcome(NamedTuple):
 
 
 class HostCheck(HostTask[HostOutcome]):
-    """Asks one member; with ``keep`` the connection stays for tests that follow."""
+    """Checks one member; with ``keep``, the connection stays open for later tests."""
 
     def __init__(self, member: Member, keep: bool) -> None:
         super().__init__(member.name)
@@ -87,7 +87,7 @@ class HostCheck(HostTask[HostOutcome]):
         )
 
     def _commanded(self, checks: Sequence[Check], mask: Mask) -> list[list[Observation]]:
-        """What the user's own commands say, for each check."""
+        """The results of the user's own commands, for each check."""
         asked = [check.commands for check in checks if check.commands is not None]
         events = iter(self._member.run_commands(asked) if asked else ())
         return [
@@ -108,7 +108,7 @@ class HostCheck(HostTask[HostOutcome]):
 
 
 def _without_secrets(read_all: ReadAll, mask: Mask) -> ReadAll:
-    """Do not ask what holds a secret: everybody on the host sees the commands that run there."""
+    """Do not run commands that contain a secret: every user of the host can see them."""
 
     def ask(commands: Sequence[bytes]) -> list[Answer]:
         """Run the commands without secrets, and skip the others."""

@@ -1,4 +1,4 @@
-"""What several checks expect of a path (controller)."""
+"""Expectations of paths for several checks (controller)."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def of_kind(path: str, wanted: str, what: str = "type", follow: bool = False) ->
 
 
 def absent(path: str, what: str = "path") -> list[Expectation]:
-    """Nothing is there, not even a symlink that leads nowhere."""
+    """The path does not exist, not even as a dangling symlink."""
     return [of_kind(path, "nothing", what)]
 
 
 def exists(path: str, what: str) -> Expectation:
-    """Something is there, whatever it is."""
+    """The path exists, as any kind."""
     return Expectation(
         what,
         path,

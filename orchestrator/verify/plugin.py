@@ -19,7 +19,7 @@ MARK = "ccm_hosts(pattern): run this test on these hosts only, such as web:&prod
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make ``ccm://`` known to testinfra, where that is installed and in use."""
+    """Register ``ccm://`` with testinfra, if that is installed and used."""
     config.addinivalue_line("markers", MARK)
     backends: Any = sys.modules.get("testinfra.backend")
     if backends is None or "ccm" in backends.BACKENDS:

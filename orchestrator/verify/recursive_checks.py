@@ -1,4 +1,4 @@
-"""What is below a directory that a resource manages with recurse or purge (controller)."""
+"""Checks of the content below a directory with recurse or purge (controller)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _AT_ONCE = 200  # paths of one command
 
 
 class PathRecord(NamedTuple):
-    """What ``find`` says of a path below: its kind as a letter, names and numbers of its owners."""
+    """The output of ``find`` for a path below: its kind as a letter, names and numbers of its
+    owners."""
 
     kind: str
     user: str
@@ -109,8 +110,8 @@ def first_of(host: Host, found: Sequence[str]) -> str:
 def _left(
     host: Host, subject: Subject, others: set[str], keep: Sequence[str] | None = None
 ) -> list[PathRecord]:
-    """What is below, the outer paths first. What is left alone has no kind for a purge (``keep``),
-    and is left out otherwise."""
+    """The paths below, outer ones first. An unmanaged path has no kind for a purge (``keep``), and
+    is omitted otherwise."""
     top = subject.name
     real = str(host.check_output("cd %s && pwd -P", top)).strip()
     points = _mount_points(str(host.check_output("cat /proc/self/mountinfo")), real)
@@ -211,7 +212,7 @@ def _named(host: Host, subject: Subject) -> set[str]:
 
 
 def _followed(host: Host, paths: Sequence[str]) -> dict[str, str]:
-    """Where each path leads on the host, all links followed."""
+    """The real path of each path on the host, with all links followed."""
     found: dict[str, str] = {}
     for start in range(0, len(paths), _AT_ONCE):
         some = paths[start : start + _AT_ONCE]

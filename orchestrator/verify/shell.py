@@ -36,7 +36,7 @@ _MAX_LENGTH = 64 << 10  # characters of all arguments: a system limits their tot
 
 
 class Answer(NamedTuple):
-    """What a command wrote, and how it ended: ``fate`` is "", or why it was ended."""
+    """The output and result of a command: ``fate`` is "", or the reason why it was killed."""
 
     code: int
     out: bytes
@@ -94,7 +94,7 @@ class Shell:
                 raise
 
     def close(self) -> None:
-        """End the channel; what runs on it ends too."""
+        """Close the channel; its commands end, too."""
         self._broken = self._broken or f"the connection to {self._host} was closed"
         self._link.close()
 

@@ -1,6 +1,7 @@
 """Runs commands for testinfra, one after the other (target, Python 3.6+; sent as one text).
 
-It shares no code with ``remote_runtime``: what it reports must not depend on what it judges.
+It shares no code with ``remote_runtime``, because its results must not depend on the code that it
+checks.
 
 After the line ``ccm1 NONCE ready`` the controller sends requests, as many ahead as it likes, and
 each command is answered in turn; integers are big-endian:
@@ -97,7 +98,7 @@ class RunningCommand:
         return self.finish(fate, end, maximum)
 
     def finish(self, fate: int, end: float, maximum: int) -> "tuple[int, int, bytes, bytes]":
-        """End what is left of it, and put its answer together."""
+        """Kill its remaining processes, and create its answer."""
         if fate == ENDED:
             try:
                 self.process.wait(max(0.01, end - time.monotonic()))

@@ -1,4 +1,4 @@
-"""What the verify of a push found, in the run's directory (controller)."""
+"""The results of the verify after a push, in the run directory (controller)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orchestrator.verify.assessment import Assessment, Outcome
 
 
 class VerifyFile:
-    """Writes each outcome as it comes, then the total."""
+    """Writes each outcome immediately, then the total."""
 
     def __init__(self, run: Path) -> None:
         self._file: LineFile | None = None
@@ -59,5 +59,5 @@ def stored_assessment(kept: ReportSource) -> Assessment | None:
 
 
 def _fields(kind: type[Outcome] | type[Assessment], record: dict[str, Any]) -> dict[str, Any]:
-    """What a record says of what this version knows."""
+    """The members of a record that this version supports."""
     return {name: value for name, value in record.items() if name in kind._fields}

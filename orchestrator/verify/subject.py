@@ -10,7 +10,7 @@ from remote_runtime.item import Item
 
 
 class Subject(NamedTuple):
-    """``properties`` are final, as the plan carries them; what is not given is not in there.
+    """``properties`` are the final ones of the plan; properties that are not set are missing.
 
     ``run`` has every resource of the plan.
     """

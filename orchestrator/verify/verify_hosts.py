@@ -34,7 +34,7 @@ _SESSION_PAUSE = 0.2
 
 
 class VerifyContext(NamedTuple):
-    """What the hosts share; without a ``planner`` there is no manifest.
+    """The data that the hosts share; without a ``planner``, there is no manifest.
 
     ``timeout`` is how many seconds one command may take.
     """
@@ -111,7 +111,7 @@ class Member:
             return self._plan
 
     def expectations(self, type_name: str) -> Expectations | None:
-        """What makes the expectations of a type that the manifest has; InputError."""
+        """The function that creates the expectations of a type in the manifest; InputError."""
         return expectations_of(type_name, self._planner().site.types)
 
     def scope(self) -> Scope:
@@ -133,7 +133,7 @@ class Member:
             self._plan = self._gathered = None
 
     def abandon(self) -> None:
-        """Hang up for good, whatever another thread is waiting for."""
+        """Close the connection, even if another thread waits for it."""
         self._abandoned = True
         self._hang_up()
 
@@ -173,7 +173,7 @@ class Member:
 
 
 class Fleet:
-    """The members by name, and what a pattern picks of them."""
+    """The members by name, and the members that a pattern selects."""
 
     def __init__(self, inventory: Inventory, means: VerifyContext, hosts: Iterable[Host]) -> None:
         self._inventory = inventory
@@ -204,6 +204,6 @@ class Fleet:
             member.abandon()
 
     def hang_up(self) -> None:
-        """Close, and let go of what the connections shared."""
+        """Close, and release the resources that the connections share."""
         self.close()
         self._means.connector.close()

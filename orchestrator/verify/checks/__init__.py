@@ -20,13 +20,13 @@ Expectations = Callable[[Subject], list[Expectation]]
 
 
 class TypeExpectations(Protocol):
-    """The types of a site, as ``orchestrator.manifest`` knows them."""
+    """The types of a site, from ``orchestrator.manifest``."""
 
     def expectations(self, name: str) -> Expectations | None: ...
 
 
 def expectations_of(type_name: str, types: TypeExpectations) -> Expectations | None:
-    """What makes the expectations of a type, or None if it has nothing of the kind.
+    """The function that creates the expectations of a type, or None if it has none.
 
     InputError if that of a site's own type cannot be imported.
     """

@@ -1,4 +1,4 @@
-"""archive: what was extracted, or the archive itself (controller)."""
+"""archive: the extracted files, or the archive itself (controller)."""
 
 from __future__ import annotations
 

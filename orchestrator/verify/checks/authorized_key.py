@@ -46,7 +46,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _of_lines(subject: Subject, wanted: list[dict[str, str]]) -> list[Expectation]:
-    """Options and comments, as far as the resource says something about them."""
+    """Options and comments, if the resource sets them."""
     options, comment = subject.get("options"), subject.text("comment")
     if isinstance(options, list):
         options = ",".join(map(str, options))
@@ -171,7 +171,7 @@ def _lines(host: Host, subject: Subject) -> list[dict[str, str]]:
 
 
 def _permissions(host: Host, subject: Subject) -> str:
-    """What sshd would refuse of the file, and of its directory in the user's home."""
+    """The reasons why sshd would refuse the file, or its directory in the user's home."""
     fields = _entry(host, subject.text("user") or subject.name)
     path = _path(host, subject)
     if not fields or not path:

@@ -1,5 +1,5 @@
-"""credential: what the service manager decrypts for a service (controller). The value stays on the
-host.
+"""credential: the value that the service manager decrypts for a service (controller). The value
+stays on the host.
 """
 
 from __future__ import annotations

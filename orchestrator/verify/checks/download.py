@@ -8,7 +8,7 @@ from orchestrator.verify.subject import Subject
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Only a literal checksum says what the file holds."""
+    """Only a literal checksum determines the content of the file."""
     path = subject.name
     if subject.get("ensure", "present") == "absent":
         return absent(path)

@@ -21,7 +21,7 @@ Judge = Callable[[list[str]], str]
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """One for each edit, of the file that the path leads to."""
+    """One for each edit of the file to which the path resolves."""
     several = subject.get("edits")
     path, ensure = subject.name, subject.get("ensure", "present")
     gates = [of_kind(path, "a file", follow=True)] if several or ensure != _ABSENT else []
@@ -54,11 +54,11 @@ def _lines(host: Host, path: str) -> list[str]:
 
 
 def _line(spec: Mapping[str, Any], removed: bool) -> Judge:
-    """Some line is the one, or none is and none matches."""
+    """Some line equals it, or no line equals it or matches."""
     line, match = spec.get("line"), spec.get("match")
 
     def judge(lines: list[str]) -> str:
-        """What is wrong with the lines."""
+        """The problems of the lines."""
         if not removed:
             return "" if line in lines else "no such line"
         found = [text for text in lines if (text == line if match is None else _is_in(match, text))]
@@ -84,7 +84,7 @@ def _block(spec: Mapping[str, Any], removed: bool) -> Judge:
     wanted = str(spec["block"]).replace("\r\n", "\n").removesuffix("\n").split("\n")
 
     def judge(lines: list[str]) -> str:
-        """What is wrong with the lines."""
+        """The problems of the lines."""
         if begin not in lines or end not in lines:
             return "" if removed else "no block"
         if removed:
@@ -100,7 +100,7 @@ def _replaced(spec: Mapping[str, Any], removed: bool) -> Judge:
     match, new = _as_re2(str(spec["match"])), str(spec["replace"])
 
     def judge(lines: list[str]) -> str:
-        """What is wrong with the lines."""
+        """The problems of the lines."""
         left = [line for line in lines if regex_replace(line, match, new) != line]
         return f"{len(left)} line(s) with a match" if left else ""
 
@@ -113,7 +113,7 @@ def _settings(spec: Mapping[str, Any], removed: bool) -> Judge:
     wanted = list(_wanted(spec["settings"]))
 
     def judge(lines: list[str]) -> str:
-        """What is wrong with the lines."""
+        """The problems of the lines."""
         found = list(_assignments(lines, form))
         wrong = [
             key

@@ -1,4 +1,4 @@
-"""exec: what it creates, or its guards (controller); nothing else shows its effects."""
+"""exec: the path that it creates, or its guards (controller); nothing else shows its effects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """What it creates is there, or its guards keep it from running; nothing of a refresh."""
+    """Its path in ``creates`` exists, or its guards prevent it from running; refreshes are not
+    checked."""
     if subject.get("refresh_only"):
         return []
     path = subject.text("creates")

@@ -1,4 +1,4 @@
-"""git: the repository as its own files have it, and git for what only it can read (controller)."""
+"""git: the files of the repository, and git for data that only git can read (controller)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHANGED = "status --porcelain --untracked-files=no --ignore-submodules=all"
 
 
 def _read(host: Host, path: str, name: str) -> str:
-    """A file of the repository; RuntimeError for none that can be read."""
+    """A file of the repository; RuntimeError if it cannot be read."""
     problem = f"there is no repository at {path}"
     return answer(host, "cat -- %s", f"{path}/.git/{name}", problem=problem)
 
@@ -55,7 +55,7 @@ def _setting(host: Host, path: str, remote: str) -> str:
 
 
 def _is_at(host: Host, path: str, ref: str) -> bool:
-    """Whether HEAD is the ref, as far as the repository knows it."""
+    """Whether HEAD is the ref, according to the repository."""
     head = _head(host, path)
     if len(ref) in _COMMIT and set(ref) <= set("0123456789abcdef"):
         return head == ref
@@ -92,7 +92,7 @@ def _outdated(host: Host, path: str) -> str:
 
 
 def _git(host: Host, path: str, words: str) -> str:
-    """What git says as the owner of the checkout; RuntimeError if it does not."""
+    """The output of git as the owner of the checkout; RuntimeError if it fails."""
     script = (
         "cd -- %s || exit 1; export GIT_OPTIONAL_LOCKS=0; git() { "
         'o=$(stat -c %%u .git) || exit 1; if test "$(id -u)" = 0 && test "$o" != 0; '

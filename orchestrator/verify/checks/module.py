@@ -1,4 +1,4 @@
-"""module: what lsmod and modinfo print, and the files for the next start (controller)."""
+"""module: the output of lsmod and modinfo, and the files for the next boot (controller)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILE = "cat %s 2>/dev/null; echo %s"
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Whether it is loaded, and what the next start does."""
+    """Whether it is loaded, and its state after the next boot."""
     name = subject.name
     present = subject.get("ensure", "present") != "absent"
     options = " ".join(subject.text("options").split())

@@ -1,4 +1,4 @@
-"""mount: what findmnt and swapon print of the table of file systems and of mounts (controller)."""
+"""mount: the output of findmnt and swapon for fstab and mounts (controller)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The entry and what is mounted, or neither."""
+    """The entry and the mount, or neither."""
     ensure = subject.text("ensure") or "mounted"
     swaps = subject.text("type") == "swap"
     found = []
@@ -65,7 +65,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _rows(host: Host, command: str) -> list[Row]:
-    """What findmnt lists. RuntimeError."""
+    """The output of findmnt. RuntimeError."""
     text = "\n".join(lines_before(_END, host, command)).strip()
     found: list[Row] = json.loads(text)["filesystems"] if text else []
     return found
@@ -127,18 +127,18 @@ def _swap(host: Host, subject: Subject) -> str:
 
 
 def _live(host: Host, point: str) -> Row | None:
-    """What is mounted on top at a path."""
+    """The topmost mount at a path."""
     found = [row for row in _rows(host, _LIVE) if row["target"] == point]
     return found[-1] if found else None
 
 
 def _source(row: Row | None) -> str:
-    """What is mounted, in words."""
+    """The mount as text."""
     return "nothing" if row is None else str(row["source"])
 
 
 def _mounted(host: Host, subject: Subject) -> str:
-    """The desired device, if it is what is mounted."""
+    """The desired device, if it is mounted."""
     device, row = subject.text("device"), _live(host, subject.name)
     if row is None:
         return "nothing"
@@ -167,5 +167,5 @@ def _active(row: Row | None, flags: list[str]) -> str:
 
 
 def _words(options: str) -> list[str]:
-    """The options without the one that stands for the usual ones."""
+    """The options without ``defaults``."""
     return [word for word in options.split(",") if word not in ("", "defaults")]

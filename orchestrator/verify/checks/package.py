@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Whether ``latest`` is the latest only the package manager knows: it counts as installed."""
+    """Only the package manager knows whether a version is the latest, so ``latest`` counts as
+    installed."""
     if environments.is_of_environment(subject):
         return environments.expectations(subject)
     name, ensure = subject.name, subject.text("ensure") or "present"
@@ -39,7 +40,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
-    """What debconf shows of the package's questions, which is nothing of a password."""
+    """The output of debconf for the package's questions, without passwords."""
     found = []
     for question, given in sorted(answers.items()):
         value = given["value"]
@@ -58,7 +59,7 @@ def _of_answers(name: str, answers: Mapping[str, Any]) -> list[Expectation]:
 
 
 def _answer(host: Host, name: str, question: str) -> str:
-    """The answer that debconf shows, with what follows in its next lines."""
+    """The answer in debconf's output, including its continuation lines."""
     begin = re.compile(r"^[* ] (\S+):(?: (.*))?$")
     text: list[str] = []
     inside = False
@@ -75,7 +76,7 @@ def _in_order(choices: str) -> str:
 
 
 def _configuration(host: Host, name: str) -> str:
-    """What dpkg keeps of a package that is not installed."""
+    """The state in dpkg of a package that is not installed."""
     asked = host.run("dpkg-query -f '${Status} ${Version}' -W %s", name)
     if asked.rc and "no packages found matching" in asked.stderr:
         return "purged"
@@ -97,7 +98,7 @@ def _is_held(host: Host, name: str) -> bool:
 
 
 def _is_installed(host: Host, name: str) -> bool:
-    """RuntimeError if the package manager could not look, which testinfra takes for no."""
+    """RuntimeError if the package manager failed, which testinfra reports as "not installed"."""
     if host.package(name).is_installed:
         return True
     said = host.backend.last.stderr.strip()

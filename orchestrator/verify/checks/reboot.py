@@ -1,4 +1,4 @@
-"""reboot: what asks for one does so no more (controller)."""
+"""reboot: its guard no longer requests one (controller)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from orchestrator.verify.user_commands import nothing_to_do
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Its guard asks for no reboot; nothing of what it subscribes to."""
+    """Its guard requests no reboot; subscriptions are not checked."""
     if not subject.get("onlyif"):
         return []
     return [nothing_to_do("condition", "onlyif to request no reboot", "that it requests one")]

@@ -1,6 +1,6 @@
-"""repository: what apt and dnf say of it, and the key that is installed (controller).
+"""repository: its state in apt and dnf, and the installed key (controller).
 
-apt itself tells which sources it reads. The fingerprint of a key is that of its first packet.
+apt itself lists the sources that it reads. The fingerprint of a key is that of its first packet.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LISTS = {"deb": "Packages", "deb-src": "Sources"}
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Of a repository that is there, or of none."""
+    """The state of a repository, present or absent."""
     name, provider = subject.name, subject.text("provider")
     sources = f"{ETC}/apt/sources.list.d/{name}.sources"
     repo = f"{ETC}/yum.repos.d/{name}.repo"
@@ -84,10 +84,10 @@ def _as_apt_says(url: str) -> str:
 
 
 def _sources(host: Host, path: str, lists: str) -> str:
-    """What apt reads of a file: address, suite and component of each source.
+    """The sources that apt reads from a file: address, suite and component of each.
 
-    If two files have the same source, apt names only one of them. It is therefore also asked for
-    this file alone.
+    If two files have the same source, apt names only one of them. Therefore, it also reads this
+    file alone.
     """
     alone = f"-o Dir::Etc::sourcelist={shlex.quote(path)} -o Dir::Etc::sourceparts=/dev/null"
     found = _targets(host, lists) & _targets(host, lists, alone)
@@ -130,7 +130,7 @@ def _none(name: str, sources: str, path: str) -> Expectation:
 
 def _of_dnf(subject: Subject, path: str) -> list[Expectation]:
     def value(key: str) -> Any:
-        """What reads a key of the section, as words."""
+        """The command that reads a key of the section, as words."""
 
         def find(host: Host) -> str:
             """The words."""

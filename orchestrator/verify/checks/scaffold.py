@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """The files of the tree as it was rendered for the host."""
+    """The files of the tree, as rendered for the host."""
     source = subject.get("source")
     files = source["files"] if isinstance(source, dict) else []
     top = subject.name
@@ -42,7 +42,7 @@ def _grouped(
 
 
 def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expectation]:
-    """One file; what a command of ``post`` made of it is not known here."""
+    """One file; the result of a command of ``post`` is not known here."""
     path, full = file["path"], f"{top}/{file['path']}"
     found = regular(full, path)
     if not any(fnmatch.fnmatch(posixpath.basename(path), pattern) for pattern in patterns):
@@ -61,7 +61,7 @@ def _file(top: str, file: dict[str, Any], patterns: Iterable[str]) -> list[Expec
 
 
 def _no_others(top: str, wanted: set[str]) -> Expectation:
-    """What ``purge`` would have removed."""
+    """The paths that ``purge`` would have removed."""
 
     def find(host: Host) -> list[str]:
         """The files that the scaffold does not contain."""

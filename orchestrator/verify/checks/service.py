@@ -63,7 +63,7 @@ def expectations(subject: Subject) -> list[Expectation]:
 
 
 def _directory(host: Host, user: str) -> str:
-    """Where the units of a manager are that somebody wrote."""
+    """The directories of a manager's custom units."""
     return f"{_entry(host, user)[5].rstrip('/')}/.config/systemd/user" if user else DIRECTORY
 
 
@@ -80,7 +80,7 @@ def _text(host: Host, user: str, file: str) -> str:
 
 
 def _settings(user: str, file: str, settings: dict[str, Any]) -> Expectation:
-    """What a file of ini sections assigns, in its order; no file for no settings."""
+    """The assignments in a file with ini sections, in order; no file means no settings."""
     wanted = [
         f"[{section}] {key}={_said(each)}"
         for section, values in settings.items()
@@ -107,7 +107,7 @@ def _assigned(text: str) -> list[str]:
 
 
 def _systemctl(host: Host, user: str, verb: str, *words: str) -> str:
-    """What systemctl prints, asked as the user for the units of one."""
+    """The output of systemctl, run as the user for user units."""
     places = " ".join(["%s"] * len(words))
     if not user:
         return str(host.run(f"systemctl {verb} {places}", *words).stdout)
@@ -127,7 +127,7 @@ def _mask(host: Host, user: str, name: str) -> str:
 
 
 def _own_name(host: Host, user: str, name: str) -> str:
-    """The unit's own name, where the given one is only an alias in an ``[Install]`` section."""
+    """The real name of the unit, if the given one is only an alias in an ``[Install]`` section."""
     if _property(host, user, name, "LoadState") != "not-found":
         return name
     full = name if "." in name else f"{name}.service"

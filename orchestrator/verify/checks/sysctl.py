@@ -1,4 +1,4 @@
-"""sysctl: the value that sysctl prints, and what systemd's list of settings ends with
+"""sysctl: the value that sysctl prints, and the last one in systemd's list of settings
 (controller)."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def expectations(subject: Subject) -> list[Expectation]:
     wanted = " ".join(str(subject.get("value")).split())
 
     def at_boot(host: Host) -> str:
-        """What the last line for it says."""
+        """The value of its last line."""
         found = _last(_asked(host, _LISTED, file, file, _END), name)
         return wanted if _means(found or "", wanted) else found or "no line"
 
@@ -68,7 +68,7 @@ def _live(subject: Subject, wanted: str) -> Expectation:
 
 
 def _asked(host: Host, command: str, *words: str) -> str:
-    """What a command prints. RuntimeError if it fails or prints nothing."""
+    """The output of a command. RuntimeError if it fails or prints nothing."""
     problem = f"{command.split()[0]} printed nothing"
     return answer(
         host, command, *words, problem=problem, valid=lambda text: bool(text.strip())
@@ -89,7 +89,7 @@ def _last(text: str, name: str) -> str | None:
 
 
 def _parts(name: str) -> list[str]:
-    """The parts of a parameter's name: what comes first, a dot or a slash, separates them."""
+    """The parts of a parameter's name: its first dot or slash determines the separator."""
     first = next((sign for sign in name if sign in "./"), ".")
     other = "/" if first == "." else "."
     parts = name.split(first)

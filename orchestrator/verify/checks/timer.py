@@ -1,4 +1,4 @@
-"""timer: what systemd has loaded of a timer and its service (controller)."""
+"""timer: the loaded state of a timer and its service in systemd (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""user: an account as getent and id tell it (controller). The hash of a password stays there."""
+"""user: an account in the output of getent and id (controller). The hash of a password stays
+there."""
 
 from __future__ import annotations
 
@@ -152,7 +153,7 @@ def _created(subject: Subject) -> Expectation:
     explicit = subject.get("create_home") is True
 
     def find(host: Host) -> str:
-        """What is at its path."""
+        """The kind of its path."""
         return (
             "a directory"
             if not explicit and _homeless(host, subject)
@@ -179,7 +180,7 @@ def _homeless(host: Host, subject: Subject) -> bool:
 
 
 def _number(text: str, usual: int) -> int:
-    """A number as C has it, with the prefix 0x or 0; the usual one for what is none."""
+    """A number in C notation, with the prefix 0x or 0; the default if it is not a number."""
     kinds = ((r"0[xX][0-9a-fA-F]+", 16), (r"0[0-7]*", 8), (r"[1-9][0-9]*", 10))
     for pattern, base in kinds:
         if re.fullmatch(pattern, text.strip().strip('"')):
@@ -188,7 +189,7 @@ def _number(text: str, usual: int) -> int:
 
 
 def _home(host: Host, name: str) -> str:
-    """What is at the path of the home directory."""
+    """The kind of the home directory's path."""
     path = _place(host, "passwd", name, _PASSWD["home"])
     kind = str(host.run("stat -L -c %%F %s", path).stdout).strip()
     return "a directory" if kind == "directory" else kind or "none"

@@ -1,6 +1,6 @@
-"""wait: what was waited for is so still (controller).
+"""wait: the condition is still met (controller).
 
-Files and ports are looked at again. A request for a URL and a command are the user's own: they are
+Files and ports are checked again. A request for a URL and a command are the user's own: they are
 made as in a push, with their secrets.
 """
 

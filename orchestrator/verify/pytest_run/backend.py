@@ -23,7 +23,7 @@ class CommandKilledError(RuntimeError):
 
 
 class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
-    """What every way shares: the host's name, and text that is always UTF-8."""
+    """The base of all backends: the host's name, and text that is always UTF-8."""
 
     NAME = "ccm"
 
@@ -33,7 +33,7 @@ class HostBackend(BaseBackend):  # type: ignore[misc]  # testinfra has no stubs
         self.last: CommandResult | None = None
 
     def get_pytest_id(self) -> str:
-        """The host's name alone: the inventory says how it is reached."""
+        """Only the name of the host: the inventory has its connection."""
         return str(self.hostname)
 
     def decode(self, data: bytes) -> str:

@@ -74,7 +74,7 @@ class CheckPlugin:
         )
 
     def visited(self) -> Mapping[str, HostOutcome]:
-        """What the hosts said; none of them is contacted where a test was refused."""
+        """The results of the hosts; none is contacted if a test was refused."""
         if not self._visited and not self._refused:
             self._visited = self._visit()
             for one in self._visited.values():
@@ -82,7 +82,7 @@ class CheckPlugin:
         return self._visited
 
     def mask(self, host: str) -> Mask:
-        """What hides the secrets of a host."""
+        """The function that masks the secrets of a host."""
         if host not in self._masks:
             self._masks[host] = Mask(self._visited[host].secrets if host in self._visited else ())
         return self._masks[host]
@@ -164,7 +164,7 @@ class CheckPlugin:
         self._interrupted |= excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self) -> None:
-        """pytest, or one of its plugins, or ours, has a defect."""
+        """pytest, one of its plugins, or ccm has a bug."""
         self._defect = True
 
 

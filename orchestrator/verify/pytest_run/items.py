@@ -18,14 +18,14 @@ LOST = (UnreachableError, ProtocolError)
 
 
 class MismatchesError(Exception):
-    """What a check found otherwise than expected."""
+    """The unexpected results of a check."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         super().__init__("\n".join(lines))
 
 
 class ManifestFile(pytest.File):
-    """Stands for the manifest; its items are the checks of all hosts, host by host."""
+    """Represents the manifest; its items are the checks of all hosts, host by host."""
 
     def __init__(self, *, visited: Callable[[], Mapping[str, HostOutcome]], **given: Any) -> None:
         super().__init__(**given)
@@ -64,7 +64,7 @@ class DerivedItem(pytest.Item):
         return self.path, None, f"{self.host_name}: {self.label}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
-        """Lines for people; a defect of ours keeps its traceback."""
+        """The lines of a report; a bug in ccm keeps its traceback."""
         if isinstance(excinfo.value, (MismatchesError, CcmError)):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo, style))
@@ -85,7 +85,7 @@ class HostItem(DerivedItem):
 class CheckItem(DerivedItem):
     """One resource on one host; ``lines`` are the differences from the expectations.
 
-    Its questions were asked before, together with all others.
+    Its commands have already run, together with all others.
     """
 
     def __init__(self, *, lines: Sequence[str], **given: Any) -> None:

@@ -12,7 +12,7 @@ from remote_runtime.reporting.masking import Mask
 
 
 class _FailureText(str):
-    """A failure as text; ``reprcrash`` is what pytest's reports say of it in a line."""
+    """A failure as text; ``reprcrash`` is its line in pytest's reports."""
 
     def __new__(cls, text: str, crash: Any) -> _FailureText:
         return super().__new__(cls, text)

@@ -10,7 +10,7 @@ from _pytest.terminal import TerminalReporter
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let other plugins write to pytest's report, which nobody reads.
+    """Let other plugins write to pytest's report, which is discarded.
 
     ``-vv`` and options that only affect pytest's report keep it.
     """
