@@ -28,7 +28,7 @@ _FORM = "write COUNTER>NUMBER, such as removes>0,reboots>3"
 
 
 class Condition(NamedTuple):
-    """A plan is denied where this holds for a counter of it."""
+    """A plan is denied if this is true for one of its counters."""
 
     counter: str
     operator: str
@@ -38,7 +38,7 @@ class Condition(NamedTuple):
         return f"{self.counter}{self.operator}{self.limit}"
 
     def holds(self, counters: Mapping[str, int]) -> bool:
-        """Whether it holds."""
+        """Whether it is true."""
         return OPERATORS[self.operator](counters[self.counter], self.limit)
 
 
@@ -90,10 +90,10 @@ def _known() -> str:
 
 
 class Verdict(NamedTuple):
-    """What the conditions of a check came to.
+    """The result of the conditions of a check.
 
-    ``denied`` are those that hold. ``uncounted`` are counters of what the others cannot count,
-    that are not 0 and that no condition names.
+    ``denied`` are those that are true. ``uncounted`` are counters for changes that the others do
+    not cover, if they are not 0 and no condition names them.
     """
 
     counters: Mapping[str, int]
@@ -106,7 +106,8 @@ _BLIND = ("unknown", "commands", "left_out")
 
 
 def evaluate(counters: Mapping[str, int], conditions: Sequence[Condition]) -> Verdict:
-    """Whether a plan with these counters is denied, and what the conditions do not see."""
+    """Whether a plan with these counters is denied, and the changes that the conditions do not
+    cover."""
     named = {one.counter for one in conditions}
     uncounted = [name for name in _BLIND if counters[name] and name not in named]
     return Verdict(counters, conditions, [c for c in conditions if c.holds(counters)], uncounted)

@@ -1,4 +1,4 @@
-"""Counts what the events of a preview predict, for conditions on a plan (controller)."""
+"""Counts the predictions of a preview, for conditions on a plan (controller)."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Counters:
 
     def add(self, host: str, event: Mapping[str, Any]) -> list[Danger]:
         """Count the event of a resource; its dangers. For an ``apply`` the resources of its
-        manifest count; it counts itself where it is skipped or fails without them. What a push
-        leaves alone counts only where it fails."""
+        manifest count; it counts itself if it is skipped or fails without them. A resource without
+        a change only counts if it fails."""
         values, status = self.values, event["status"]
         if event["type"] == APPLY:
             self._add_apply(host, event)
@@ -69,14 +69,14 @@ class Counters:
         self.values["unknown"] += bool(unknown_of(event))
 
     def _note_child(self, host: str, event: Mapping[str, Any]) -> None:
-        """Keep for the ``apply`` that it is in, whose event comes later, whether it failed."""
+        """Store whether it failed, for the later event of its ``apply``."""
         within = event.get("manifest", "")
         if within:
             failed = event["status"] == "failed"
             self._children[host, within] = self._children.get((host, within), False) or failed
 
     def _add_apply(self, host: str, event: Mapping[str, Any]) -> None:
-        """Count an ``apply`` for what no event of a child tells."""
+        """Count the part of an ``apply`` that no event of a child reports."""
         within, failed = event.get("manifest", ""), event["status"] == "failed"
         child_failed = self._children.pop((host, applied_as(within, event["name"])), None)
         self._note_child(host, event)

@@ -1,7 +1,7 @@
-"""What is dangerous about a change that a preview predicts (controller).
+"""Finds dangerous changes in the events of a preview (controller).
 
-Judged by what the event of the preview says: its changes, and the effects that no change names. The
-summary of a preview, ``ccm plan show``, its reports and ``ccm plan check`` all use this.
+It uses the changes of the event, and the effects that no change names. The summary of a preview,
+``ccm plan show``, its reports and ``ccm plan check`` all use this.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ EventRecord = Mapping[str, Any]
 class Danger(NamedTuple):
     """One thing that a change removes, interrupts or opens.
 
-    ``what`` is a resource as ``type#name``, or else the name of what the resource ``by`` removes
-    or interrupts beside itself. ``how`` tells more, such as both modes.
+    ``what`` is a resource as ``type#name``, or the name of something else that the resource ``by``
+    removes or interrupts. ``how`` has details, such as both modes.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Danger(NamedTuple):
 
 
 def dangers_of(event: EventRecord) -> list[Danger]:
-    """The dangers of what a preview predicts of one resource, those that come first first."""
+    """The dangers of one resource in a preview, in order of their kinds."""
     found = dict.fromkeys(_of_changes(event))
     own = f"{event['type']}#{event['name']}"
     gone = any(one.what == own and one.kind in (PACKAGES, ACCOUNTS) for one in found)
@@ -59,7 +59,7 @@ def dangers_of(event: EventRecord) -> list[Danger]:
 
 
 def unknown_of(event: EventRecord) -> str:
-    """Why it is not known what a resource would do, in words; "" where that is known."""
+    """Why the effects of a resource are unknown, as text; "" if they are known."""
     if event.get("prediction") == UNKNOWN:
         return str(event.get("prediction_reason") or "no reason given")
     for effect in event.get("effects", ()):
@@ -118,7 +118,7 @@ def _has_tree(type_name: str) -> bool:
 
 
 def _removed(event: EventRecord) -> str:
-    """What the resource itself is that goes, by what goes with it."""
+    """The kind of the removed resource, from the effects of its removal."""
     kinds = {one["kind"] for one in event.get("effects", ()) if one["state"] == "absent"}
     if "package" in kinds:
         return PACKAGES
@@ -131,7 +131,8 @@ def _recursively(event: EventRecord, before: Any) -> str:
 
 
 def _of_effects(event: EventRecord, gone: bool) -> Iterator[Danger]:
-    """What no change names; ``gone``: the resource itself is a package or an account that goes."""
+    """The dangers that no change names; ``gone``: the resource itself is a package or an account
+    that is removed."""
     resource = f"{event['type']}#{event['name']}"
     changes = (one["what"] for one in event["changes"])
     packages = {what.removeprefix(_PACKAGE) for what in changes if what.startswith(_PACKAGE)}
@@ -167,8 +168,8 @@ def _unit_of(event: EventRecord) -> str:
 
 
 def is_widened(before: Any, after: Any) -> bool:
-    """Whether a mode lets others do more than the one before, or runs a program as somebody else;
-    False for what is no mode."""
+    """Whether a mode gives others more access than the previous one, or sets setuid or setgid;
+    False if it is not a mode."""
     if not (isinstance(before, str) and isinstance(after, str)):
         return False
     if not (_MODE.match(before) and _MODE.match(after)):
@@ -179,5 +180,5 @@ def is_widened(before: Any, after: Any) -> bool:
 
 
 def _is_hidden(change: EventRecord) -> bool:
-    """Whether a mask hides what a change would do, which could be dangerous."""
+    """Whether a mask hides a change that could be dangerous."""
     return change["to"] == MASKED and change["what"] not in _HARMLESS

@@ -1,4 +1,4 @@
-"""Tells a plan from a manifest (controller)."""
+"""Distinguishes a plan from a manifest (controller)."""
 
 import os
 
@@ -10,7 +10,7 @@ _BEGIN = 4096
 def is_plan(path: str) -> bool:
     """Whether a path is a plan rather than a manifest, by its suffix or its content.
 
-    Only a regular file is read: what a pipe gives would be gone.
+    Only a regular file is read, because the data of a pipe can be read only once.
     """
     if path.endswith(SUFFIX):
         return True

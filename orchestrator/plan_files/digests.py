@@ -20,8 +20,8 @@ _MARK = b"://"  # a login in a URL
 class Desired(NamedTuple):
     """The digests of a resource, which has the ID ``type#name``.
 
-    ``digest`` covers everything that its plan says. With masked values, it covers the rest, and
-    ``secret`` covers everything; that one is never stored as it is.
+    ``digest`` covers everything in its plan. With masked values, it covers the rest, and ``secret``
+    covers everything; ``secret`` is never stored in plain form.
     """
 
     resource: str

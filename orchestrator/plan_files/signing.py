@@ -81,7 +81,8 @@ def check_approved(path: str, text: bytes, approval: Approval, manifest: str) ->
 def find_approvers(
     path: str, text: bytes, *, signatures: bytes, signers: str, manifest: str
 ) -> Approvers:
-    """Who approved a plan, of the content of its signature file. UsageError, InputError."""
+    """The people who approved a plan, from the content of its signature file. UsageError,
+    InputError."""
     _check_signers(signers, manifest)
     return _approvers_of(path, text, signatures, signers)
 
@@ -128,7 +129,7 @@ _FORM = "name an allowed_signers file, see ssh-keygen(1)"
 
 
 def _signatures(path: str) -> bytes:
-    """The content of a signature file; nothing where there is none."""
+    """The content of a signature file; empty if there is none."""
     try:
         with open(path, "rb") as file:
             return file.read(MAX_BYTES + 1)

@@ -1,4 +1,4 @@
-"""What is read of a NATS key-value bucket (controller)."""
+"""The keys of a NATS key-value bucket (controller)."""
 
 from typing import NamedTuple
 

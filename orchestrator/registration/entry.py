@@ -45,7 +45,8 @@ class Registration(NamedTuple):
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Registration:
-        """Read what ``payload`` wrote, or another ccm; ValueError says what is wrong with it."""
+        """Read the result of ``payload``, also of another version of ccm; ValueError with the
+        problem."""
         if not isinstance(payload, Mapping):
             raise ValueError("it is not a map")
         texts = {name: payload.get(name) for name in _TEXTS}
@@ -123,7 +124,7 @@ class Registration(NamedTuple):
 
     @property
     def instance(self) -> str:
-        """What sets endpoints apart: FNV-64a of cluster, service, protocol, address and port."""
+        """The identity of an endpoint: FNV-64a of cluster, service, protocol, address and port."""
         value = _FNV_OFFSET
         text = f"{self.cluster}{self.service}{self.protocol}{self.address}{self.port}"
         for byte in text.encode("utf-8", "surrogatepass"):
@@ -131,7 +132,7 @@ class Registration(NamedTuple):
         return f"{value:016x}"
 
     def seconds(self) -> float:
-        """How long it is valid; infinite where it does not say."""
+        """Its validity in seconds; infinite without a TTL."""
         return math.inf if self.ttl in ("", NEVER) else duration.parse(self.ttl)
 
     def is_valid(self, now: float) -> bool:
@@ -149,7 +150,7 @@ class Registration(NamedTuple):
 
 
 def source_of(manifest: str, host: str, resource: str) -> str:
-    """The ``source`` of what one resource of a host announces: nothing can be read from it."""
+    """The ``source`` of the entries of one resource of a host: an opaque digest."""
     from hashlib import sha256
 
     return sha256("\0".join((manifest, host, resource)).encode()).hexdigest()[:32]

@@ -4,6 +4,6 @@ from remote_runtime.errors import CcmError
 
 
 class RegistrationError(CcmError):
-    """Registrations could not be read or written; no host is to blame."""
+    """Registrations could not be read or written; not an error of a host."""
 
     default_kind = "registration"

@@ -42,7 +42,7 @@ class JsonFile:
         self._patience = patience
 
     def initialize(self, replicas: int, max_age: float) -> None:
-        """Make the file where there is none; UsageError for what only a stream has."""
+        """Create the file if it does not exist; UsageError for options of a stream."""
         if replicas > 1 or max_age:
             raise UsageError(
                 f"{self.shown} is a file: --replicas and --max-age are for a stream",
@@ -51,7 +51,7 @@ class JsonFile:
         self.publish(())
 
     def publish(self, entries: Sequence[Registration]) -> None:
-        """Add entries; what has expired is dropped on the way."""
+        """Add entries, and remove expired ones."""
         self._change(lambda kept: {**kept, **{entry.subject: entry for entry in entries}})
 
     def remove(self, entries: Sequence[Registration]) -> None:
@@ -60,7 +60,7 @@ class JsonFile:
         self._change(lambda kept: {s: entry for s, entry in kept.items() if s not in gone})
 
     def lookup(self, query: Query) -> list[Registration]:
-        """What the file holds; nothing where there is no file."""
+        """The content of the file; empty if there is no file."""
         now = self._clock()
         return in_order([e for e in self._read() if query.selects(e) and e.is_valid(now)])
 

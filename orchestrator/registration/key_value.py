@@ -29,7 +29,7 @@ class Buckets(Protocol):
 
 
 def open_buckets(server: str, registration: str | None = None) -> Buckets:
-    """The buckets of the server with this URL, else of that of the registrations.
+    """The buckets of the server with this URL, or of the server of the registrations.
 
     Nothing is connected to yet. UsageError.
     """
@@ -67,7 +67,7 @@ def value_of(buckets: Buckets, key: Key, maximum: int = MAX_VALUE) -> str | None
 
 
 class KeyValueLookup:
-    """What one run knows of buckets: each key is read once, at its first use.
+    """The values of buckets in one run: each key is read once, at its first use.
 
     See ``RegistrationLookup``, whose rules hold here, too. Thread-safe.
     """
@@ -88,7 +88,7 @@ class KeyValueLookup:
         return answer
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
-        """Have another one answer, whose ``answer`` is what ``ask`` gives."""
+        """Let another object answer, whose ``answer`` returns the result of ``ask``."""
         self._elsewhere = ask
 
     def answer(self, question: Mapping[str, Any]) -> dict[str, Any]:

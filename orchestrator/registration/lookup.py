@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Endpoints(list[dict[str, Any]]):
-    """What ``registrations()`` gives to a template: a list with a method."""
+    """The result of ``registrations()`` in a template: a list with a method."""
 
     METHODS = ("PrometheusFileSD",)
 

@@ -34,14 +34,14 @@ class StreamAddress(NamedTuple):
 
     @property
     def encrypted(self) -> bool:
-        """Whether nothing may be said without TLS."""
+        """Whether TLS is required."""
         return bool(self.ca) or self.servers[0].startswith("tls://")
 
 
 def parse_url(text: str, option: str = "--registration") -> StreamAddress:
     """The place that a URL names; UsageError, which never repeats a password.
 
-    ``option`` is what gave it.
+    ``option`` is the option that set it.
     """
     scheme, _, rest = text.partition("://")
     rest, _, query = rest.partition("?")

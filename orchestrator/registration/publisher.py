@@ -20,7 +20,7 @@ CLOSE_TIMEOUT = 60.0
 
 
 class Failure(NamedTuple):
-    """What a run could not publish: why, and how many entries of which hosts."""
+    """The failed publications of a run: the reason, and the number of entries of each host."""
 
     reason: str
     hosts: Mapping[str, int]
@@ -31,7 +31,7 @@ class Publisher:
 
     Entries that could not be published are retried with the next batch and at the end. Outdated
     entries of a resource from an earlier run, such as those with another port, are removed once the
-    new entries are published; ``warning`` says why that failed, "" for success.
+    new entries are published; ``warning`` is the reason of a failure, "" for success.
     """
 
     def __init__(self, opener: Callable[[], Store], gathering: float = BATCH_SECONDS) -> None:
@@ -46,7 +46,7 @@ class Publisher:
         self._starting = threading.Lock()
 
     def add(self, host: str, registrations: Sequence[Mapping[str, Any]]) -> None:
-        """Publish what a resource of a host announces, from now on."""
+        """Publish the announcements of a host's resource from now on."""
         from orchestrator.registration.entry import Registration
 
         with self._starting:
@@ -107,7 +107,7 @@ class Publisher:
             self._remove_stale(store, newest)
 
     def _remove_stale(self, store: Store, newest: Mapping[str, Registration]) -> None:
-        """Remove what these resources announce no more; what keeps it from that is a warning."""
+        """Remove entries that these resources no longer announce; a failure is a warning."""
         try:
             stale = self._stale(store, newest)
             if stale:
@@ -116,7 +116,7 @@ class Publisher:
             self.warning = f"registrations of earlier pushes may remain: {one_line(str(error))}"
 
     def _stale(self, store: Store, newest: Mapping[str, Registration]) -> list[Registration]:
-        """What earlier runs left of the resources that announce these; RegistrationError."""
+        """Entries of earlier runs from the resources that announce these; RegistrationError."""
         from orchestrator.registration.entry import Query
 
         if self._earlier is None:  # asked once in a run: all that comes later is its own

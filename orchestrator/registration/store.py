@@ -21,7 +21,7 @@ class Store(Protocol):
     shown: str
 
     def publish(self, entries: Sequence[Registration]) -> None:
-        """Add entries; an older one of the same endpoint gives way."""
+        """Add entries; each replaces an older one of the same endpoint."""
 
     def lookup(self, query: Query) -> list[Registration]:
         """The matching entries that are still valid, by address and port."""
@@ -30,14 +30,14 @@ class Store(Protocol):
         """Forget these endpoints."""
 
     def initialize(self, replicas: int, max_age: float) -> None:
-        """Make it ready, again without harm; ``max_age`` in seconds, 0 for no limit."""
+        """Prepare it; safe to repeat. ``max_age`` in seconds, 0 for no limit."""
 
 
 def open_store(text: str | None = None, *, new: bool = False) -> Store:
     """The store that an URL or a file names, by default a file in the state directory.
 
-    Nothing is connected to yet. UsageError, also for a file that is named and not there, unless
-    it is to be a ``new`` one.
+    Nothing is connected to yet. UsageError, also if a named file does not exist, unless it is a
+    ``new`` one.
     """
     from orchestrator.registration.nats_url import SCHEMES, parse_url
 

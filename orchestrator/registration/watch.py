@@ -11,7 +11,7 @@ REGISTERED, UPDATED, REMOVED, EXPIRED = "registered", "updated", "removed", "exp
 
 
 class EntryChange(NamedTuple):
-    """One entry, and what became of it: ``what`` is one of the words above."""
+    """One entry, and its change: ``what`` is one of the words above."""
 
     what: str
     entry: Registration
@@ -24,9 +24,9 @@ class EntryChange(NamedTuple):
 def watch(
     look: Callable[[], list[Registration]], pause: Callable[[], None], clock: Callable[[], float]
 ) -> Iterator[EntryChange]:
-    """All that ``look`` finds, then whatever it finds otherwise after each ``pause``; no end.
+    """All entries of ``look``, then the differences after each ``pause``; endless.
 
-    What comes and goes within a pause is not seen.
+    Entries that appear and disappear within a pause are not seen.
     """
     known: dict[str, Registration] = {}
     while True:

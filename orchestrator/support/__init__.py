@@ -1,1 +1,1 @@
-"""What every room of the controller may use; it knows none of them."""
+"""Helpers for every package of the controller; depends on none of them."""

@@ -11,16 +11,16 @@ T = TypeVar("T")
 
 
 def deadline(seconds: float, until: float | None) -> float:
-    """The moment at which a wait of so many seconds is over; at the latest ``until``.
+    """The time at which a wait of this many seconds ends, at the latest ``until``.
 
-    Both are moments of ``time.monotonic()``; None is never.
+    Both are times of ``time.monotonic()``; None is never.
     """
     end = time.monotonic() + seconds
     return end if until is None else min(end, until)
 
 
 class BackgroundCall(Generic[T]):
-    """A call that nobody can end, begun next to those who wait for it."""
+    """A call that cannot be cancelled, in its own thread."""
 
     def __init__(self, call: Callable[[], T], name: str) -> None:
         self._over = threading.Event()
@@ -40,7 +40,7 @@ class BackgroundCall(Generic[T]):
 
     @property
     def found(self) -> T | None:
-        """What it came to, None if it did not yet or failed."""
+        """Its result, None if it has not ended or failed."""
         return self._found
 
     def wait(self, until: float | None) -> T:

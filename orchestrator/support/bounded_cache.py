@@ -1,4 +1,4 @@
-"""A cache that is bounded by the bytes of what it holds (controller)."""
+"""A cache limited by the size of its values (controller)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class BoundedCache(Generic[T]):
         self._bytes = 0
 
     def get(self, key: Hashable) -> T | None:
-        """The value, None for a key that it does not know."""
+        """The value, None for an unknown key."""
         return self._known.get(key)
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value of so many bytes; one that is too large is not stored."""
+        """Store a value of this size; one that is too large is not stored."""
         if size > self._maximum:
             return
         with self._lock:

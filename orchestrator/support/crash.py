@@ -1,4 +1,4 @@
-"""Writes a report about a defect of ccm itself (controller): no values, only where it happened."""
+"""Writes a report about a bug in ccm (controller): no values, only positions."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _QUOTED = r"'[^']*'|\"[^\"]*\""
 
 
 class DefectError(CcmError):
-    """A defect of ccm itself; ``report`` is the path of what was written about it, "" for none."""
+    """A bug in ccm; ``report`` is the path of its report, "" for none."""
 
     default_kind = "defect"
 

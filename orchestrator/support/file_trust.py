@@ -16,15 +16,16 @@ PathStatus = tuple[str, os.stat_result]
 
 
 def trusted_owners() -> set[int]:
-    """Root's id, this user's, and for root that of the user who became root with sudo."""
+    """The UID of root, of this user, and for root also that of the user who became root with
+    sudo."""
     given = os.environ.get("SUDO_UID", "")
     behind = [int(given)] if os.geteuid() == 0 and given.isdecimal() else []
     return {0, os.geteuid(), *behind}
 
 
 def entries_above(path: str) -> list[PathStatus]:
-    """What decides which file a path leads to: the path itself and its directory; where the path is
-    a link, the directory and the file that it leads to as well. OSError.
+    """The parts that determine the file of a path: the path and its directory, and for a link also
+    the directory and the file of its target. OSError.
     """
     directory = os.path.dirname(path) or os.curdir
     looked = [(path, os.lstat(path)), (directory, os.stat(directory))]
@@ -35,7 +36,7 @@ def entries_above(path: str) -> list[PathStatus]:
 def require_own(looked: Iterable[PathStatus], what: str, otherwise: str) -> None:
     """InputError if one of these belongs to another user, or others can write it.
 
-    The error says ``what`` such a user could control, and what to do ``otherwise``.
+    The error names ``what`` such a user could control, and the alternative ``otherwise``.
     """
     believed = trusted_owners()
     for name, status in looked:

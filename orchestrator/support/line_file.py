@@ -57,7 +57,7 @@ class LineFile:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a process is writing the file; False for one that is not there."""
+    """Whether a process is writing the file; False if it does not exist."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError:

@@ -14,7 +14,7 @@ class LocalCount:
         self._number = 0
 
     def add(self, size: int) -> int:
-        """What it is with so much more."""
+        """The count after adding this number."""
         with self._lock:
             self._number += size
             return self._number
@@ -29,7 +29,7 @@ class SharedCounter:
         os.pwrite(self._file, bytes(_BYTES), 0)
 
     def add(self, size: int) -> int:
-        """The count after adding; a process that dies meanwhile blocks no other."""
+        """The count after adding; a process that dies during this blocks no other."""
         import fcntl
 
         with self._lock:

@@ -1,4 +1,4 @@
-"""Where ccm keeps what outlives a command: ``$XDG_STATE_HOME/ccm``, for its user (controller)."""
+"""The directory of persistent state: ``$XDG_STATE_HOME/ccm``, for its user (controller)."""
 
 import os
 from pathlib import Path

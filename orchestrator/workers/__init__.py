@@ -1,1 +1,1 @@
-"""Processes that stand for the controller on some hosts of a run (controller)."""
+"""Processes that run some hosts for the controller (controller)."""

@@ -1,4 +1,4 @@
-"""Messages between the controller and a worker, each a text behind its length (controller).
+"""Messages between the controller and a worker, each a text preceded by its length (controller).
 
 From the controller, as JSON, what a worker is to do. ``begin`` may name any number of hosts::
 
@@ -80,7 +80,7 @@ class Channel:
         return data
 
     def shut(self) -> None:
-        """Have both sides see the end, who receives here, too."""
+        """Close both ends, including a pending receive here."""
         with contextlib.suppress(OSError):
             self._end.shutdown(socket.SHUT_RDWR)
 

@@ -33,9 +33,9 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class EventReceiver:
-    """Reads the lines of one worker, in the order in which they come; see ``event_sender``.
+    """Reads the lines of one worker in order; see ``event_sender``.
 
-    ``ValueError``, ``LookupError`` or ``TypeError`` for what is no such line.
+    ``ValueError``, ``LookupError`` or ``TypeError`` for an invalid line.
     """
 
     def __init__(self, run_id: str) -> None:
@@ -121,7 +121,7 @@ def _implied(text: str) -> str:
 
 
 def _require_event(told: Any, host: str) -> None:
-    """ValueError for what is no transaction event of the host."""
+    """ValueError if it is not a transaction event of the host."""
     problem = "it is not an object"
     if isinstance(told, dict):
         problem = shape_problem({key: told[key] for key in told.keys() - ADDED})

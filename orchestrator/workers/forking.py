@@ -49,7 +49,7 @@ def is_possible(patience: float = START_TIMEOUT) -> bool:
 
 
 def start(serve: Callable[[Channel], None], others: Iterable[Channel]) -> ForkedWorker:
-    """Start a worker that serves; it holds no end of the channels to the ``others``. OSError."""
+    """Start a worker; it closes its copies of the channels to the ``others``. OSError."""
     ours, theirs = socket.socketpair()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -71,7 +71,7 @@ class Process:
         self.pid = pid
 
     def kill(self) -> None:
-        """End one that does not end by itself."""
+        """Kill a worker that does not exit by itself."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 

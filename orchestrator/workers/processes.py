@@ -28,7 +28,8 @@ _LOOKING = 1.0  # seconds between two looks at who says nothing
 
 
 class ProcessEngine:
-    """So many workers, started at once; ``engage`` comes before the first host, ``close`` last.
+    """A number of workers, started at once; ``engage`` is called before the first host, ``close``
+    last.
 
     ``jobs`` are all jobs of the run. At the end, ``planners`` here receive the data of the planners
     in workers. OSError if no process can be started.
@@ -110,7 +111,7 @@ class ProcessEngine:
         self._of_task.pop(task.name, None)
 
     def begin(self, task: RemoteTask) -> None:
-        """Give it to the worker that has the fewest, or to the one that has had its host."""
+        """Give it to the worker with the fewest hosts, or to the previous worker of its host."""
         name = host_itself(task.host).name
         with self._lock:
             hand = self._of_host.get(name) if self._sticky else None
@@ -139,7 +140,7 @@ class ProcessEngine:
             hand.teach(self._remembering)
 
     def _watching(self) -> None:
-        """See who says nothing any more, until all is closed."""
+        """Detect unresponsive workers, until everything is closed."""
         looked = time.monotonic()
         while not self._closing.wait(_LOOKING):
             now = time.monotonic()

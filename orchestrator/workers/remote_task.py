@@ -35,7 +35,7 @@ class WorkerLostError(UnreachableError):
 
 
 class WorkerProtocolError(WorkerLostError):
-    """The worker that had the host sent what the protocol between it and ccm does not allow."""
+    """The worker of the host violated its protocol."""
 
     default_kind = "worker.protocol"
 
@@ -56,7 +56,7 @@ class WorkerPool(Protocol):
     """The workers."""
 
     def begin(self, task: "RemoteTask") -> None:
-        """Let a worker start a host; the task receives its results."""
+        """Make a worker start a host; the task receives its results."""
         ...
 
     def finished(self, task: "RemoteTask") -> None:
@@ -141,7 +141,7 @@ class RemoteTask(HostTask[HostResult]):
             return True
 
     def cancel(self) -> None:
-        """End it; one that has not begun never does."""
+        """Cancel it; a task that has not started never starts."""
         with self._switch:
             self._cancelled = True
         self._pool.tell(self, "cancel")

@@ -1,4 +1,4 @@
-"""What workers ask the controller, which asks once for all of them (controller)."""
+"""Requests of workers to the controller, each answered once for all of them (controller)."""
 
 import functools
 import queue
@@ -14,7 +14,7 @@ Ask = Callable[[Any], Any]
 
 @runtime_checkable
 class RpcService(Protocol):
-    """A planner, or what else asks something once in a run."""
+    """A planner, or another object with requests that are answered once per run."""
 
     def forward_to(self, ask: Ask) -> None:
         """Have ``ask`` answer, which does so as ``answer`` of the one at the controller; it may
@@ -36,7 +36,7 @@ class RpcClient:
         self._open: dict[int, queue.SimpleQueue[Any]] = {}
 
     def forward(self, askers: Iterable[object]) -> None:
-        """Let the objects that have questions ask them through this."""
+        """Redirect the requests of these objects through this one."""
         for place, asker in enumerate(_services(askers)):
             asker.forward_to(functools.partial(self._ask, place))
 

@@ -1,4 +1,4 @@
-"""A worker: carries out what its controller begins, until that closes or is gone (controller)."""
+"""A worker: runs the hosts that its controller assigns, until that closes or exits (controller)."""
 
 import contextlib
 import json
@@ -42,7 +42,7 @@ class ForkableConnector(Connector, Protocol):
 
 @runtime_checkable
 class SharedPlanner(Protocol):
-    """A planner that knows something at any time of all hosts together."""
+    """A planner that collects data of all hosts."""
 
     def share(self) -> None:
         """Know it together with copies of this process, which are yet to be made. OSError."""
@@ -54,11 +54,11 @@ class StatefulPlanner(Protocol):
     """A planner that collects data about all hosts together."""
 
     def remembered(self) -> Any:
-        """What it knows, for JSON."""
+        """Its data, for JSON."""
         ...
 
     def remember(self, told: Any) -> None:
-        """Take what another one knew."""
+        """Add the data of another one."""
         ...
 
 
@@ -100,7 +100,7 @@ class Worker:
         self._questions.forward([*planners, lore])
 
     def serve(self) -> None:
-        """Work until the controller says that no host is left; EOFError once it is gone."""
+        """Work until the controller reports that no host is left; EOFError if it exits."""
         self._outbox.start()
         while True:
             text = self._channel.receive(KEEP_ALIVE_INTERVAL)

@@ -47,7 +47,7 @@ class WorkerProcess(Protocol):
     """What a worker lives in."""
 
     def kill(self) -> None:
-        """End one that does not end by itself."""
+        """Kill a worker that does not exit by itself."""
         ...
 
     def ending(self) -> str:

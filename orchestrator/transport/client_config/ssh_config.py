@@ -124,7 +124,7 @@ class Config:
 
 
 def _open(section: Section, condition: Directive, found: Directives) -> Iterator[UndecidedMatch]:
-    """The lines of a section that would count if it held, those of files that it includes too."""
+    """The lines of a section that apply if it matches, including those of included files."""
     for line in section.lines:
         if isinstance(line, list):
             for inner in line:
