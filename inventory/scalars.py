@@ -49,7 +49,7 @@ MAX_NUMBER = 1000  # characters; what is longer takes far longer to read than to
 
 
 class BadScalarError(ValueError):
-    """The text is not what its tag says; the message is for people."""
+    """The text is not what its tag says; the message is for the user."""
 
 
 def resolve_plain(text: str) -> Resolved:

@@ -49,7 +49,7 @@ class ImportResult:
         return document(self.records, self.notes, self.files)
 
     def text(self) -> str:
-        """The report for people."""
+        """The report as text."""
         return report_text(self.records, self.notes, self.files)
 
 

@@ -1,6 +1,5 @@
-"""What the languages of expressions and templates are made of (controller).
+"""The common parts of the languages of expressions and templates (controller).
 
-``exprlang/`` reads expr-lang and ``jet/`` reads Jet, both into Jinja2's syntax trees. What they
-share is here: errors, bounds, the sandbox, the paths of ``lookup()``, files. None of it knows what
-a host is.
+``exprlang/`` reads expr-lang and ``jet/`` reads Jet, both into Jinja2's syntax trees. These are
+errors, limits, the sandbox, the paths of ``lookup()``, and files. None of it depends on hosts.
 """

@@ -1,4 +1,4 @@
-"""Bounds on what one expression can cost: no manifest and no fact may eat the controller.
+"""Limits on the cost of one expression: no manifest and no fact may exhaust the controller.
 
 Every operation whose result can be much larger than its operands passes through here before it is
 carried out (controller).
@@ -37,7 +37,7 @@ _PADDING = {"ljust", "rjust", "center", "zfill", "expandtabs", "to_bytes"}
 
 
 class TooLargeError(ValueError):
-    """The result would be larger than an expression may make; the message is for people."""
+    """The result would be larger than an expression may make; the message is for the user."""
 
 
 _spent: ContextVar[list[int] | None] = ContextVar("spent", default=None)
@@ -45,7 +45,7 @@ _spent: ContextVar[list[int] | None] = ContextVar("spent", default=None)
 
 @contextmanager
 def budget() -> Iterator[None]:
-    """Count the steps of what runs inside; a template in a template shares the count."""
+    """Count the steps in this block; a template in a template shares the count."""
     token = _spent.set(_spent.get() or [0])
     try:
         yield
@@ -202,8 +202,8 @@ def check_join(between: Any, parts: Any) -> None:
 
 
 def text_length(value: Any) -> int:
-    """About how many characters the text of a value has; what it holds several times counts each
-    time. Of what is too large it is only told that it is."""
+    """The approximate number of characters of a value's text; repeated parts count each time. A
+    value that is too large is only reported as such."""
     left, found = [value], 0
     while left and found <= MAX_TEXT:
         one = left.pop()

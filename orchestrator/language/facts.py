@@ -1,4 +1,4 @@
-"""What a host reported, as every language sees it (controller)."""
+"""The facts of a host, for every language (controller)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from orchestrator.language.errors import FactsUnavailableError
 class Facts(dict[str, Any]):
     """The facts of one host; touching a family that could not be gathered raises.
 
-    ``are_partial``: the host was not contacted, so what depends on its facts stays open.
+    ``are_partial``: the host was not contacted, so values that depend on its facts are unknown.
     """
 
     are_partial = False
@@ -21,7 +21,7 @@ class Facts(dict[str, Any]):
         self.unavailable = {k: v for k, v in unavailable.items() if k not in facts}
 
     def copied(self) -> Facts:
-        """A copy down to the last value, which refuses what this one does."""
+        """A deep copy with the same refusals."""
         import copy
 
         made = self.__class__.__new__(self.__class__)

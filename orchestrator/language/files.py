@@ -16,9 +16,9 @@ _SHOWN = 40
 class Directory:
     """The directory of one manifest; each file is read once per run. Thread-safe.
 
-    ``bounds`` is the directory that even a name that is written out may not lead out of: a child
-    manifest may be others' work, and does not get at what else the controller holds. ``closed``
-    says of a path whether nothing of it may be read; what is closed for ``above`` is so here, too.
+    ``bounds`` is the directory that even a literal name must not leave: a child manifest may come
+    from others, and cannot read other files of the controller. ``closed`` returns whether a path
+    must not be read; paths that are closed for ``above`` are closed here, too.
     """
 
     def __init__(
@@ -33,8 +33,8 @@ class Directory:
     def locate(self, name: str, literal: bool) -> Path:
         """The path of a file named relative to the manifest.
 
-        A name that the manifest does not spell out may come from a host, so it must not lead out of
-        the manifest's directory. EvaluationError.
+        A computed name may come from a host, so it must not leave the manifest's directory.
+        EvaluationError.
         """
         path = self.path / name
         if not is_file_name(str(path)):
@@ -69,7 +69,7 @@ class Directory:
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a text, which may come from a host, can name a file of this machine at all."""
+    """Whether a text, which may come from a host, is a valid file name on this machine."""
     try:
         found = os.fsencode(name)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Notes the hashes that templates make, so that those of secrets are masked (controller).
+"""Records the hashes that templates compute, so that those of secrets are masked (controller).
 
 Without Jinja2, since a run whose manifest has no template loads this, too.
 """
@@ -15,21 +15,21 @@ _made: ContextVar[list[tuple[str, str]] | None] = ContextVar("made", default=Non
 
 
 def note(text: str, found: str) -> None:
-    """Note a text and its hash for who asked for it with ``noting_hashes``."""
+    """Record a text and its hash for ``noting_hashes``."""
     made = _made.get()
     if made is not None:
         made.append((text, found))
 
 
 def secret_texts() -> Any:
-    """Where the texts are that must be masked on this host; None if no host is at hand."""
+    """The store of texts to mask on this host; None without a host."""
     return getattr(_environ.get(), "secrets_read", None)
 
 
 @contextmanager
 def noting_hashes() -> Iterator[list[tuple[str, str]]]:
-    """Gives each text that is hashed in the meantime, with its hash, for who learns later what of
-    it is secret."""
+    """Returns each text that is hashed in the block, with its hash, for a later check for
+    secrets."""
     made: list[tuple[str, str]] = []
     token = _made.set(made)
     try:

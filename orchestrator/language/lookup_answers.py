@@ -1,4 +1,4 @@
-"""What a host answered to the look-ups of a manifest, as every language sees it (controller)."""
+"""The answers of a host to the look-ups of a manifest, for every language (controller)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Find = Callable[[str], Any]
 
 
 class Answers(dict[str, Any]):
-    """``Asked``: an answer is found when it is first read. Reading one without an answer raises.
+    """``Asked``: an answer is resolved when it is first read. Reading one without an answer raises.
 
     ``names`` are the look-ups that the manifest declares.
     """
@@ -70,7 +70,7 @@ class Answers(dict[str, Any]):
         return other
 
     def _look(self, key: object) -> None:
-        """Find the answer to one that was not read yet; NoAnswerError for what is not declared."""
+        """Resolve an answer that was not read yet; NoAnswerError if it is not declared."""
         if dict.__contains__(self, key) or key in _METHODS or not isinstance(key, str):
             return
         if key not in self._left or self._find is None:

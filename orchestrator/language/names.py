@@ -28,6 +28,6 @@ def template_variables(names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def added_names(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that a turn of ``foreach`` or the keywords of ``template()`` add."""
+    """Those that an iteration of ``foreach`` or the keywords of ``template()`` add."""
     own = (*VARIABLES, *FUNCTIONS, *TEMPLATE_FUNCTIONS)
     return {name: value for name, value in names.items() if name not in own}

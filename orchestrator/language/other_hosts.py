@@ -1,4 +1,4 @@
-"""What the templates of one host see of the others, for every language (controller)."""
+"""The data of other hosts in the templates of one host, for every language (controller)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Members(list[str]):
 class PackedFacts(NamedTuple):
     """The facts of one host, and the moment (UTC) at which they were ``gathered``.
 
-    They are kept small: a run may hold those of thousands of hosts.
+    They must be small, because a run may have those of thousands of hosts.
     """
 
     gathered: str
@@ -69,7 +69,7 @@ class PackedFacts(NamedTuple):
     def of(
         cls, gathered: str, facts: Mapping[str, Any], unavailable: Mapping[str, str] | None = None
     ) -> PackedFacts:
-        """Those of a host, and the families that it could not gather, with the reasons; all is
+        """The facts of a host, and the families that it could not gather, with the reasons, as
         JSON."""
         text = json.dumps([facts, dict(unavailable or {})])
         return cls(gathered, zlib.compress(text.encode("ascii"), 1))
@@ -81,9 +81,9 @@ class PackedFacts(NamedTuple):
 
 
 class FactsOfHosts:
-    """The facts of other hosts that are at hand in a run, and why others are not. Thread-safe.
+    """The available facts of other hosts in a run, and why others are missing. Thread-safe.
 
-    ``read`` are the hosts whose facts a template has asked for.
+    ``read`` are the hosts whose facts a template has read.
     """
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class FactsOfHosts:
 class OtherHost(ReadOnlyMap):
     """One host of the inventory: ``name``, ``address``, ``groups`` and ``vars``.
 
-    ``facts`` and ``gathered`` are there where its facts are known; only who names them reads them.
+    ``facts`` and ``gathered`` exist if its facts are known; they are only read by name.
     """
 
     def __init__(self, about: Mapping[str, Any], facts: FactsOfHosts) -> None:
@@ -133,14 +133,14 @@ class OtherHost(ReadOnlyMap):
         return found
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What stands at a key, or the default."""
+        """The value of a key, or the default."""
         try:
             return self[key]
         except (KeyError, OtherFactsError):
             return default
 
     def unavailable(self) -> OtherFactsError:
-        """The refusal of who reads facts that are not known."""
+        """The error for a read of unknown facts."""
         return self._facts.unavailable(dict.__getitem__(self, "name"))
 
     def _of_facts(self, key: str) -> Any:

@@ -30,14 +30,14 @@ _PLAIN = r"[^.*?|#@!{}\[\]()\\\"]+(?:\.[^.*?|#@!{}\[\]()\\\"]+)*\Z"
 
 
 class BadPathError(ValueError):
-    """The path cannot be used; the message is for people."""
+    """The path cannot be used; the message is for the user."""
 
 
 class PathText(NamedTuple):
-    """How a text comes about in an expression: a literal ``text``, ``either`` of some nodes, or
-    nodes that are ``joined``; none of them for what shows only when it is evaluated.
+    """The origin of a text in an expression: a literal ``text``, ``either`` of some nodes, or
+    ``joined`` nodes; none of them if it is only known when evaluated.
 
-    A ``text`` that is not ``literal`` is what it begins with.
+    A ``text`` that is not ``literal`` is its start.
     """
 
     text: str = ""
@@ -47,9 +47,10 @@ class PathText(NamedTuple):
 
 
 def check_path_text(node: Any, path_text: Callable[[Any], PathText]) -> None:
-    """Check the path that a node of an expression comes to, as far as it is literal.
+    """Check the literal start of the path of a node.
 
-    Its first part must be, or a host's facts could choose what is looked into. BadPathError.
+    Its first part must be literal, because otherwise a host's facts could choose the source.
+    BadPathError.
     """
     for text, whole in _beginnings([node], path_text):
         root, dot, _ = text.partition(".")
@@ -64,7 +65,7 @@ def check_path_text(node: Any, path_text: Callable[[Any], PathText]) -> None:
 def _beginnings(
     nodes: Sequence[Any], path_text: Callable[[Any], PathText]
 ) -> Iterator[tuple[str, bool]]:
-    """What the joined nodes may begin with, and whether that is all of it."""
+    """The possible starts of the joined nodes, and whether these are complete."""
     if not nodes:
         yield "", True
         return
@@ -97,7 +98,7 @@ def split_path(path: str) -> tuple[str, str, tuple[str, ...] | None]:
 
 
 def find(tree: Any, rest: str, parts: tuple[str, ...] | None) -> Any:
-    """What stands at the path, or ``MISSING``; BadPathError for a query that GJSON refuses."""
+    """The value at the path, or ``MISSING``; BadPathError for a query that GJSON refuses."""
     if parts is None:
         return _query(tree, rest)
     for part in parts:
@@ -113,7 +114,7 @@ def find(tree: Any, rest: str, parts: tuple[str, ...] | None) -> Any:
 
 
 def suggestion(tree: Any, parts: tuple[str, ...] | None) -> str:
-    """The path that was probably meant by one that leads nowhere, "" where none is near."""
+    """The suggestion for a path that does not exist, "" if none is similar."""
     for at, part in enumerate(parts or ()):
         if not isinstance(tree, Mapping):
             return ""

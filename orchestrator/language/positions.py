@@ -1,4 +1,4 @@
-"""From the offsets that readers count in to the positions that people are told (controller)."""
+"""Converts offsets to lines and columns (controller)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ class Positions:
         self._lines = [0, *(i + 1 for i, sign in enumerate(text) if sign == "\n")]
 
     def of(self, offset: int) -> Position:
-        """Where an offset is."""
+        """The position of an offset."""
         line = bisect_right(self._lines, offset)
         return Position(self._name, line, offset - self._lines[line - 1] + 1)

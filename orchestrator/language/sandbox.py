@@ -50,9 +50,9 @@ _OF_MAPPINGS = frozenset(["get", "items", "keys", "values"])
 
 
 class Trusted:
-    """Whose methods are part of a language: they bound and check what they do themselves.
+    """Classes whose methods are part of a language: they check and limit themselves.
 
-    No template may get hold of such an object, only of what its methods give.
+    No template may hold such an object, only the results of its methods.
     """
 
 
@@ -116,14 +116,14 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def _missing(self, owner: Any, name: str) -> Undefined:
-        """What stands for a key that is not there."""
+        """The value of a missing key."""
         if owner.__class__ is OtherHost and name in OF_FACTS:
             refusal: Any = lambda _: owner.unavailable()  # noqa: E731 - in the place of a class
             return UnknownFacts(exc=refusal)
         return self.undefined(obj=owner, name=name)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """``obj[argument]``, which Jinja2 takes for ``obj.argument`` where there is no such key."""
+        """``obj[argument]``, without Jinja2's fallback to ``obj.argument``."""
         if isinstance(obj, _MAPPING_TYPES) and isinstance(argument, str):
             try:
                 return obj[argument]
@@ -150,7 +150,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return bounds.OPERATORS[operator](left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
-        """Call what a template may call, within bounds."""
+        """Call a function that a template may call, within limits."""
         owner = getattr(__obj, "__self__", None)
         if isinstance(owner, Trusted):
             return __obj(*args)  # the keywords are Jinja2's own
@@ -185,14 +185,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return evaluate
 
     def compile_template(self, tree: nodes.Template) -> Template:
-        """A whole template, such as another language's compiler makes it."""
+        """A whole template, from the compiler of another language."""
         tree.set_environment(self)
         return self.from_string(tree)
 
 
 class _Chained(StrictUndefined):
-    """What is below something that is not there is not there either, so ``default`` may stand
-    behind any path."""
+    """Values below a missing one are missing, too, so ``default`` works after any path."""
 
     def __getattr__(self, name: str) -> _Chained:
         if name[:2] == "__":
@@ -204,7 +203,7 @@ class _Chained(StrictUndefined):
 
 
 class _Named(Undefined):
-    """Says in the words of manifests, not of Python, what is not there."""
+    """Describes the missing value in the terms of manifests, not of Python."""
 
     @property
     def _undefined_message(self) -> str:
@@ -224,11 +223,11 @@ class _Named(Undefined):
 
 
 class Missing(_Named, _Chained):
-    """What is not there, where using it is an error."""
+    """A missing value whose use is an error."""
 
 
 class Empty(_Named, ChainableUndefined):
-    """What is not there, where it is the empty text, which texts and lists of texts accept."""
+    """A missing value that counts as the empty text, which texts and lists of texts accept."""
 
     def __add__(self, other: Any) -> Any:
         return "" + other if isinstance(other, str) else self._of_text(other)
@@ -262,7 +261,7 @@ def bounded_filter(function: Any) -> Any:
 
 
 def _dict(*given: Any, **more: Any) -> dict[Any, Any]:
-    """A dict of what is given; the type itself could make others."""
+    """A dict of the arguments; the type itself could create other objects."""
     return dict(*given, **more)
 
 

@@ -1,4 +1,4 @@
-"""What a value is, and what a function takes (controller)."""
+"""The kinds of values, and checks of arguments (controller)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None):
 
 
 def kind(value: Any) -> str:
-    """What a value is, in words."""
+    """The kind of a value, as text."""
     if isinstance(value, str):
         return "text"
     if isinstance(value, Mapping):
@@ -78,7 +78,7 @@ def plain(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A value inside a text: nothing is empty, booleans as YAML writes them, the rest as JSON."""
+    """A value inside a text: null is empty, booleans as in YAML, everything else as JSON."""
     if isinstance(value, str):
         return value
     if value is None:

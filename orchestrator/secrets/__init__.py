@@ -1,4 +1,4 @@
-"""Secrets that lie encrypted in the repository, or in a store behind a command (controller).
+"""Secrets that are encrypted in the repository, or that a command returns (controller).
 
-Nothing of this package is loaded where no template or data uses a secret.
+This package is only loaded if a template or data uses a secret.
 """

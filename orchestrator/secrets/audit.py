@@ -38,7 +38,7 @@ def audit(directory: Path, files: Sequence[str], keys: KeySources) -> Audit:
     """Check the files, or all that git tracks below the directory; no key is needed. SecretError,
     UsageError for what is not a file.
 
-    What is unused shows only for all files.
+    Unused secrets are only found if all files are checked.
     """
     for path in files:
         if os.path.isdir(path) or not os.path.lexists(path):
@@ -90,7 +90,7 @@ def _keys_in_git(paths: Sequence[str], keys: KeySources) -> list[Finding]:
 
 
 def _bad_references(texts: Mapping[str, str], keys: KeySources) -> Iterator[str]:
-    """The references that lead nowhere, from the files beside which they would be looked for."""
+    """The references without a source, from the files next to which they would be searched."""
     for path, text in texts.items():
         if "secret" not in text or not path.endswith(_MANIFESTS):
             continue

@@ -1,4 +1,4 @@
-"""What shows of a secret without a key: whether its source and its key exist (controller)."""
+"""Checks of secrets without their key: whether the source and the path exist (controller)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from remote_runtime.text.nearest import nearest
 
 
 def problem(text: str, directory: str, keys: KeySources) -> SecretError | None:
-    """What is wrong with a reference in a manifest of the directory; None for nothing known."""
+    """The problem of a reference in a manifest of the directory; None if none is known."""
     try:
         reference = parse_reference(text)
     except ValueError as error:
@@ -34,7 +34,7 @@ def problem(text: str, directory: str, keys: KeySources) -> SecretError | None:
 
 
 def inline_problem(tag: str, text: str) -> SecretError | None:
-    """What is wrong with the text of an encrypted value."""
+    """The problem of an encrypted value's text."""
     if re.search(r"^\s*[<>]{7} ", text, re.MULTILINE):
         hint = "an encrypted text cannot be merged line by line: take one side whole"
         return SecretError("unresolved merge conflict in a value", "secret.conflict", hint)

@@ -22,7 +22,7 @@ _SOPS = re.compile(
 
 
 def kind_of(data: bytes) -> Kind:
-    """What a file is, by its content. A plain one may have encrypted values."""
+    """The format of a file, by its content. A plain one may have encrypted values."""
     if data.startswith(MARK.encode("ascii")):
         return "vault"
     if data.startswith((AGE_BINARY, AGE_ARMOR)):

@@ -1,4 +1,4 @@
-"""Where the keys of secrets are: ``secrets`` of ``ccm.yaml`` and the environment (controller).
+"""The sources of keys: ``secrets`` of ``ccm.yaml`` and the environment (controller).
 
 Every command that plans makes one of these, so this module imports little.
 """
@@ -19,7 +19,7 @@ COMMAND_SECONDS = 30.0
 
 
 class PasswordSource(NamedTuple):
-    """Where a vault password is: a file, or the output of a shell command.
+    """The source of a vault password: a file, or the output of a shell command.
 
     ``where`` is the setting that names it. As Ansible does, an executable file is run.
     """

@@ -30,7 +30,7 @@ SOPS = "sops"
 
 
 class Keyring:
-    """The keys of a run, each obtained on first use, and what they open. Thread-safe."""
+    """The keys of a run, each obtained on first use, and the decrypted values. Thread-safe."""
 
     def __init__(self, keys: KeySources) -> None:
         self.sources = keys
@@ -62,7 +62,7 @@ class Keyring:
         return decrypt(text.strip().encode("utf-8"), self.identities(), name)
 
     def open_file(self, data: bytes, path: str, name: str) -> bytes:
-        """The plain bytes of a file, by its content; SecretError. A plain file stays as it is."""
+        """The plain bytes of a file, by its content; SecretError. A plain file is not changed."""
         kind = require_whole(data, name)
         if kind == "vault":
             return self.passwords.open(decoded(data, name))[0]

@@ -1,4 +1,4 @@
-"""Who can read an encrypted file (controller)."""
+"""The readers of an encrypted file (controller)."""
 
 from __future__ import annotations
 

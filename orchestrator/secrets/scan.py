@@ -2,8 +2,9 @@
 
 A finding names the file, the line and the form. It never contains a part of the text.
 
-What a file is decides how sure a finding must be. Programs have names and types where data has
-values. Tests, documents and examples have made-up passwords: there only what looks random counts.
+The kind of a file decides how certain a finding must be. Programs have names and types where data
+has values. Tests, documents and examples have made-up passwords: there only what looks random
+counts.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ _MADE_UP_NAMES = re.compile(
 
 
 class Finding(NamedTuple):
-    """Something in clear: the file, its line, and what it looks like."""
+    """A plaintext secret: the file, its line, and its kind."""
 
     path: str
     line: int
@@ -141,7 +142,7 @@ def text_of(path: str) -> str | None:
 
 
 def findings(paths: Iterable[str]) -> Iterator[Finding]:
-    """What stands in clear in these files."""
+    """The plaintext secrets in these files."""
     for path in paths:
         text = text_of(path)
         if text is not None:
@@ -149,7 +150,7 @@ def findings(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def findings_in(path: str, text: str) -> Iterator[Finding]:
-    """What stands in clear in a text, at most one finding for each line.
+    """The plaintext secrets in a text, at most one for each line.
 
     ``path`` is relative to the repository, or absolute; it tells what the file is.
     """
@@ -181,7 +182,7 @@ class _Kind(NamedTuple):
 
 
 def _kind(path: str) -> _Kind:
-    """What a file is, by its path. Of an absolute path, only the name tells it."""
+    """The kind of a file, by its path. Of an absolute path, only the name tells it."""
     *folders, name = path.split("/")
     inside = not path.startswith("/") and not _MADE_UP_FOLDERS.isdisjoint(folders)
     return _Kind(

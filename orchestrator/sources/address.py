@@ -22,13 +22,13 @@ PLACEHOLDER = "..."
 
 
 class SourceError(CcmError):
-    """What a URL names could not be read; no host is to blame."""
+    """The content of a URL could not be read; not an error of a host."""
 
     default_kind = "input.source"
 
 
 class Address(NamedTuple):
-    """What a URL names. ``url`` is without its fragment, which gives the ``digest`` (SHA-256 in
+    """A parsed URL. ``url`` is without its fragment, which gives the ``digest`` (SHA-256 in
     hexadecimal, "" for none) and the ``manifest`` within an archive."""
 
     scheme: str
@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address for people, without the text after ``?``, which may be secret."""
+        """The address for display, without the text after ``?``, which may be secret."""
         return one_line(recorded_name(self.url))
 
 
@@ -64,7 +64,7 @@ def display_name(name: str) -> str:
 
 
 def parse_address(text: str) -> Address:
-    """What a URL names; SourceError, which never repeats a password."""
+    """The parsed URL; SourceError, which never contains a password."""
     if len(text) > _MAX_LENGTH or not text.isprintable() or " " in text:
         raise SourceError("this URL is too long or has a blank or a control character")
     url, _, fragment = text.partition("#")

@@ -13,8 +13,9 @@ MAX_TEXT = 4 << 20
 
 
 class Access(NamedTuple):
-    """What may be read. ``hosts`` are read without a digest, and ``nats`` is the URL of the server
-    of buckets. Without ``contact`` no other machine is contacted, and only the cache is used.
+    """The source that may be read. ``hosts`` are read without a digest, and ``nats`` is the URL of
+    the server of buckets. Without ``contact`` no other machine is contacted, and only the cache is
+    used.
     """
 
     hosts: Collection[str] = ()

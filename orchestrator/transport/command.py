@@ -1,7 +1,8 @@
 """The one command that starts a runtime on a host (controller).
 
-The text passes the user's login shell first, which may be csh or fish: inside single quotes it
-holds no single quote, backslash, exclamation mark or line break, so every shell reads it alike.
+The login shell of the user, which may be csh or fish, parses the text first: inside single quotes,
+it has no single quote, backslash, exclamation mark or line break, so every shell reads it in the
+same way.
 """
 
 from __future__ import annotations
@@ -66,11 +67,11 @@ def start_command(
 
 
 def become_command(command: list[str], user: str, prompt: str | None) -> list[str]:
-    """The command run by sudo as ``user``; ``prompt`` is what sudo shows when it wants a password.
+    """The command run by sudo as ``user``; ``prompt`` is sudo's password prompt.
 
-    Without a prompt sudo must not ask. ``-k`` makes sudo ask even if it was given the password a
-    moment ago, so that what is written is read by sudo and by nothing else. The interpreter is
-    looked for in the system's directories first, because sudo may keep the PATH of the login.
+    Without a prompt sudo must not ask. ``-k`` makes sudo prompt even if it has a cached password,
+    so that only sudo reads the written password. The interpreter is looked for in the system's
+    directories first, because sudo may keep the PATH of the login.
     """
     how = ["-n"] if prompt is None else ["-k", "-S", "-p", prompt]
     clean = ["/bin/sh", "-c", _CLEAN, "ccm", *command]

@@ -40,7 +40,7 @@ class Connector:
         self._loading = threading.Lock()
 
     def prepare(self, hosts: Iterable[Target]) -> None:
-        """Ask for passwords, and find what is wrong with the routes, before a host is contacted.
+        """Prompt for passwords, and check the routes, before a host is contacted.
 
         A host whose SSH configuration cannot be decided is left to ``open``, which refuses it.
         InputError with every problem; UsageError for a password that cannot be had.
@@ -69,8 +69,8 @@ class Connector:
     def open(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Link:
         """The link to a host's runtime, which is ready. UnreachableError; every wait is bounded.
 
-        ``on_phase`` is told connecting, authenticating, starting. ``until`` is the moment
-        (``time.monotonic()``) at which the host's time is up, None for never: no wait outlasts it.
+        ``on_phase`` receives connecting, authenticating, starting. ``until`` is the time
+        (``time.monotonic()``) at which the host times out, None for never: no wait exceeds it.
         """
         with contextlib.ExitStack() as undo:
             login = self.login(host, on_phase, until)
@@ -80,7 +80,7 @@ class Connector:
             return link
 
     def patience(self, host: Target) -> float:
-        """Seconds in which a host is to have told its facts, or others do not wait for it."""
+        """Seconds in which a host must report its facts; after that, others do not wait for it."""
         return self._settings.patience(host)
 
     def login(self, host: Target, on_phase: OnPhase, until: float | None = None) -> Login:
@@ -113,12 +113,12 @@ class Connector:
         return self._image
 
     def become_password(self) -> str | None:
-        """What was given for sudo, for those who open links in its place; UsageError."""
+        """The password for sudo, for workers that open the links; UsageError."""
         password = self._credentials.become_password
         return None if password is None else password.read()
 
     def share(self) -> None:
-        """Let copies of this process, which are yet to be made, open links as it would. OSError."""
+        """Prepare forks of this process to open links. OSError."""
         self._credentials.share()
 
     def begin_anew(self) -> None:
@@ -126,7 +126,7 @@ class Connector:
         self._dialer = None
 
     def close(self) -> None:
-        """Release what the hosts shared."""
+        """Release the resources that the hosts share."""
         with self._loading:
             dialer, self._dialer = self._dialer, None
         if dialer is not None:

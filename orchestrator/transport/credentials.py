@@ -1,8 +1,8 @@
-"""Passwords and passphrases of a run: where they come from, and who may try them (controller).
+"""Passwords and passphrases of a run: their sources, and the hosts that may try them (controller).
 
-A password is asked for once and proved on one host before the others try it, so a mistyped one
-cannot lock an account on a whole fleet, and one host that refuses or stalls keeps it from none.
-None of them is ever part of a message or a repr.
+ccm prompts for a password once and tries it on one host before the others, so a mistyped one cannot
+lock an account on a whole fleet. A host that refuses or stalls does not block the others. None of
+them is ever part of a message or a repr.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Prompt = Callable[[str], str]
 class Password:
     """One password, read from its source when it is needed first.
 
-    ``patience`` is how long others wait for the host that proves it, in seconds: one that never
-    says keeps it from nobody. So a wrong one is tried on few hosts, and no host alone can make a
-    right one look wrong.
+    ``patience`` is how long others wait for the first host, in seconds, so that an unresponsive one
+    blocks nobody. So a wrong one is tried on few hosts, and no host alone can make a right one look
+    wrong.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Password:
         return attempt
 
     def _left(self, attempt: PasswordAttempt) -> float:
-        """For how many seconds a trial has to wait for another one; 0 for one that may begin."""
+        """The seconds that a trial must wait for another one; 0 if it may start."""
         with self._proof.locked() as state:
             if state.proved:
                 return 0.0
@@ -92,7 +92,7 @@ class Password:
             return 0.0
 
     def record(self, attempt: PasswordAttempt, accepted: bool | None) -> None:
-        """Take the outcome of a trial; None when the host never said."""
+        """Record the outcome of a trial; None if the host did not respond."""
         with self._changed:
             with self._proof.locked() as state:
                 if accepted:
@@ -104,7 +104,7 @@ class Password:
             self._changed.notify_all()
 
     def share(self) -> None:
-        """Let copies of this process, which are yet to be made, know what others find. OSError."""
+        """Share outcomes with forks of this process. OSError."""
         self._proof = SharedState()
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ class Password:
 
 
 class PasswordAttempt:
-    """The use of a password on one host; leaving the block without an outcome tells nothing."""
+    """The use of a password on one host; leaving the block without an outcome reports nothing."""
 
     def __init__(self, password: Password, host: str, text: str) -> None:
         self.host = host
@@ -126,7 +126,7 @@ class PasswordAttempt:
         return self._text
 
     def end(self, accepted: bool | None = None) -> None:
-        """Say how it went; only the first call counts."""
+        """Report the outcome; only the first call counts."""
         if self._open:
             self._open = False
             self._password.record(self, accepted)
@@ -138,7 +138,7 @@ class PasswordAttempt:
 class Credentials:
     """Everything secret that a run may need.
 
-    ``prompt`` asks a person; None where nobody can be asked. The environment is read for
+    ``prompt`` prompts the user; None if that is impossible. The environment is read for
     CCM_SSH_PASSWORD, CCM_BECOME_PASSWORD and either with _COMMAND appended, a command that prints
     it; a prompt that was asked for goes before them.
     """
@@ -162,7 +162,8 @@ class Credentials:
         self._asking = threading.Lock()
 
     def prepare(self) -> None:
-        """Ask now for what is known to be needed, before anything is drawn or connected."""
+        """Prompt now for passwords that will be needed, before the live view and connections
+        start."""
         for password in (self.ssh_password, self.become_password):
             if password is not None:
                 password.read()

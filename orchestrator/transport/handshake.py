@@ -39,9 +39,9 @@ _REFUSING = (
 class Handshake:
     """One host's way to ``ready``; used once.
 
-    ``prompt`` is what sudo shows when it wants ``password``; None when the command runs as it is.
-    ``python`` is the interpreter that the inventory names, if it does. ``until`` is the moment at
-    which the host's time is up, None for never.
+    ``prompt`` is sudo's prompt for ``password``; None if the command runs without sudo. ``python``
+    is the interpreter that the inventory names, if it does. ``until`` is the time at which the host
+    times out, None for never.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Handshake:
         self._sent = False
 
     def link(self) -> Link:
-        """Wait for the runtime; UnreachableError, and the pipe closed, when it does not come."""
+        """Wait for the runtime; UnreachableError, with the pipe closed, if it does not start."""
         try:
             while True:
                 status, detail = self._line()
@@ -185,8 +185,8 @@ class Handshake:
         return any(text in self._err for text in _REFUSING)
 
     def _question(self) -> str:
-        """What sudo, or what it asks, ends with and may wait for; "" where it asks nothing, or the
-        password as it should."""
+        """A prompt of sudo or PAM at the end of the output; "" without one, or if it is the
+        expected prompt."""
         if self._prompt is None:
             return ""
         last = bytes(self._err).rpartition(b"\n")[2]
@@ -197,7 +197,7 @@ class Handshake:
         return text[-MAX_QUESTION:] if text.endswith((":", "?", ")", "]", ">")) else ""
 
     def _watch_prompt(self, err: bytes) -> None:
-        """Answer sudo's prompt once; another one behind a refusal means that it was wrong."""
+        """Answer sudo's prompt once; another prompt means that the password was wrong."""
         if self._prompt is None or self._password is None:
             return
         self._unseen += err

@@ -32,7 +32,7 @@ class Login:
     """One connection to a host; the user that the inventory wants is become for each program.
 
     ``connection`` is None for a host that is the controller itself. ``user`` is who logged in.
-    ``until`` is the moment at which the host's time is up, None for never.
+    ``until`` is the time at which the host times out, None for never.
     """
 
     def __init__(

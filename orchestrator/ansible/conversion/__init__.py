@@ -1,1 +1,1 @@
-"""Turns roles and plays into manifests (controller)."""
+"""Converts roles and plays to manifests (controller)."""

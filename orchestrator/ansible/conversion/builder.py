@@ -1,4 +1,4 @@
-"""Turns the tasks of one role or play into the resources of one manifest (controller)."""
+"""Converts the tasks of one role or play to the resources of one manifest (controller)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _KINDS = {"exists": "-e", "isdir": "-d", "isreg": "-f", "islnk": "-L", "executab
 
 @dataclass
 class Conditions:
-    """What a ``when`` becomes."""
+    """The conversion of a ``when``."""
 
     expressions: list[str] = field(default_factory=list)
     control: dict[str, Any] = field(default_factory=dict)

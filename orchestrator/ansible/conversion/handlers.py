@@ -1,4 +1,5 @@
-"""Handlers: what a task notifies becomes a resource that subscribes to it (controller)."""
+"""Handlers: the notified handler of a task becomes a resource that subscribes to it
+(controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the keywords of a task mean for its resources (controller)."""
+"""Converts the keywords of tasks (controller)."""
 
 from __future__ import annotations
 

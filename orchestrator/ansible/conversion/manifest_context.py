@@ -1,4 +1,4 @@
-"""What the conversion of one manifest knows, and what its parts ask of it (controller)."""
+"""The state of the conversion of one manifest, and its interface to the parts (controller)."""
 
 from __future__ import annotations
 

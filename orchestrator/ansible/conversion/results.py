@@ -1,4 +1,4 @@
-"""What ``register`` keeps: look-ups for what is read, resources for changes (controller)."""
+"""Results of ``register``: look-ups for reads, resources for changes (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Variables whose value may differ from the original's: what reads them is marked (controller)."""
+"""Variables whose value may differ from the original: resources that read them are marked
+(controller)."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Layer:
 
 @dataclass
 class DataPlan:
-    """Where the values of one manifest come from, from the weakest."""
+    """The sources of one manifest's values, in ascending precedence."""
 
     defaults: Map = field(default_factory=Map)
     layers: list[Layer] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Tells which values an expression can have, from what the project holds (controller)."""
+"""Finds the possible values of an expression, from the files of the project (controller)."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _joined(*samples: Sample) -> Sample:
 
 
 def sample_of(node: nodes.Node, scope: Scope, depth: int = 0) -> Sample:
-    """What an expression can give, if known."""
+    """The possible values of an expression, if known."""
     if depth > 20:
         return OPEN
     path = path_of(node)

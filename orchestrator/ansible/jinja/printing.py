@@ -1,4 +1,4 @@
-"""Writes expressions as they stand in a text (controller)."""
+"""Writes expressions as text (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Members of results as what the host answers: ``rc``, ``stat.exists``, ``json`` (controller)."""
+"""Members of results, converted to answers of the host: ``rc``, ``stat.exists``, ``json``
+(controller)."""
 
 from __future__ import annotations
 

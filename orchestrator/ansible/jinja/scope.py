@@ -1,4 +1,4 @@
-"""What the names of an expression mean at one place of a project (controller)."""
+"""The scope of names in an expression (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites whole templates: what is between the tags stays as it is (controller)."""
+"""Rewrites whole templates: text between the tags is not changed (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites texts of YAML values: their braces, and what only ccm would read (controller)."""
+"""Rewrites texts of YAML values: their braces, and syntax that only ccm would read (controller)."""
 
 from __future__ import annotations
 

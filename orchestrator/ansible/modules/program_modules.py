@@ -1,4 +1,4 @@
-"""What modules have in common that become a command of a program with a test (controller)."""
+"""The common parts of modules that become a command of a program with a test (controller)."""
 
 from __future__ import annotations
 

@@ -124,7 +124,8 @@ def _again(
 
 
 def _at_boot(context: Context, name: str, enabled: Any, masked: Any) -> list[Entry]:
-    """Without a state, whether the service runs stays as it is; ``service`` cannot say that."""
+    """Without a state, the service keeps running or stays stopped, which ``service`` cannot
+    express."""
     if masked is not None:
         if masked is not True and masked is not False:
             raise NotConvertible("masked as a variable without state")

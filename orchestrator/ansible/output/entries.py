@@ -1,4 +1,4 @@
-"""Manifests as they are made: resources, comments and data (controller)."""
+"""The parts of a new manifest: resources, comments and data (controller)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONVERTED, CHECK, KEPT = "converted", "check", "not converted"
 
 @dataclass
 class Record:
-    """What became of one task."""
+    """The result of one task."""
 
     module: str
     name: str

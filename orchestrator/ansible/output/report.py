@@ -58,7 +58,7 @@ def document(records: list[Record], notes: list[str], files: list[str]) -> dict[
 
 
 def report_text(records: list[Record], notes: list[str], files: list[str]) -> str:
-    """The report for people."""
+    """The report as text."""
     figures = coverage(records)
     found = [
         f"{figures['tasks']} tasks: {figures['converted']} converted, {figures['check']} to check, "

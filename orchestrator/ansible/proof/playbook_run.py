@@ -1,4 +1,4 @@
-"""Runs ``ansible-playbook`` and reads what each task did (controller).
+"""Runs ``ansible-playbook`` and reads the result of each task (controller).
 
 Ansible is a program that is found on PATH, never a dependency. Its own callback ``junit`` writes
 the results, which exist in a private directory until they are read.
@@ -72,9 +72,9 @@ class Playbook(NamedTuple):
 
 
 class TaskResult(NamedTuple):
-    """What a task did on a host. ``path`` and ``line`` say where it stands, ``name`` includes its
-    role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time limit.
-    ``by_condition``: it was skipped by its ``when``.
+    """The result of a task on a host. ``path`` and ``line`` say where it stands, ``name`` includes
+    its role; ``status`` is ok, skipped or failed, ``timed_out`` says that it failed at a time
+    limit. ``by_condition``: it was skipped by its ``when``.
     """
 
     host: str

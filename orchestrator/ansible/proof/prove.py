@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What a proof found.
+    """The result of a proof.
 
     ``differences`` contradict it. ``repeated`` change on every run of the tool that made the host,
     and ``unknown`` are what a preview or check mode cannot say. ``checked`` counts resources, or

@@ -1,4 +1,4 @@
-"""Roles: where they are, and what their directories hold (controller)."""
+"""Roles, and the files in their directories (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads members, indices, calls, filters and tests behind a value (controller)."""
+"""Reads members, indices, calls, filters and tests after a value (controller)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from orchestrator.language.exprlang.token_reader import operation
 
 
 class Operands(Literals):
-    """What stands between operators."""
+    """The operands between operators."""
 
     def operand(self) -> nodes.Expr:
         """A value with its members, indices and calls."""
         return self.members(self.primary())
 
     def members(self, value: nodes.Expr) -> nodes.Expr:
-        """The members, indices and calls behind a value that was read already."""
+        """The members, indices and calls after a value that was already read."""
         chained = False
         while True:
             sign, at = self.sign, self.token.at
@@ -60,7 +60,7 @@ class Operands(Literals):
         return value
 
     def pipes(self) -> bool:
-        """Whether the pipe that is next leads to a function of expr-lang."""
+        """Whether the next pipe calls a function of expr-lang."""
         return self.after().value in FUNCTIONS and self.after(2).sign == "("
 
     def tests(self, value: nodes.Expr) -> nodes.Expr:

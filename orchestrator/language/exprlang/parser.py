@@ -1,7 +1,7 @@
 """Reads an expression with the operators of expr-lang and of Jinja2 (controller).
 
-An operator that both have binds as in Jinja2 and means what it means there; those that only
-expr-lang has bind as in expr-lang.
+Shared operators have the precedence and meaning of Jinja2; those of expr-lang alone have its
+precedence.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LOGIC = ("or", "||", "and", "&&")
 
 
 class Body(NamedTuple):
-    """A tree that is evaluated on its own: a predicate, or what stands behind a ``let``.
+    """A tree that is evaluated on its own: a predicate, or the part after a ``let``.
 
     ``children``: the numbers of the bodies that it hands on itself.
     """
@@ -91,7 +91,7 @@ def _names(tree: nodes.Expr) -> list[nodes.Name]:
 
 
 class Parser(Operands):
-    """Operators; what they stand between is read by ``Operands``."""
+    """Operators; ``Operands`` reads their operands."""
 
     def __init__(self, source: str, known: tuple[str, ...], extra: tuple[str, ...]) -> None:
         super().__init__(source, known, extra)
@@ -135,11 +135,11 @@ class Parser(Operands):
         return nodes.CondExpr(test, yes, self.expression(), lineno=at)
 
     def binary(self, least: int) -> nodes.Expr:
-        """Operators that bind at least so tightly, and what is between them."""
+        """Operators with at least this precedence, and their operands."""
         return self.climb(self.unary(), least)
 
     def climb(self, left: nodes.Expr, least: int) -> nodes.Expr:
-        """The operators behind a value that was read already."""
+        """The operators after a value that was already read."""
         coalesced = False
         while PRECEDENCE.get(self.sign, -1) >= least:
             sign = self.sign
@@ -215,7 +215,7 @@ class Parser(Operands):
         return operation(names.get(sign, sign), at, left, right)
 
     def unary(self) -> nodes.Expr:
-        """A value with the signs before it, and the filters and tests behind it."""
+        """A value with its signs, filters and tests."""
         at = self.token.at
         with self.nested():
             if self.accept("not"):
@@ -250,7 +250,7 @@ class Parser(Operands):
         return error
 
     def divided(self) -> None:
-        """What was read last stands in parentheses."""
+        """Whether the last value is in parentheses."""
         self._undivided = None
 
 

@@ -29,7 +29,7 @@ class RegexError(ValueError):
 
 
 class Regex:
-    """A compiled pattern; may be shared by threads. RegexError if it is none."""
+    """A compiled pattern; may be shared by threads. RegexError if it is invalid."""
 
     def __init__(self, pattern: str) -> None:
         import re2
@@ -43,7 +43,7 @@ class Regex:
             raise RegexError(error.args[0].decode("utf-8", "replace")) from error
 
     def steps(self, text: str) -> int:
-        """What a search may cost at the most: each character by each state of the pattern."""
+        """The maximum cost of a search: the characters times the states of the pattern."""
         return len(text) * int(self._compiled.programsize)
 
     def search(self, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Goes over the tokens of an expression (controller)."""
+"""Iterates over the tokens of an expression (controller)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Reader(Cursor, ABC):
         """A whole expression."""
 
     def divided(self) -> None:
-        """What was read last stands in parentheses."""
+        """Whether the last value is in parentheses."""
 
     def unexpected(self, wanted: str, hint: str = "") -> ParseError:
         """The error for a token that does not belong here."""
@@ -69,11 +69,11 @@ class Reader(Cursor, ABC):
         self._depth -= 1
 
     def variable(self, name: str) -> str:
-        """How a variable of ``let`` is called in the tree."""
+        """The name of a ``let`` variable in the tree."""
         return f"{PREFIX}let_{name}"
 
     def body(self) -> nodes.Name:
-        """What follows as its own tree; the name that stands for it."""
+        """The following part as its own tree; returns its name."""
         outer, self.children = self.children, []
         self.bodies.append((self.expression(), tuple(self.children)))
         number = len(self.bodies) - 1

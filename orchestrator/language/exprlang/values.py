@@ -38,7 +38,7 @@ def size(value: Any, maximum: int = MAX_ENTRIES) -> int:
 
 
 def breadth(value: Any) -> int:
-    """The entries of a value alone, those of lists in lists left out; cheap."""
+    """The entries of a value without those of nested lists; cheap."""
     if isinstance(value, str):
         return len(value) // 64
     if isinstance(value, dict):

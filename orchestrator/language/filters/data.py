@@ -23,7 +23,7 @@ _MAX_DEPTH = 100
 
 
 def key_of(value: Any) -> str:
-    """A text that two values share where they are equal."""
+    """A text that equal values share."""
     if value.__class__ is str:
         return f"s{value}"
     return json.dumps(value_types.plain(value), sort_keys=True)
@@ -37,7 +37,7 @@ def key_of(value: Any) -> str:
     takes_missing=True,
 )
 def d(value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """What Jinja2 calls ``default``."""
+    """The filter ``default`` of Jinja2."""
     return JINJA["default"](value, default_value, boolean)
 
 
@@ -226,7 +226,7 @@ def _flat(entries: list[Any], left: int, skip: bool) -> Any:
     result="[1, 2, 3]",
 )
 def union(one: Any, other: Any) -> list[Any]:
-    """What is in one of two lists."""
+    """The entries of either list."""
     found = [*value_types.entries("union", one), *value_types.entries("union", other)]
     return list({key_of(entry): entry for entry in found}.values())
 
@@ -238,7 +238,7 @@ def union(one: Any, other: Any) -> list[Any]:
     result="[2, 3]",
 )
 def intersect(one: Any, other: Any) -> list[Any]:
-    """What is in both of two lists."""
+    """The entries of both lists."""
     wanted = {key_of(entry) for entry in value_types.entries("intersect", other)}
     return _once(value_types.entries("intersect", one), wanted, True)
 
@@ -250,7 +250,7 @@ def intersect(one: Any, other: Any) -> list[Any]:
     result="[1, 3]",
 )
 def difference(one: Any, other: Any) -> list[Any]:
-    """What is in the first of two lists only."""
+    """The entries of the first list that are not in the second."""
     unwanted = {key_of(entry) for entry in value_types.entries("difference", other)}
     return _once(value_types.entries("difference", one), unwanted, False)
 
@@ -267,7 +267,7 @@ def _once(entries: list[Any], keys: set[str], wanted: bool) -> list[Any]:
     result="[1, 3]",
 )
 def symmetric_difference(one: Any, other: Any) -> list[Any]:
-    """What is in just one of two lists."""
+    """The entries of exactly one of the lists."""
     return [*difference(one, other), *difference(other, one)]
 
 
@@ -279,7 +279,7 @@ def symmetric_difference(one: Any, other: Any) -> list[Any]:
 )
 @pass_environment
 def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
-    """An entry of a map or a list, and what is below it."""
+    """An entry of a map or a list, or a nested one."""
     found = environment.getitem(container, key)
     for step in more:
         for part in step if isinstance(step, list) else [step]:
@@ -295,7 +295,7 @@ def extract(environment: Any, key: Any, container: Any, *more: Any) -> Any:
     result="52",
 )
 def random(value: Any, start: Any = 0, step: Any = 1, seed: Any = None) -> Any:
-    """What Ansible gives for the same seed. Without one, each run would find another value."""
+    """The result of Ansible for the same seed. Without one, each run would find another value."""
     if seed.__class__ not in (str, int):
         raise ValueError("random needs a seed, a text or a whole number, such as seed=Host.name")
     made = Random(seed)

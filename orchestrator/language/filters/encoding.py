@@ -1,6 +1,6 @@
 """Base64 and hashes (controller).
 
-What is made of a secret is one: its hash could be guessed from.
+A value derived from a secret is secret, because a hash can be guessed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def b64encode(text: Any) -> str:
     result="'ccm'",
 )
 def b64decode(text: Any) -> str:
-    """A text of Base64; ValueError if it is none, or no UTF-8."""
+    """A text in Base64; ValueError if it is invalid, or not UTF-8."""
     value_types.texts("b64decode", text)
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
@@ -70,6 +70,6 @@ def hash_(context: Any, text: Any, hashtype: Any = "sha1") -> str:
 
 
 def secrets_of(context: Any) -> Any:
-    """Where the texts are that must be masked on this host; None if no host is at hand."""
+    """The store of texts to mask on this host; None without a host."""
     secrets_read = getattr(context.get("Environ"), "secrets_read", None)
     return hash_record.secret_texts() if secrets_read is None else secrets_read

@@ -1,7 +1,7 @@
 """Hashes of passwords, as /etc/shadow has them (controller).
 
-The salt depends on the host and a name only: it must come out the same on every run, and must not
-tell anything of the password.
+The salt depends only on the host and a name: it must be the same on every run, and must not reveal
+the password.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _bcrypt_of(bcrypt: Any, password: str, settings: str) -> str:
 
 @lru_cache(maxsize=4096)
 def sha512_crypt(password: str, salt: str, rounds: int) -> str:
-    """The hash as crypt(3) makes it; ``rounds`` are named where they are not the usual ones."""
+    """The hash in the format of crypt(3), with ``rounds`` unless they have the default."""
     key, seasoning = password.encode(), salt.encode()
     second = hashlib.sha512(key + seasoning + key).digest()
     first = hashlib.sha512(key + seasoning)

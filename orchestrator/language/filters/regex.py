@@ -48,7 +48,7 @@ def _decoded(part: bytes | None) -> str:
 
 
 class Search:
-    """A pattern and a text; ValueError for what is neither."""
+    """A pattern and a text; ValueError for other values."""
 
     def __init__(
         self, text: Any, pattern: Any, *, ignorecase: Any = False, multiline: Any = False
@@ -91,7 +91,7 @@ class Search:
     result="'12-web.example.net'",
 )
 def regex_replace(text: Any, pattern: Any, replacement: Any = "", **flags: Any) -> str:
-    """The text with what matches as the replacement says."""
+    """The text with its matches replaced."""
     value_types.texts("regex_replace", replacement)
     maximum = value_types.whole("regex_replace", flags.pop("count", 0))
     search = Search(text, pattern, **flags)
@@ -148,7 +148,7 @@ def _name(name: str | bytes) -> str:
 def regex_search(
     text: Any, pattern: Any, *groups: Any, ignorecase: Any = False, multiline: Any = False
 ) -> str | list[str] | None:
-    """What matches first."""
+    """The first match."""
     value_types.texts("regex_search", *groups)
     match = Search(text, pattern, ignorecase=ignorecase, multiline=multiline).first()
     if match is None:

@@ -21,8 +21,8 @@ _PER_STEP = 64
 
 
 class Entry(NamedTuple):
-    """A filter or test: how it is written, what it gives, and an example with its result, both
-    expressions. ``cost`` times as long as a copy of what it is given it may take."""
+    """A filter or test: its syntax, its result, and an example with its result, both as
+    expressions. It may take ``cost`` times as long as a copy of its input."""
 
     name: str
     family: str
@@ -47,8 +47,8 @@ def documented(
     cost: int = 1,
     takes_missing: bool = False,
 ) -> Callable[[Function], Function]:
-    """Register a filter, or a test where the family is that. ``takes_missing``: it answers for a
-    value that is not there."""
+    """Register a filter, or a test in that family. ``takes_missing``: it answers for a value that
+    is not there."""
 
     def register(function: Function) -> Function:
         """Add the function to the table of its family, with its checks."""

@@ -1,4 +1,4 @@
-"""Tests, which stand behind ``is`` and in ``select`` and its like (controller)."""
+"""Tests, for use after ``is`` and in ``select`` and similar filters (controller)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def version(one: Any, other: Any, operator: Any = "==") -> bool:
 
 
 def _parts(text: str) -> list[tuple[int, int, str]]:
-    """Words stand before numbers and before nothing, so that 1.0rc1 is before 1.0."""
+    """Words sort before numbers and before the end, so that 1.0rc1 is before 1.0."""
     found = _PARTS.findall(text.lower().removeprefix("v")[:1000])
     return [(1, int(p), "") if p.isdigit() else (0, 0, p) for p in found]
 

@@ -31,7 +31,7 @@ _YAML_COST = 128
     result="'// one\\n// two'",
 )
 def comment(text: Any, style: Any = "plain", **changes: Any) -> str:
-    """A text as a comment of several lines, as Ansible makes it."""
+    """A text as a comment of several lines, in the format of Ansible."""
     value_types.texts("comment", text)
     if style not in _STYLES:
         raise ValueError(f"comment takes {', '.join(_STYLES)}, not {style!r}")
@@ -120,7 +120,7 @@ def to_json(value: Any, indent: Any = None, sort_keys: Any = False) -> str:
     result="'{\\n \"a\": [\\n  1\\n ]\\n}'",
 )
 def to_nice_json(value: Any, indent: Any = 4, sort_keys: Any = True) -> str:
-    """A value as JSON for people."""
+    """A value as readable JSON."""
     return to_json(value, indent, sort_keys)
 
 
@@ -166,7 +166,7 @@ def to_yaml(value: Any, indent: Any = 2, sort_keys: Any = True, width: Any = 80)
     cost=_YAML_COST,
 )
 def to_nice_yaml(value: Any, indent: Any = 4, sort_keys: Any = True, width: Any = 80) -> str:
-    """A value as YAML for people."""
+    """A value as readable YAML."""
     return _yaml("to_nice_yaml", value, indent=indent, sort_keys=sort_keys, width=width)
 
 
@@ -198,7 +198,7 @@ def _yaml(
 
     class Dumper(yaml.SafeDumper):
         def ignore_aliases(self, data: Any) -> bool:
-            """What stands several times is written each time."""
+            """Repeated values are written each time."""
             return True
 
     plain = _valued(name, value)

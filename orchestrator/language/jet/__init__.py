@@ -5,8 +5,8 @@
     text = render(template, scope.names)                 # per host; EvaluationError
 
 The way of a text: ``lexer`` (actions and tokens), ``parser`` (the tree of ``syntax``), ``checks``
-(names, functions, arguments), ``compiler`` (a Jinja2 tree of calls into a ``Run``). What a value
-does (``values``, ``functions``) is Go's, not Python's.
+(names, functions, arguments), ``compiler`` (a Jinja2 tree of calls into a ``Run``). Values behave
+(``values``, ``functions``) as in Go, not as in Python.
 """
 
 from orchestrator.language.jet.lexer import Delimiters

@@ -1,4 +1,4 @@
-"""What shows in a template before it is rendered: names, functions, arguments (controller)."""
+"""Checks of a template before it is rendered: names, functions, arguments (controller)."""
 
 from __future__ import annotations
 
@@ -125,8 +125,7 @@ def introduced(tree: Tree) -> set[str]:
 
 
 def used(node: Any) -> Iterator[Name]:
-    """The variables that must be there, wherever control goes: not those that ``isset`` asks for,
-    nor those that a ``try`` may miss."""
+    """The variables that are required on every path: not those in ``isset`` or in a ``try``."""
     if isinstance(node, Name):
         yield node
     elif isinstance(node, Try):

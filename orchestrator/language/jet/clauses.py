@@ -1,4 +1,4 @@
-"""Reads what one action holds beside expressions: assignments, arguments (controller)."""
+"""Reads the parts of an action other than expressions: assignments, arguments (controller)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class ClauseParser(ActionParser):
     """The tokens of one action, with the clauses that statements are made of."""
 
     def assignment(self, first: Expr) -> Set:
-        """The rest of ``names := values``, whose first target was read already."""
+        """The rest of ``names := values``, after its first target."""
         targets = self._listed(first)
         let = self.sign == ":="
         if self.sign not in (":=", "="):
@@ -26,7 +26,7 @@ class ClauseParser(ActionParser):
         return Set(first.at, let, names, values, found)
 
     def condition(self) -> tuple[Set | None, Expr]:
-        """What follows ``if``: perhaps an assignment, and the condition."""
+        """The part after ``if``: an optional assignment, and the condition."""
         first = None
         condition = self.expression()
         if self.sign in (",", ":=", "="):
@@ -46,7 +46,7 @@ class ClauseParser(ActionParser):
         return [self._target(target) for target in targets], self.expression()
 
     def yield_arguments(self, block: str) -> list[tuple[str, Expr]]:
-        """What a yield gives to the block: name=value, …"""
+        """The arguments of a yield: name=value, …"""
         found: list[tuple[str, Expr]] = []
         self.expect("(", f"'(' as in yield {block}()")
         while self.sign != ")":

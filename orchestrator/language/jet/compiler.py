@@ -33,7 +33,7 @@ from orchestrator.language.jet.syntax import (
 
 
 class BlockBodies(NamedTuple):
-    """The macros of a block: its body, and those for where it is defined ("" for none)."""
+    """The macros of a block: its body, and those for its place of definition ("" for none)."""
 
     body: str
     context: str
@@ -49,7 +49,7 @@ class Compiled(NamedTuple):
 
 
 class Compiler(ExpressionCompiler):
-    """Compiles one template. ``note`` keeps an offset and gives the number that stands for it.
+    """Compiles one template. ``note`` stores an offset and returns its number.
 
     ``prefix`` makes the names of the macros unique among all templates.
     """
@@ -90,7 +90,7 @@ class Compiler(ExpressionCompiler):
         return nodes.If(call("lacks", name), [let], [], [])
 
     def _sized(self, body: list[Statement]) -> list[nodes.Node]:
-        """A body that says how much text it holds, for the bounds."""
+        """A body that reports its amount of text, for the limits."""
         return [nodes.ExprStmt(call("spend", _size(body))), *self._body(body)]
 
     def _body(self, statements: Sequence[Statement]) -> list[nodes.Node]:

@@ -39,14 +39,14 @@ class ActionParser(Cursor):
             raise self.unexpected("the end of the action", hint)
 
     def found(self) -> str:
-        """The next token as a message calls it: as it is written."""
+        """The source text of the next token, for messages."""
         token = self.token
         if token.kind in ("field", "number"):
             return repr(f".{token.value}" if token.kind == "field" else str(token.value))
         return super().found()
 
     def pipeline(self, first: Expr | None = None) -> Expr:
-        """``command | command | …``, where each is given what the one before it came to.
+        """``command | command | …``, where each gets the result of the previous one.
 
         ``first`` is an expression that was read already.
         """
@@ -98,7 +98,7 @@ class ActionParser(Cursor):
         return left
 
     def _binary(self, level: int = 0) -> Expr:
-        """Operators of this level and those that bind tighter."""
+        """Operators of this precedence or higher."""
         if level == len(_LEVELS):
             return self._unary()
         left = self._binary(level + 1)

@@ -34,14 +34,14 @@ _PLAIN = dict(zip('abfnrtv\\"', '\a\b\f\n\r\t\v\\"', strict=True))
 
 
 class Text(NamedTuple):
-    """What stands outside of actions, copied as it is."""
+    """The text outside of actions, which is copied unchanged."""
 
     text: str
     at: int
 
 
 class Action(NamedTuple):
-    """What stands between delimiters; the sign of the last token is ``close``.
+    """The tokens between delimiters; the sign of the last one is ``close``.
 
     ``spaced`` keeps ``a .b`` from being a field of ``a``.
     """
@@ -51,7 +51,7 @@ class Action(NamedTuple):
 
 
 class Delimiters(NamedTuple):
-    """What actions begin and end with."""
+    """The delimiters of actions."""
 
     left: str = "[["
     right: str = "]]"
@@ -64,7 +64,8 @@ class Delimiters(NamedTuple):
         return "the two delimiters must differ" if self.left == self.right else ""
 
     def comments(self) -> dict[str, str]:
-        """How comments begin and end: Jet's own, and those in the manner of the delimiters."""
+        """The delimiters of comments: those of Jet, and those derived from the action
+        delimiters."""
         found = {"{*": "*}"}
         if len(self.left) > 1 and len(self.right) > 1:
             found[f"{self.left[0]}*"] = f"*{self.right[-1]}"
@@ -121,7 +122,7 @@ class Lexer:
         return self._text[at : at + 1] == "-" and self._text[at + 1 : at + 2] in (*BLANKS,)
 
     def _tokens(self, start: int) -> tuple[list[Token], int, bool]:
-        """The tokens of one action, where it ends, and whether the text after it is trimmed."""
+        """The tokens of one action, its end, and whether the text after it is trimmed."""
         at = start + len(self._left)
         at += 1 if self._trims_before(at) else 0
         tokens: list[Token] = []

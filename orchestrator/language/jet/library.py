@@ -30,9 +30,9 @@ MAX_CHAIN = 20
 class Template:
     """One compiled template; immutable once its library gave it out, shared by all threads.
 
-    ``path`` is where it stands below the directory, ``name`` what positions call it; ``reached``
-    are the templates that a rendering of it may run, itself included, as far as their paths are
-    literal; ``position`` says where an offset is. One without a ``library`` is only read, never
+    ``path`` is its path below the directory, ``name`` its name in positions; ``reached`` are the
+    templates that a rendering of it may run, itself included, if their paths are literal;
+    ``position`` returns the position of an offset. One without a ``library`` is only read, never
     run.
     """
 
@@ -67,7 +67,7 @@ class Template:
         return [self.problem(error) for error in problems]
 
     def problem(self, error: ParseError) -> Problem:
-        """A mistake in this template as the user is told it."""
+        """A mistake in this template, for the user."""
         return Problem(error.message, self.position(error.at), error.hint, "template")
 
     def parts(self) -> Iterator[Template]:
@@ -77,7 +77,7 @@ class Template:
             yield from other.parts()
 
     def plain_texts(self) -> Iterator[tuple[str, Position]]:
-        """The texts that all templates it reaches copy as they are, with their positions."""
+        """The literal texts of all reachable templates, with their positions."""
         for part in self.reached:
             for node in checks.walk(part.tree.body):
                 if isinstance(node, Plain):
@@ -113,23 +113,23 @@ class Library:
     def load(self, name: str, literal: bool = True) -> Template:
         """A template of the directory, checked with all that it names.
 
-        InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the name
-        is written out by the user, so it may lead out of the directory.
+        InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the user
+        wrote the name, so it may leave the directory.
         """
         return self.parse(self._directory.read(name, literal), name)
 
     def parse(
         self, text: str, name: str, path: str | None = None, added: Iterable[str] = ()
     ) -> Template:
-        """The template of a text; InputError with every mistake. ``path``: where it stands;
-        ``added``: names beyond those of every template."""
+        """The template of a text; InputError with every mistake. ``path``: its path; ``added``:
+        names in addition to those of every template."""
         with self._lock:
             template = self._parse(text, name if path is None else path, name)
             self._check(template, frozenset(added))
             return template
 
     def find(self, path: Any, asking: Template, optional: bool = False) -> Template | None:
-        """The template that another one names; None for an optional one that is not there."""
+        """The template that another one names; None for a missing optional one."""
         if not isinstance(path, str) or not path:
             raise ValueError("the path of a template is a text")
         with self._lock:
@@ -156,7 +156,7 @@ class Library:
         return template
 
     def _link(self, template: Template, chain: tuple[str, ...]) -> None:
-        """Load what it extends and imports; nearer blocks go before farther ones."""
+        """Load the templates that it extends and imports; nearer blocks take precedence."""
         tree = template.tree
         if tree.extends is not None:
             template.extends = self._named(tree.extends, template, chain)
@@ -230,7 +230,7 @@ class Library:
         template.checked.add(added)
 
     def _reach(self, template: Template, reached: dict[int, Template]) -> bool:
-        """Collect what a rendering may run; False if a path is computed."""
+        """Collect the templates that a rendering may run; False if a path is computed."""
         whole = True
         for part in template.parts():
             if part.number in reached:
@@ -254,7 +254,7 @@ class Library:
 
 
 def text_problems(text: str, delimiters: Delimiters) -> list[Problem]:
-    """What is wrong with a template, as far as it shows without any other."""
+    """The problems of a template that can be found without other templates."""
     template = Template(text, "jet()", name="jet()", number=0)
     return template.read(delimiters, ())
 

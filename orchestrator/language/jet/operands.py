@@ -26,7 +26,7 @@ from orchestrator.language.jet.syntax import (
 
 
 class ExpressionCompiler:
-    """``note`` keeps an offset and gives the number that stands for it."""
+    """``note`` stores an offset and returns its number."""
 
     def __init__(self, note: Callable[[int], int]) -> None:
         self._note = note
@@ -94,7 +94,7 @@ class ExpressionCompiler:
         return call("call", called.name, self._note(called.at), *arguments)
 
     def _isset(self, argument: Expr) -> nodes.Expr:
-        """Whether a path leads somewhere, asked step by step so that nothing fails."""
+        """Whether a path exists, checked step by step so that nothing fails."""
         keys: list[nodes.Expr] = []
         base = argument
         while isinstance(base, Field | Index):
@@ -110,7 +110,7 @@ class ExpressionCompiler:
 
 
 def source_text(expression: Expr) -> str:
-    """How a template calls a value, as far as that fits into a message."""
+    """The source text of a value, shortened for a message."""
     if isinstance(expression, Name):
         return expression.name
     if isinstance(expression, Field):

@@ -1,4 +1,4 @@
-"""What the expressions of a compiled template call (controller)."""
+"""The functions that the expressions of a compiled template call (controller)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """The variables of one list of statements; ``blocks`` where a template begins."""
+    """The variables of one list of statements; ``blocks`` at the start of a template."""
 
     __slots__ = ("blocks", "parent", "variables")
 
@@ -33,7 +33,7 @@ class Frame:
 
 
 class Caught:
-    """What ``catch`` names: the message, written as it is."""
+    """The variable of ``catch``: the message, unescaped."""
 
     METHODS = ("Error",)
 
@@ -46,9 +46,9 @@ class Caught:
 
 
 class Operations(Trusted):
-    """The variables and the context of a rendering, and what can be done with values.
+    """The variables and the context of a rendering, and operations on values.
 
-    ``_at`` is the number of the position that an error is told with.
+    ``_at`` is the number of the position for errors.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Operations(Trusted):
         return values.equal(left, right)
 
     def jet_truth(self, value: Any) -> bool:
-        """What a condition makes of a value."""
+        """The truth value of a condition."""
         return values.truth(value)
 
     def jet_method(self, value: Any, name: str, at: int) -> Any:
@@ -121,7 +121,7 @@ class Operations(Trusted):
         return getattr(value, name)()
 
     def jet_has(self, value: Any, keys: list[Any], nil: bool = False) -> bool:
-        """Whether the keys lead to something below a value; nil is nothing unless ``nil``."""
+        """Whether the keys exist below a value; nil does not count unless ``nil``."""
         for key in keys:
             try:
                 value = values.element(value, key, "")
@@ -130,7 +130,7 @@ class Operations(Trusted):
         return nil or value is not None
 
     def jet_has_name(self, name: str, keys: list[Any]) -> bool:
-        """Whether a variable is set, and the keys lead to something below it."""
+        """Whether a variable is set, and the keys exist below it."""
         frame = self._frame_of(name)
         return frame is not None and self.jet_has(frame.variables[name], keys)
 

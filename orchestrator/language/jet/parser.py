@@ -48,7 +48,7 @@ class _Parser:
         return self._tree
 
     def _head(self) -> None:
-        """``extends`` and ``import`` come before everything but blanks, which Jet drops there."""
+        """``extends`` and ``import`` precede everything except blanks, which Jet drops there."""
         if not any(isinstance(piece, Action) for piece in self._pieces):
             return
         while self._next < len(self._pieces):
@@ -75,7 +75,7 @@ class _Parser:
             self._tree.extends = Const(path.at, path.value)
 
     def _statements(self) -> tuple[list[Statement], str, int]:
-        """Statements up to an action that ends them: which one, and where it stands."""
+        """Statements up to the action that ends them, that action, and its position."""
         found: list[Statement] = []
         while self._next < len(self._pieces):
             piece = self._pieces[self._next]
@@ -168,7 +168,7 @@ class _Parser:
         return If(at, first, condition, body, self._else(begun))
 
     def _else(self, at: int) -> list[Statement]:
-        """What follows ``else``; an ``else if`` ends with the end of the first if."""
+        """The part after ``else``; an ``else if`` ends with the end of the first if."""
         if self._action.sign != "if":
             self._action.close()
             return self._last_body(at, "if")

@@ -1,7 +1,7 @@
 """One rendering of a Jet template for one host (controller).
 
-Jet's variables are found where the template runs, not where it stands: a block sees those of
-whoever yields it, an included template those of whoever includes it.
+Jet has dynamic scope: a block sees the variables of the template that yields it, and an included
+template those of the including one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def render(
 ) -> str:
     """The text for one host; EvaluationError with the position, NeedFileError.
 
-    ``functions`` are those that the library was told of. ``context`` holds what the dot is, if not
+    ``functions`` are those of the library. ``context`` contains the value of the dot, unless it is
     the variables.
     """
     assert template.library is not None  # only a library compiles
@@ -51,7 +51,7 @@ def render(
 
 
 class Content(NamedTuple):
-    """What ``yield content`` runs: a macro, and what it sees."""
+    """The content of ``yield content``: a macro, and its variables."""
 
     macro: str
     frame: Frame
@@ -128,7 +128,7 @@ class Run(Operations):
         return text
 
     def _macro(self, name: str) -> str:
-        """Run a macro; ``_depth`` is put back by whoever catches what it raises."""
+        """Run a macro; the handler of its exceptions restores ``_depth``."""
         if self._depth >= MAX_DEPTH:
             raise TooLargeError(f"blocks and templates are nested deeper than {MAX_DEPTH} levels")
         self._depth += 1
@@ -139,7 +139,7 @@ class Run(Operations):
     # Statements
 
     def jet_spend(self, size: int) -> None:
-        """Count one step and the text that comes of it."""
+        """Count one step and its text."""
         self._steps += 1
         self._size += size
         if self._steps > MAX_STEPS:
@@ -203,7 +203,7 @@ class Run(Operations):
         self._frame, self._dot = frame, dot
 
     def jet_return(self, value: Any) -> None:
-        """Set what ``exec()`` gives."""
+        """Set the result of ``exec()``."""
         self._returned = value
 
     def jet_attempt(self, body: str, otherwise: str, error_name: str) -> str:
@@ -237,7 +237,8 @@ class Run(Operations):
         return self._run_block(block, arguments, context, content)
 
     def jet_block(self, name: str, at: int) -> str:
-        """Run a block where it is defined; one of the same name that is nearer goes before it."""
+        """Run a block at its place of definition; a nearer one of the same name takes
+        precedence."""
         self._at = at
         block = self._block(name)
         assert block is not None  # the template that is running defines it
@@ -266,7 +267,7 @@ class Run(Operations):
             raise ValueError(f"the block needs {name}=…, which has no default")
 
     def jet_content(self, at: int, context: list[Any]) -> str:
-        """Run the content that the running block was given; nothing where there is none."""
+        """Run the content passed to the current block; nothing without content."""
         self._at = at
         if self._content is None:
             return ""

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass
 class Node:
-    """Anything that stands somewhere."""
+    """Any syntax element with a position."""
 
     at: int
 
@@ -22,7 +22,7 @@ class Const(Node):
 
 @dataclass
 class Name(Node):
-    """A variable, one of the names of the scope, or a function behind a pipe."""
+    """A variable, one of the names of the scope, or a function after a pipe."""
 
     name: str
 
@@ -182,7 +182,7 @@ class Range(Node):
 
 @dataclass
 class Block(Node):
-    """A definition, which also runs the block where it stands. A default of None: required."""
+    """A definition, which also runs the block in place. A default of None: required."""
 
     name: str
     parameters: list[tuple[str, Expr | None]]
@@ -210,7 +210,7 @@ class YieldContent(Node):
 
 @dataclass
 class Include(Node):
-    """Runs another template; ``optional``: nothing happens where there is none."""
+    """Runs another template; ``optional``: does nothing if it does not exist."""
 
     path: Expr
     context: Expr | None
@@ -219,7 +219,7 @@ class Include(Node):
 
 @dataclass
 class Return(Node):
-    """Sets what ``exec()`` gives."""
+    """Sets the result of ``exec()``."""
 
     value: Expr
 
@@ -240,7 +240,7 @@ Statement = (
 
 @dataclass
 class Tree:
-    """A whole template: what it extends and imports, and what it is made of."""
+    """A whole template: the ones that it extends and imports, and its statements."""
 
     extends: Const | None = None
     imports: list[Const] = field(default_factory=list)

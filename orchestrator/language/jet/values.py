@@ -1,4 +1,4 @@
-"""What operators do with values, as in Go; ValueError if they cannot (controller)."""
+"""Operators on values, as in Go; ValueError for invalid operands (controller)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def truth(value: Any) -> bool:
 
 
 def text(value: Any) -> str:
-    """A value as it is written: nil is empty, lists and maps are JSON."""
+    """A value as text: nil is empty, lists and maps are JSON."""
     if isinstance(value, str):
         return str(value)
     if value is None:
@@ -102,7 +102,7 @@ def _both(left: Any, right: Any) -> str:
 
 
 def element(base: Any, key: Any, path: str) -> Any:
-    """``base[key]``; ``path`` says how the template calls the base."""
+    """``base[key]``; ``path`` is the source text of the base."""
     if isinstance(base, Mapping):
         if not isinstance(key, str):
             raise ValueError(f"{path}: the keys of a map are text, not {value_types.kind(key)}")
@@ -143,4 +143,4 @@ def cut(base: Any, low: Any, high: Any, path: str) -> Any:
 
 
 class MissingError(LookupError):
-    """A path leads nowhere; the message is for people."""
+    """A path does not exist; the message is for the user."""

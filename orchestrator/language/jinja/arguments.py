@@ -43,7 +43,7 @@ def missing_arguments(
 
 
 def _complaint(function: Callable[..., Any] | None, node: Any) -> str:
-    """What Python would say of this call, "" for nothing that is known beforehand."""
+    """Python's error for this call, "" if none is known in advance."""
     if function is None or _is_open(node):
         return ""
     inner = inspect.unwrap(function)
@@ -62,7 +62,7 @@ def _complaint(function: Callable[..., Any] | None, node: Any) -> str:
 
 
 def _asked(message: str, signature: inspect.Signature) -> str:
-    """The words of a failed call for those of a failed ``bind``."""
+    """The error of a failed call, from that of a failed ``bind``."""
     if message.startswith("missing a required"):
         return message.replace("missing a required", "missing 1 required", 1)
     if message.startswith("too many"):

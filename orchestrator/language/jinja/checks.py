@@ -1,4 +1,4 @@
-"""What is wrong with a whole template that shows without facts and data (controller)."""
+"""The problems of a template that can be found without facts and data (controller)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REFERENCES = (nodes.Extends, nodes.FromImport, nodes.Import, nodes.Include)
 
 
 class Reference(NamedTuple):
-    """A template that another one names. ``path`` None: it shows when it is evaluated."""
+    """A template that another one names. ``path`` None: only known when it is evaluated."""
 
     path: str | None
     offset: int
@@ -50,10 +50,10 @@ class LiteralCall(NamedTuple):
 
 
 class Facets(NamedTuple):
-    """What the tree of a template says of itself.
+    """The names and calls in the tree of a template.
 
-    ``free`` are the names that it takes from elsewhere, with the offset of each, ``introduced``
-    those that it sets, ``optional`` those that it can do without.
+    ``free`` are the names that it reads, with the offset of each, ``introduced`` those that it
+    sets, ``optional`` those that may be missing.
     """
 
     free: dict[str, int]
@@ -81,7 +81,7 @@ def tree_problems(tree: nodes.Template, sandbox: WholeSandbox) -> list[Finding]:
 
 
 def facets(tree: nodes.Template) -> Facets:
-    """What a tree says of itself; TemplateSyntaxError."""
+    """The names and calls of a tree; TemplateSyntaxError."""
     unset = find_undeclared_variables(tree) - {*_SPECIAL}
     free: dict[str, int] = {}
     for name in tree.find_all(nodes.Name):

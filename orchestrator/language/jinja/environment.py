@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
 
 class PlacedTemplate(jinja2.Template):
-    """A compiled template that knows the positions of its text."""
+    """A compiled template with the positions of its text."""
 
     positions: Positions
 
@@ -71,7 +71,7 @@ class _Generator(Generator):
         self._made(super().visit_List, node, frame)
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802 - Jinja2's name
-        """``(a, b)``; where it is set, as ever."""
+        """``(a, b)``; as an assignment target, unchanged."""
         if node.ctx == "load":
             self._made(super().visit_Tuple, node, frame)
         else:
@@ -104,9 +104,9 @@ class _Generator(Generator):
 
 
 class WholeSandbox(Sandbox):
-    """Compiles whole templates. ``find`` gives a template by its name, or raises TemplateNotFound;
-    ``join`` gives the name that ``include`` and its like mean, from the name of the template that
-    holds it. One instance serves all threads; ``compile_tree_of`` is not for two at once."""
+    """Compiles whole templates. ``find`` returns a template by its name, or raises
+    TemplateNotFound; ``join`` resolves the name in ``include`` and similar tags, relative to the
+    including template. One instance serves all threads; ``compile_text`` is not for two at once."""
 
     code_generator_class = _Generator
     template_class: type[jinja2.Template] = PlacedTemplate
@@ -174,7 +174,7 @@ class WholeSandbox(Sandbox):
         return found
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - as Jinja2 has it
-        """Call what a template may call, and count it."""
+        """Call a function that a template may call, and count it."""
         bounds.spend(_PER_MACRO if isinstance(__obj, Macro) else 1)
         if isinstance(__obj, LoopContext) and args and isinstance(args[0], Sized):
             bounds.spend(len(args[0]))
@@ -249,7 +249,7 @@ def _inside(value: Any) -> str:
 
 
 def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple[int, str, str]]:
-    """The tokens with their offsets; what Jinja2 leaves out between two is blank."""
+    """The tokens with their offsets; Jinja2 only omits blanks between them."""
     at = 0
     try:
         for _, token, piece in pieces:
@@ -262,7 +262,7 @@ def _placed(pieces: Iterable[tuple[int, str, str]], text: str) -> Iterator[tuple
 
 
 def _kept(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-    """What is given to a function that may give a list or a map of it."""
+    """An argument of a function that may return a list or a map of it."""
     if isinstance(function, Macro):
         more = (value for name, value in named.items() if name not in function.arguments)
         return (*given[len(function.arguments) :], *more)
@@ -272,7 +272,7 @@ def _kept(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple
 
 
 class Namespace(utils.Namespace):
-    """Tells nothing of what it holds: its text could be without end."""
+    """Has no text of its content, which could be very long."""
 
     def __repr__(self) -> str:
         return "<Namespace>"
@@ -292,7 +292,7 @@ def _looking(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_line(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that puts what it is given before or behind each line that it makes."""
+    """A filter that adds its argument before or after each line of its result."""
     at = int(hasattr(function, "jinja_pass_arg"))
 
     @wraps(function)

@@ -20,7 +20,7 @@ KNOWN = (*_FLAGS, _BEGIN, _END)
 class TemplateHeader(NamedTuple):
     """A template with its header made a comment, and what the header sets.
 
-    ``problem`` is what is wrong with it, "" for nothing.
+    ``problem`` is its problem, "" for none.
     """
 
     text: str
@@ -29,7 +29,7 @@ class TemplateHeader(NamedTuple):
 
 
 def split_header(text: str, settings: Settings) -> TemplateHeader:
-    """The template of a text that may begin with such a line; other texts as they are."""
+    """The template of a text that may start with such a line; other texts are unchanged."""
     match = _HEADER.match(text)
     if match is None:
         return TemplateHeader(text, settings)

@@ -45,9 +45,9 @@ def with_include_stack(message: str, places: Sequence[Position]) -> str:
 class LoadedTemplate:
     """One template with all that it names literally; shared by all hosts and threads.
 
-    ``path`` is where it stands below the directory, ``name`` what positions call it. ``reached``
-    are the templates that it may run, itself first, and ``uses`` has for each of the others the
-    position of the tag that names it, by path.
+    ``path`` is its path below the directory, ``name`` its name in positions. ``reached`` are the
+    templates that it may run, itself first, and ``uses`` has for each of the others the position of
+    the tag that names it, by path.
     """
 
     def __init__(self, library: Library, text: str, path: str, name: str) -> None:
@@ -78,7 +78,7 @@ class LoadedTemplate:
             raise InputError(problems)
 
     def problem(self, message: str, hint: str, offset: int) -> Problem:
-        """A mistake as the user is told it."""
+        """A mistake, for the user."""
         return Problem(message, self.positions.of(offset), hint, "template")
 
     def led_to(self, part: LoadedTemplate, problem: Problem, *places: Position) -> Problem:
@@ -96,9 +96,9 @@ class Library:
     """The whole templates of a directory. Thread-safe.
 
     A path in ``include``, ``import`` or ``extends`` is relative to the template that names it, or
-    with a slash in front to the directory. It leads out of the directory only to what stands next
-    to a template whose path the user wrote out. ``functions`` are names beyond those of every
-    template. ``prefix`` stands before a path in positions. Without ``relative`` every path is the
+    with a slash in front to the directory. It only leaves the directory for files next to a
+    template with a literal path. ``functions`` are names in addition to those of every template.
+    ``prefix`` stands before a path in positions. Without ``relative`` every path is the
     directory's.
     """
 
@@ -131,7 +131,7 @@ class Library:
         """A template of the directory with all that it names.
 
         InputError with every mistake; EvaluationError if it cannot be read. ``literal``: the user
-        wrote the path out, so it may lead out of the directory.
+        wrote the path, so it may leave the directory.
         """
         return self.parse_file(self.directory.read(path, literal), path)
 
@@ -144,7 +144,8 @@ class Library:
         return self.parse(text, path)
 
     def parse(self, text: str, path: str, name: str = "") -> LoadedTemplate:
-        """The template of a text; InputError with every mistake in it and what it names."""
+        """The template of a text; InputError with every mistake in it and in the templates that it
+        names."""
         text = normalized(text)
         with self._lock:
             template = self._parse(text, posixpath.normpath(path), name or self._prefix + path)
@@ -187,7 +188,7 @@ class Library:
         return template
 
     def _sandbox_of(self, settings: Settings) -> WholeSandbox:
-        """What compiles templates that are written like this."""
+        """The compiler of templates with these settings."""
         if settings not in self._sandboxes:
             made = WholeSandbox(self._undefined, settings, self._named, self._join)
             self._sandboxes[settings] = made

@@ -42,7 +42,7 @@ def render(
 ) -> str:
     """The text for one host; EvaluationError with the position, NeedFileError.
 
-    ``functions`` are those that the library was told of, ``more`` names beyond the others.
+    ``functions`` are those of the library, ``more`` additional names.
     """
     given = names(template.library.literals)
 
@@ -79,7 +79,7 @@ def _text(code: PlacedTemplate, names: dict[str, Any]) -> str:
 
 
 def _explained(error: Exception, template: LoadedTemplate) -> EvaluationError:
-    """The error with the innermost position, and in its message those that led there."""
+    """The error with the innermost position, and the outer ones in its message."""
     places = _places(error.__traceback__) or [template.positions.of(0)]
     if isinstance(error, InputError):  # of a template that is included
         problem = error.problems[0]

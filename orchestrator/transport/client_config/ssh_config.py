@@ -1,7 +1,7 @@
 """Reads OpenSSH client configuration and answers for one host (controller).
 
-The rules are OpenSSH's: the first value wins, identity files add up, ``Include`` keeps to the block
-that it stands in. It imports no SSH library, so that ``ccm inventory`` can explain a host quickly.
+The rules are those of OpenSSH: the first value wins, identity files add up, ``Include`` applies
+within its block. It imports no SSH library, so that ``ccm inventory`` can explain a host quickly.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Section(NamedTuple):
 def read_config(path: Path, directory: Path, depth: int = 0) -> list[Section]:
     """Parse a file and what it includes; relative includes start at ``directory``.
 
-    A file that is not there is empty. ``InputError`` for one that cannot be read or parsed.
+    A file that is not there is empty. ``InputError`` if it cannot be read or parsed.
     """
     sections = [Section(None, [])]
     for directive in _directives(path):
@@ -92,7 +92,7 @@ class Config:
         self._has_final = any(_mentions_final(sections) for sections in self._files)
 
     def lookup(self, name: str, user: str | None = None, port: int | None = None) -> Directives:
-        """What holds for ``ssh NAME``; ``user`` and ``port`` as if given on its command line."""
+        """The configuration of ``ssh NAME``; ``user`` and ``port`` as on its command line."""
         given = Position("inventory", 0, 0)
         found = Directives()
         if user is not None:

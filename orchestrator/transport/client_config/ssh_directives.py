@@ -1,4 +1,4 @@
-"""The lines of an OpenSSH client configuration, and what their tokens stand for (controller)."""
+"""The lines of an OpenSSH client configuration, and the values of their tokens (controller)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from remote_runtime.errors import Position
 
 
 class Directive(NamedTuple):
-    """One line: the keyword in lower case, its value, and where it stands."""
+    """One line: the keyword in lower case, its value, and its position."""
 
     key: str
     value: str
@@ -39,7 +39,7 @@ class Directives(dict[str, list[Directive]]):
         self.undecided: list[UndecidedMatch] = []
 
     def first(self, key: str) -> str | None:
-        """The value that wins, without quotes; None if nothing is said."""
+        """The effective value, without quotes; None if it is not set."""
         found = self.get(key)
         return found[0].value.strip('"') if found else None
 
@@ -66,8 +66,8 @@ _TOKENS: dict[str, Callable[[str, Directives], str]] = {
 
 
 class Tokens(dict[str, str]):
-    """What the percent tokens stand for on a host: each is found out when it is asked for, because
-    few configurations have any. KeyError for one that is not known."""
+    """The values of percent tokens for a host, computed on demand, because few configurations have
+    any. KeyError for an unknown one."""
 
     def __init__(self, name: str, found: Directives) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class Tokens(dict[str, str]):
 
 
 def expand(text: str, values: dict[str, str]) -> str:
-    """Replace percent tokens; KeyError names one that is not known."""
+    """Replace percent tokens; KeyError names an unknown one."""
     return re.sub("%(.)", lambda match: values[match[1]], text) if "%" in text else text
 
 
@@ -92,6 +92,6 @@ def expand_path(text: str, values: dict[str, str]) -> str:
 
 
 def host_name(name: str, found: Directives) -> str:
-    """What ``ssh NAME`` connects to, as far as it is decided."""
+    """The destination of ``ssh NAME``, as far as it is resolved."""
     given = found.first("hostname")
     return expand(given, {"h": name, "%": "%"}) if given else name

@@ -1,6 +1,6 @@
 """Decides the ``Host`` and ``Match`` lines of an SSH configuration, as ssh does (controller).
 
-What cannot be known is neither yes nor no: whoever asks has to see whether anything hangs on it.
+An unknown result is neither true nor false: the caller must check whether it matters.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class Criterion(NamedTuple):
 
     @property
     def negated(self) -> bool:
-        """Whether it holds where the rest does not."""
+        """Whether it is negated."""
         return self.word.startswith("!")
 
     @property
     def name(self) -> str:
-        """What is looked at."""
+        """The compared value."""
         return self.word.lstrip("!").lower()
 
 
@@ -54,8 +54,8 @@ def holds(condition: Directive, name: str, found: Directives, final: bool) -> bo
     """Whether the lines below a ``Host`` or ``Match`` count for ``ssh NAME``; None if that cannot
     be known.
 
-    ``found`` is what is decided already, ``final`` tells the second pass. InputError for a
-    criterion without its value.
+    ``found`` are the values so far, ``final`` marks the second pass. InputError for a criterion
+    without its value.
     """
     if condition.key == "host":
         return matches(name, condition.words)
@@ -141,7 +141,7 @@ def _in_local_network(value: str, name: str, found: Directives) -> bool | None:
 
 @functools.lru_cache(maxsize=1)
 def _own_addresses() -> list[ipaddress.IPv4Address | ipaddress.IPv6Address] | None:
-    """The addresses of this machine's interfaces that are up; None if that is not told."""
+    """The addresses of this machine's active interfaces; None if unknown."""
     try:
         interfaces = network.read(Source())["interfaces"]
     except (OSError, AttributeError):  # a system without the kernel's messages of Linux
@@ -169,7 +169,7 @@ def _ssh_version() -> str:
 
 
 def _is_command(value: str, name: str, found: Directives) -> bool | None:
-    """Whether ccm's command matches, of which the beginning is known here."""
+    """Whether ccm's command matches, of which only the start is known here."""
     unknown = False
     hit = False
     for pattern in value.split(","):

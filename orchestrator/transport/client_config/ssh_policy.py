@@ -1,8 +1,8 @@
 """Which SSH configuration directives ccm honours, refuses, or lists as not honoured (controller).
 
-Refused is what decides how a host proves itself or how we log in, because to leave it out in
-silence would mean other trust than the user wrote. ``StrictHostKeyChecking`` is never weaker than
-yes: a weaker value is listed, and an unknown key is refused all the same.
+Directives about host verification or logins are refused if unsupported, because ignoring them would
+change what the user trusts. ``StrictHostKeyChecking`` is never weaker than yes: a weaker value is
+listed, and an unknown key is refused all the same.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _REFUSED: dict[str, Callable[[str], bool]] = {
 
 
 def problems(found: Directives, settled: Collection[str] = ()) -> list[Problem]:
-    """The directives in force that ccm must not leave out and cannot honour, and those of which it
-    cannot be known whether they are in force. ``settled`` are answered by the inventory."""
+    """The active directives that ccm must not ignore and does not support, and those that may be
+    active. ``settled`` are answered by the inventory."""
     refused = [
         Problem(
             f"ccm does not support {line.key} {line.value}, which affects authentication or trust",

@@ -6,7 +6,7 @@ import subprocess
 
 
 def run_shell(command: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
-    """Run a line of shell without input and keep its output; None when the time was up."""
+    """Run a line of shell without input, and return its output; None after a timeout."""
     try:
         return subprocess.run(
             command,

@@ -32,10 +32,11 @@ _KEY_FIELDS = {
 
 
 class Certificate(NamedTuple):
-    """What a certificate says.
+    """The content of a certificate.
 
     ``blob`` is the whole of it, ``key_blob`` the public key that it is for. ``valid_after`` and
-    ``valid_before`` are seconds since 1970. ``signed`` is what ``signature`` of ``ca_blob`` covers.
+    ``valid_before`` are seconds since 1970. ``signed`` are the bytes that ``signature`` of
+    ``ca_blob`` covers.
     """
 
     blob: bytes
@@ -63,7 +64,7 @@ class Certificate(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"certificate {self.key_id!r} of CA {fingerprint(self.ca_blob)}"
 
     def invalid_for(self, kind: str, name: str, now: float | None = None) -> str:
@@ -82,7 +83,7 @@ class Certificate(NamedTuple):
         return ""
 
     def outside_of_its_time(self, now: float | None = None) -> str:
-        """Why it is not valid at that moment; "" for one that is."""
+        """Why it is not valid at that time; "" if it is valid."""
         moment = time.time() if now is None else now
         if moment < self.valid_after:
             return f"it is not valid before {_date(self.valid_after)}"
@@ -97,7 +98,7 @@ def is_certificate(key_type: str) -> bool:
 
 
 def parse_certificate(blob: bytes) -> Certificate | None:
-    """The certificate of a blob; None for a plain key and for what is damaged."""
+    """The certificate of a blob; None for a plain key and for damaged data."""
     try:
         return _parsed(blob)
     except (ValueError, KeyError, StopIteration, struct.error):
@@ -164,11 +165,11 @@ class _Reader:
         return int.from_bytes(self._take(size), "big")
 
     def string(self) -> bytes:
-        """A field with its length in front."""
+        """A field preceded by its length."""
         return self._take(self.number(4))
 
     def skip(self) -> int:
-        """Pass over a field; where it ends."""
+        """Skip a field; returns its end."""
         self.string()
         return self.at
 

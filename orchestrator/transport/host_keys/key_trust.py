@@ -1,4 +1,4 @@
-"""Compares the keys that hosts show with known_hosts, and writes what is trusted (controller)."""
+"""Compares host keys with known_hosts, and writes trusted ones (controller)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ State = Literal["new", "same", "certified", "changed", "revoked"]
 
 
 class ScannedKey(NamedTuple):
-    """The key that a host showed, and what known_hosts has of it.
+    """The key of a host, and its entries in known_hosts.
 
     ``before`` are the lines that a changed key takes the place of.
     """
@@ -50,9 +50,9 @@ class ScanFailure(NamedTuple):
 
 
 def compare_key(route: Route, key_type: str, blob: bytes, certified: bool = False) -> ScannedKey:
-    """Compare a key with what is known of the host. UnreachableError if that cannot be known.
+    """Compare a key with the known keys of the host. UnreachableError if that cannot be known.
 
-    ``certified``: the host has shown a certificate of a CA that is known, so its key need not be.
+    ``certified``: the host has a certificate of a known CA, so its key may be unknown.
     """
     lines = KnownHosts(route.known_hosts).lookup(route.key_name, route.key_port)
     revoked = revoked_lines(route.label, route.revoked)
@@ -71,9 +71,9 @@ def compare_key(route: Route, key_type: str, blob: bytes, certified: bool = Fals
 def trust(shown: Iterable[ScannedKey]) -> list[Path]:
     """Write the keys into the first known_hosts file of each host; the files written.
 
-    The rest of a file stays as it is. A changed key takes the place of the old ones of that host,
-    which are removed from each file that has them before the new ones are written.
-    InputError for a file that cannot be written.
+    The rest of a file is not changed. A changed key replaces the old ones of that host, which are
+    removed from each file before the new ones are written. InputError for a file that cannot be
+    written.
     """
     wanted = [one for one in shown if one.state in ("new", "changed")]
     by_file: dict[Path, list[ScannedKey]] = {}
