@@ -179,7 +179,7 @@ def test_a_hostile_studio_writes_no_other_file(server: Server, state: Path) -> N
 def test_an_answer_without_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer is read up to a limit."""
     server.reply = lambda request: answer(request, 200, b" " * 100_000)
-    with pytest.raises(HistoryError, match="too much"):
+    with pytest.raises(HistoryError, match="too large"):
         StudioClient(HistoryLocation(server.address)).get("/runs", 1_000)
 
 

@@ -200,7 +200,7 @@ class MountTest(DirectoryTest):
 
         with mock.patch(RUNS, side_effect=performed):
             event = self.event(device="tmpfs", type="tmpfs", options="nodev")
-        told = "what is mounted at %s was changed by another process" % self.point
+        told = "the mount at %s was changed by another process" % self.point
         self.assertIn(told, event["error"][0])
         self.assertEqual([words[0] for words in self.ran], ["mount", "umount"])
         self.assertEqual(self.read("etc/fstab"), table)
@@ -220,7 +220,7 @@ class MountTest(DirectoryTest):
         refused = (
             ({"device": self.path("no"), "options": "bind"}, "does not exist"),
             ({"device": "UUID=x-x", "type": "ext4"}, "the device UUID=x-x does not exist"),
-            ({"device": self.write("file"), "options": "bind"}, "has to be a file"),
+            ({"device": self.write("file"), "options": "bind"}, "must be a file"),
         )
         for properties, error in refused:
             self.assertIn(error, self.both(**properties)["error"][0])
