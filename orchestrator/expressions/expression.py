@@ -129,7 +129,7 @@ class Expression:
         if isinstance(error, CcmError):
             return error.message
         if isinstance(error, RecursionError):
-            return f"{self.source}: what it reads is nested too deeply"
+            return f"{self.source}: its argument is nested too deeply"
         text = getattr(error, "message", None) or str(error) or type(error).__name__
         from orchestrator.language.call_errors import of_call
 

@@ -274,7 +274,7 @@ def _checked(text: str) -> str:
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a report of a package that is not JSON") from error
     if not isinstance(contents, dict) or not is_shallow(contents):
-        raise ProtocolError("a report of a package that is no shallow object")
+        raise ProtocolError("a report of a package that is not a flat object")
     return _encode(contents) if contents else ""
 
 

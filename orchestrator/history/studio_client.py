@@ -136,7 +136,7 @@ class StudioClient:
         said = one_line(text, _MAX_LENGTH)
         return HistoryError(
             f"{self.label}: {why}{f' ({said})' if said else ''}",
-            hint="ask whoever runs the studio",
+            hint="ask the administrator of the studio",
         )
 
     def _away(self, error: Exception) -> HistoryError:

@@ -44,7 +44,7 @@ def sign(path: str, text: bytes, key: str) -> str:
     # ssh-keygen may prompt for a passphrase, so there is no timeout.
     done = _run(["-Y", "sign", "-q", "-n", NAMESPACE, "-f", key], text, None)
     if done.returncode or not _BLOCK.fullmatch(done.stdout):
-        raise UsageError(f"ssh-keygen made no signature: {_said(done)}", hint="check --key")
+        raise UsageError(f"ssh-keygen created no signature: {_said(done)}", hint="check --key")
     target = path + SUFFIX
     try:
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)

@@ -69,7 +69,7 @@ def _of_age(data: bytes, keys: KeySources) -> Iterator[str]:
             key = tags.get(tag)
             yield _shown(key) if key else f"an {kind} key with the tag {tag}, not in ccm.yaml"
         elif kind == "scrypt":
-            yield "whoever knows the passphrase"
+            yield "everyone who knows the passphrase"
         elif "grease" not in kind:  # a stanza of no meaning, which age writes on purpose
             anonymous += 1
     listed = [key for key in known if key.startswith("age1")]

@@ -77,7 +77,7 @@ def files_of(data: bytes, shown: str) -> dict[str, File]:
         text = f"it unpacks to more than {MAX_UNPACKED >> 20} MiB"
         raise _refused(shown, text) from error
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError) as error:
-        raise _refused(shown, "it is no complete gzip-compressed tar archive") from error
+        raise _refused(shown, "it is not a complete gzip-compressed tar archive") from error
     for path in found:
         for above in _above(path):
             if above in found:
@@ -127,7 +127,7 @@ def _path(member: tarfile.TarInfo, shown: str) -> str:
     try:
         sizes = [len(part.encode()) for part in parts]
     except UnicodeEncodeError as error:
-        raise _refused(shown, f"{name!r} is no UTF-8 name") from error
+        raise _refused(shown, f"{name!r} is not a UTF-8 name") from error
     if max(sizes, default=0) > _MAX_PART_LENGTH or sum(sizes) + len(sizes) > _MAX_PATH_LENGTH:
         raise _refused(shown, f"the name {name!r} is too long")
     if not "".join(parts).isprintable():

@@ -153,7 +153,7 @@ def too_much_output(host: str, limit: int) -> UnreachableError:
     return UnreachableError(
         f"{host} sent {limit} bytes of other output before the runtime started",
         "transport.bootstrap",
-        hint="check what the start files of its shell print",
+        hint="check the output of the start files of its shell",
     )
 
 

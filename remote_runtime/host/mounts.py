@@ -117,7 +117,7 @@ class Mounts(MountReader):
         self._perform([*words, entry.device, entry.point])
         if self._beneath(entry.point) != before:
             self._perform(["umount", entry.point])
-            raise changed("what is mounted at %s" % entry.point)
+            raise changed("the mount at %s" % entry.point)
         self._mounts(entry)
 
     def remount(self, now: MountEntry, entry: Entry) -> None:

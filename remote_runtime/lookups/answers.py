@@ -60,7 +60,7 @@ def _file(path: str, context: "Context") -> Answer:
     if status is None:
         return {"exists": False, "content": ""}
     if status.kind != "file":
-        raise ResourceError("%s is no regular file (%s)" % (path, status.kind))
+        raise ResourceError("%s is not a regular file (%s)" % (path, status.kind))
     data = context.files.read(path, LARGEST, follow=True)
     try:
         return {"exists": True, "content": data.decode("utf-8")}

@@ -24,12 +24,12 @@ Parts = Tuple[str, ...]
 class Fetch(object):
     """The files of one command; its properties bound the bytes of one file and of all."""
 
-    def __init__(self, context: Context, channel: Channel, given: Dict[str, Any]) -> None:
+    def __init__(self, context: Context, channel: Channel, properties: Dict[str, Any]) -> None:
         self._context = context
         self._channel = channel
-        self._recursive = bool(given.get("recursive"))
-        self._maximum = int(given["max_size"])
-        self._left = int(given["max_total"])
+        self._recursive = bool(properties.get("recursive"))
+        self._maximum = int(properties["max_size"])
+        self._left = int(properties["max_total"])
         self._files = self._bytes = self._skipped = 0
         self._lacking: List[str] = []
 
@@ -42,7 +42,7 @@ class Fetch(object):
             raise ResourceError("%s does not exist" % path)
         if found.kind == "directory":
             if not self._recursive:
-                hint = "give --recursive to fetch what is in it"
+                hint = "use --recursive to fetch its contents"
                 raise ResourceError("%s is a directory" % path, hint=hint)
             self._tree(number, path)
         elif found.kind == "file":
@@ -139,7 +139,7 @@ class Fetch(object):
                 "%s: its %d bytes are more than the %d of --max-size" % (path, size, self._maximum)
             )
         if size > self._left:
-            told = "%s: its %d bytes are more than what is left of --max-total, %d"
+            told = "%s: its %d bytes exceed the rest of --max-total, %d"
             raise ResourceError(told % (path, size, self._left))
         if self._files >= MAX_FILES:
             raise ResourceError("%s: that would be more than %d files" % (path, MAX_FILES))

@@ -125,7 +125,7 @@ def test_a_host_without_an_answer_is_refused(local: Target) -> None:
     done = local.push(site)
     assert done.code == 1
     assert "Asked.conf has no answer: " in done.output
-    assert "no regular file (directory)" in done.output
+    assert "not a regular file (directory)" in done.output
     assert local.names() == ["app.conf"]
     masked = ready(local, "hunter2\n").replace("app.conf}", "app.conf, sensitive: true}", 1)
     shown = push(local, masked, "--noop")

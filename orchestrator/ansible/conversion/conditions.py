@@ -52,7 +52,7 @@ def read_conditions(given: list[Any], scope: Scope, entries: list[Entry]) -> Con
 
 def _parts(given: Any) -> list[nodes.Expr]:
     if isinstance(given, (int, float)) or given is None:
-        raise NotConvertible(f"the condition {given!r} is no boolean")
+        raise NotConvertible(f"the condition {given!r} is not a boolean")
     return parts_of(condition_tree(given), nodes.And)
 
 

@@ -248,7 +248,7 @@ def _tested(task: Task, context: Context, *, entry: Entry, condition: Any, word:
     if "interpreter" not in properties:
         properties["provider"] = "shell"
     if "2>&1" in script:
-        context.note("what the command writes to stderr counts as its output")
+        context.note("standard error of the command counts as its output")
 
 
 def _never_fails(entry: Entry) -> None:

@@ -178,7 +178,7 @@ def condition(given: Any, scope: Scope) -> str:
     if isinstance(given, bool):
         return literal(given)
     if isinstance(given, (int, float)) or given is None:
-        raise NotConvertible(f"the condition {given!r} is no boolean")
+        raise NotConvertible(f"the condition {given!r} is not a boolean")
     return condition_of(condition_tree(given), scope)
 
 

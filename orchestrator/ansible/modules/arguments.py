@@ -26,7 +26,7 @@ from orchestrator.ansible.jinja.values import Sample
 from orchestrator.ansible.problems import NotConvertible, TemplateArgument
 from orchestrator.ansible.source.yaml_reader import Vaulted
 
-LOST_NEWLINE = "Ansible 2.19 and later write no newline after a value that is no text"
+LOST_NEWLINE = "Ansible 2.19 and later write no newline after a value that is not text"
 _SYMBOLS = {"r": 4, "w": 2, "x": 1}
 _SPECIAL = {("u", "s"): 0o4000, ("g", "s"): 0o2000, ("o", "t"): 0o1000}
 _BETWEEN = re.compile(r",(?![^{]*\}\})")

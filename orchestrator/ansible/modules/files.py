@@ -173,7 +173,7 @@ def _below(
             tests.append("-true")
     test = f"find {path} {' -o '.join(tests)} | grep -q ."
     properties = {"command": " && ".join(words), "provider": "shell", "onlyif": shell(test)}
-    return context.exec(f"set what is in {path}", properties)
+    return context.exec(f"set the content of {path}", properties)
 
 
 def _link(context: Context, given: Arguments, path: str) -> list[Entry]:
@@ -299,7 +299,7 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
     given.refuse("local_follow", unless=(True, False))
     if content is not None:
         if not isinstance(content, str):
-            raise NotConvertible("content that is no text")
+            raise NotConvertible("content that is not text")
         raw = given.required("dest")
         if raw.endswith("/"):
             raise NotConvertible("dest is a directory")

@@ -285,7 +285,7 @@ def _named(
     context: Context, name: Any, *, ensure: str, common: dict[str, Any], manager: str
 ) -> list[Entry]:
     if not isinstance(name, (str, int, float)):
-        raise NotConvertible("a name that is no text")
+        raise NotConvertible("a name that is not text")
     name = str(name)
     if manager == "apt" and _VERSION.fullmatch(name):
         return [_with_version(context, name, ensure=ensure, common=common)]

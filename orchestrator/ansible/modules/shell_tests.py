@@ -85,7 +85,7 @@ class _Tests:
             return "[ $rc -ne 0 ]"
         if member in ("stdout", "stderr", "stdout_lines"):
             return '[ -n "$out" ]'
-        raise NotConvertible("a condition on a result that has no test of a shell")
+        raise NotConvertible("a condition on a result without an equivalent shell test")
 
     def _member(self, node: Any) -> str:
         path = path_of(node)
@@ -133,7 +133,7 @@ class _Tests:
             return f'[ "$out" {"=" if operator == "eq" else "!="} {self._word(right)} ]'
         if member == "stdout" and operator in _NUMBERS:
             return f'[ "$out" {_NUMBERS[operator]} {self._word(right)} ]'
-        raise NotConvertible("a condition on a result that has no test of a shell")
+        raise NotConvertible("a condition on a result without an equivalent shell test")
 
     def _filtered(self, left: nodes.Filter, operator: str, right: Any) -> str:
         """``x.stdout | int > 1`` and ``x.stdout_lines | length == 0``."""
@@ -148,7 +148,7 @@ class _Tests:
             if inner == "stdout_lines" and isinstance(value, int) and operator in _NUMBERS:
                 count = 'printf "%s\\n" "$out" | grep -c ""'
                 return f'[ "$({count})" {_NUMBERS[operator]} {value} ]'
-        raise NotConvertible("a condition on a result that has no test of a shell")
+        raise NotConvertible("a condition on a result without an equivalent shell test")
 
     def _found(self, node: Any) -> str | None:
         """``x.stdout.find('word')``."""
@@ -177,7 +177,7 @@ class _Tests:
             sign = "-qxF" if member == "stdout_lines" else "-qF"
             test = f'printf "%s\\n" "$out" | grep {sign} -- {self._word(left)}'
             return f"! {{ {test}; }}" if negative else test
-        raise NotConvertible("a condition on a result that has no test of a shell")
+        raise NotConvertible("a condition on a result without an equivalent shell test")
 
     def _word(self, node: Any) -> str:
         if isinstance(node, nodes.Const):

@@ -270,7 +270,7 @@ def acl(context: Context, given: Arguments) -> list[Entry]:
     line = f"{'default:' if start else ''}{kind}:{entity}:{shown}"
     if "{{" in rights:
         raise NotConvertible("computed permissions")
-    context.check("the test reads the path itself, not what is below it")
+    context.check("the test reads the path itself, not its contents")
     return by_program(context, "setfacl")(
         words("setfacl", recursive, f"-m {start}{kind}:{entity}:{rights}", path),
         unless=f'getfacl -p {path} 2>/dev/null | grep -qx "{line}"',

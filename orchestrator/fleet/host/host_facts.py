@@ -110,7 +110,7 @@ def _answer(entry: Any) -> Answer:
     if not isinstance(entry, dict) or len(entry) > _MAX_MEMBERS:
         raise ProtocolError("an answer is not an object", kind="protocol.answers")
     if any(not isinstance(value, str | int) for value in entry.values()):
-        raise ProtocolError("an answer is no text or number", kind="protocol.answers")
+        raise ProtocolError("an answer is neither text nor a number", kind="protocol.answers")
     if "error" in entry:
         return {"error": one_line(str(entry["error"]))}
     answer: Answer = plain_value(entry)

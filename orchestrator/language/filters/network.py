@@ -123,7 +123,7 @@ def _at(interface: _Interface, has_prefix: bool, place: int) -> Any:
 
 @_documented(
     "ipwrap()",
-    meaning="An IPv6 address in brackets, anything else as it is; lists entry by entry",
+    meaning="An IPv6 address in brackets, any other value unchanged; lists entry by entry",
     example="['2001:db8::1', '192.0.2.1', 'web1'] | ipwrap",
     result="['[2001:db8::1]', '192.0.2.1', 'web1']",
 )

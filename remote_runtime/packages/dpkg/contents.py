@@ -144,7 +144,7 @@ def _member(entry: Any) -> Member:
 
 def _check_path(path: Any) -> None:
     if not _is_text(path, _MAX_LENGTH) or not path.startswith("/") or "\0" in path:
-        raise ValueError("a path of a package is none")
+        raise ValueError("a path of a package is invalid")
     if os.path.normpath(path) != path or path.startswith("//"):
         raise ValueError("a path of a package is not plain")
 

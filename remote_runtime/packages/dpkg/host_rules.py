@@ -179,7 +179,7 @@ def _diversions(text: str) -> Dict[str, Diversion]:
     for at in range(0, len(lines), 3):
         path, to = _node(lines[at]), _node(lines[at + 1])
         if taken & {path, to}:
-            raise _refused(DIVERSIONS, "two diversions concern %s or %s" % (path, to))
+            raise _refused(DIVERSIONS, "two diversions apply to %s or %s" % (path, to))
         taken |= {path, to}
         package = lines[at + 2]
         found[path] = Diversion(to, "" if package == _LOCAL else package)

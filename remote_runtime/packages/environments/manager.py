@@ -221,7 +221,7 @@ class EnvironmentManager(PackageManager):
         self._making(wanted, "")  # where that fails, so does the push
         resolved = self._resolve(operation, wanted)
         if resolved is None:
-            self.context.suppose("if %s finds what it needs" % wanted.id)
+            self.context.suppose("if %s finds its dependencies" % wanted.id)
             return self._differing(wanted)
         self._resolved.add(wanted.key)
         there = {name: one.version for name, one in self._everything(wanted).items()}

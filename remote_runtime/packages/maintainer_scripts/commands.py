@@ -105,11 +105,11 @@ ROWS = (
         "dpkg-trigger",
     ),
     Known(
-        "what it does is declared, and predicted",
+        "its effects are declared and predicted",
         "dpkg-maintscript-helper systemd-tmpfiles",
     ),
     Known(
-        "it compiles what is below /usr to byte code",
+        "it compiles files below /usr to byte code",
         "py3compile pycompile pypycompile pypy3compile py3clean pyclean pypyclean pypy3clean"
         " update-python-modules dh_python3-link",
         ("*/__pycache__*", "*.pyc"),
@@ -130,7 +130,7 @@ ROWS = (
         ("/usr/share/info",),
     ),
     Known(
-        "it keeps a cache of what is below /usr/share",
+        "it updates a cache of files below /usr/share",
         "update-mime-database update-desktop-database gtk-update-icon-cache"
         " update-icon-caches glib-compile-schemas gio-querymodules gdk-pixbuf-query-loaders"
         " update-gtk-immodules fc-cache update-fonts-dir update-fonts-scale update-fonts-alias"

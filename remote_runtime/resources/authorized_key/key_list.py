@@ -62,10 +62,10 @@ def _problem_of_text(text: str) -> str:
     return ""
 
 
-def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Properties) -> KeyList:
+def _dressed(keys: List[Key], problems: List[Tuple[str, str]], properties: Properties) -> KeyList:
     """With the options and the comment of the resource."""
     options, comment = options_of(properties), properties.get("comment")
-    for key in found:
+    for key in keys:
         if key.options is not None:
             problems += [("key", message) for message in problems_of_options(key.options)]
             if options is not None:
@@ -75,13 +75,13 @@ def _dressed(found: List[Key], problems: List[Tuple[str, str]], properties: Prop
                 break
     if options:
         problems += [("options", message) for message in problems_of_options(options)]
-    if comment is not None and len(found) > 1:
+    if comment is not None and len(keys) > 1:
         problems.append(("comment", "it needs exactly one key; write the comments in key"))
     if options is not None:
-        found = [key._replace(options=options) for key in found]
+        keys = [key._replace(options=options) for key in keys]
     if comment is not None:
-        found = [key._replace(comment=str(comment)) for key in found]
-    return KeyList(found, problems)
+        keys = [key._replace(comment=str(comment)) for key in keys]
+    return KeyList(keys, problems)
 
 
 def options_of(properties: Properties) -> Optional[str]:

@@ -81,7 +81,7 @@ def _problem_of_part(field: str, part: str) -> str:
     for text in (first, last) if dash else (first,):
         number = _number(field, text)
         if number is None:
-            return "%r is no number from %d to %d" % (text, low, high)
+            return "%r is not a number from %d to %d" % (text, low, high)
         if not low <= number <= high:
             return "%s is not from %d to %d" % (text, low, high)
         numbers.append(number)
@@ -102,11 +102,11 @@ def _is_number(text: str) -> bool:
     return text != "" and not text.strip("0123456789")
 
 
-def _never(given: Dict[str, str]) -> str:
+def _never(fields: Dict[str, str]) -> str:
     """Why no day matches, as of February 30; "" where one does."""
-    if not given["weekday"].startswith("*"):
+    if not fields["weekday"].startswith("*"):
         return ""
-    months, days = _values("month", given["month"]), _values("day", given["day"])
+    months, days = _values("month", fields["month"]), _values("day", fields["day"])
     if any(day <= _LENGTHS[month - 1] for month in months for day in days):
         return ""
     return "no month of it has such a day, so the job never runs"

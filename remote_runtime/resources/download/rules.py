@@ -19,7 +19,7 @@ def problems(name: str, properties: Dict[str, Any]) -> Problems:
     """Every broken rule as (property, message); no message repeats what could be a credential."""
     found = [("name", message) for message in rules.of_path(name)]
     if name == "/":
-        found.append(("name", "the root directory is no file"))
+        found.append(("name", "the root directory is not a file"))
     for key in ("url", "checksum_url"):
         value = properties.get(key)
         wrong = request.url_problem(value) if isinstance(value, str) else ""

@@ -42,17 +42,17 @@ def _inner_first(entry: Entry) -> List[Tuple[int, str]]:
     return [*((0, part) for part in entry.shown.split("/")), (1, "")]
 
 
-def tasks(top: str, found: Sequence[Entry]) -> List[Task]:
+def tasks(top: str, entries: Sequence[Entry]) -> List[Task]:
     """What removes each of these. ``ResourceError`` for too many."""
-    if len(found) > MAX_PATHS:
+    if len(entries) > MAX_PATHS:
         raise ResourceError(
             "purge would remove %d paths from %s, more than %d; nothing was removed"
-            % (len(found), top, MAX_PATHS),
+            % (len(entries), top, MAX_PATHS),
             kind="resource.file.purge",
             hint="check that it is the right directory, and add the paths to keep to keep",
         )
-    message = "Would have purged %d paths from the directory" % len(found)
-    return [_removing(entry, message) for entry in found]
+    message = "Would have purged %d paths from the directory" % len(entries)
+    return [_removing(entry, message) for entry in entries]
 
 
 def _removing(entry: Entry, message: str) -> Task:

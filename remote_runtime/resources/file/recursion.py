@@ -61,8 +61,8 @@ def differing(wish: Wish, entries: Sequence[Entry]) -> List[Differing]:
     return found
 
 
-def _mode(wish: Wish, node: "Node", given: bool) -> int:
-    """The mode that a path is to have; ``given``: it gets another owner or group."""
+def _mode(wish: Wish, node: "Node", changes_owner: bool) -> int:
+    """The mode that a path is to have; ``changes_owner``: it gets another owner or group."""
     if node.kind == "symlink":
         return node.mode
     if node.kind == "directory":
@@ -73,37 +73,43 @@ def _mode(wish: Wish, node: "Node", given: bool) -> int:
     if wish.file_mode is not None:
         return wish.file_mode
     # A program of one user must not become one that runs as another.
-    return node.mode & ~_AS_ANOTHER if given else node.mode
+    return node.mode & ~_AS_ANOTHER if changes_owner else node.mode
 
 
 def tasks(
-    host: "HostReader", top: str, properties: Properties, found: Sequence[Differing]
+    host: "HostReader", top: str, properties: Properties, differing: Sequence[Differing]
 ) -> List[Task]:
     """What sets the attributes of all these."""
-    if not found:
+    if not differing:
         return []
     wanted = [
         NewAttributes(entry.path, entry.node.kind, mode=mode, uid=uid, gid=gid)
-        for entry, uid, gid, mode in found
+        for entry, uid, gid, mode in differing
     ]
 
     def act(host: "Host") -> None:
         host.files.set_all_attributes(wanted)
 
-    message = "Would have updated attributes of %d paths in the directory" % len(found)
-    doing = "setting attributes of %d paths below %s" % (len(found), top)
-    return [Task(message, act, _changes(host, properties, found), doing)]
+    message = "Would have updated attributes of %d paths in the directory" % len(differing)
+    doing = "setting attributes of %d paths below %s" % (len(differing), top)
+    return [Task(message, act, _changes(host, properties, differing), doing)]
 
 
-def _changes(host: "HostReader", given: Properties, found: Sequence[Differing]) -> List[Change]:
+def _changes(
+    host: "HostReader", properties: Properties, differing: Sequence[Differing]
+) -> List[Change]:
     """One record for each value that paths have now: how many they are, and the first of them."""
     groups: Dict[Tuple[str, Any, Any], List[Entry]] = {}
-    for one in reversed(found):  # outer paths first
+    for one in reversed(differing):  # outer paths first
         node = one.entry.node
         if one.uid != node.uid:
-            groups.setdefault(("owner", node.uid, str(given.get("owner"))), []).append(one.entry)
+            groups.setdefault(("owner", node.uid, str(properties.get("owner"))), []).append(
+                one.entry
+            )
         if one.gid != node.gid:
-            groups.setdefault(("group", node.gid, str(given.get("group"))), []).append(one.entry)
+            groups.setdefault(("group", node.gid, str(properties.get("group"))), []).append(
+                one.entry
+            )
         if one.mode != node.mode:
             groups.setdefault(("mode", node.mode, one.mode), []).append(one.entry)
     names = {"owner": host.accounts.user_name, "group": host.accounts.group_name}

@@ -24,7 +24,7 @@ def of_url(url: str) -> List[str]:
     if not separator:
         if url.startswith("/"):
             return _of_local(url)
-        return [] if _SCP.fullmatch(url) else ["%r is no address; %s" % (url, _HINT)]
+        return [] if _SCP.fullmatch(url) else ["%r is not an address; %s" % (url, _HINT)]
     if scheme not in _SCHEMES:
         return ["the scheme %s is not supported; %s" % (scheme, _HINT)]
     if scheme == "file":
@@ -78,7 +78,7 @@ def of_credentials(properties: Mapping[str, Any]) -> List[Tuple[str, str]]:
             wrong.append((key, "only an address for SSH uses it"))
     key = str(properties.get("ssh_key") or "")
     if key and "PRIVATE KEY-----" not in key:
-        wrong.append(("ssh_key", "it is no private key: the text of the key file is expected"))
+        wrong.append(("ssh_key", "it is not a private key: expected the text of the key file"))
     elif "ENCRYPTED" in key:
         wrong.append(("ssh_key", "it has a passphrase, and ccm cannot prompt for it"))
     if properties.get("username") and not properties.get("token"):

@@ -225,7 +225,7 @@ class Resource(StateType):
         if fstab.find(host.mounts.table(), self._key) != self._old:
             raise changed("the entry of %s in the table of file systems" % self._key)
         if not self._is_swap and host.mounts.at(self._point) != self._now:
-            raise changed("what is mounted at %s" % self._point)
+            raise changed("the mount at %s" % self._point)
 
     def _swap(self, host: Host, diff: Diff, entry: Entry) -> None:
         if "mounted" in diff and self.ensure == "mounted":

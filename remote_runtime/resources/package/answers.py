@@ -24,11 +24,11 @@ class Answers(object):
     """The answers of one resource; ``given`` is the property, ``hidden`` means that nobody may see
     it."""
 
-    def __init__(self, package: "PackageReader", given: Mapping[str, Any], hidden: bool) -> None:
+    def __init__(self, package: "PackageReader", answers: Mapping[str, Any], hidden: bool) -> None:
         self._package, self._hidden = package, hidden
         self._wanted = [
             Answer(question, str(one["type"]), line_of(one["value"]))
-            for question, one in sorted(given.items())
+            for question, one in sorted(answers.items())
         ]
 
     def trouble(self, manager: str) -> Optional[ResourceError]:
@@ -92,11 +92,11 @@ def line_of(value: object) -> str:
     return str(value).replace("\n", "\\n")
 
 
-def is_given(answer: Answer, found: Optional[str]) -> bool:
+def is_given(answer: Answer, current: Optional[str]) -> bool:
     """Whether a value is this answer; the order of several choices does not count."""
-    if found is None or answer.type != MULTISELECT:
-        return found == answer.value
-    return _choices(found) == _choices(answer.value)
+    if current is None or answer.type != MULTISELECT:
+        return current == answer.value
+    return _choices(current) == _choices(answer.value)
 
 
 def _choices(value: str) -> List[str]:

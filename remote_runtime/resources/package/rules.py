@@ -88,10 +88,10 @@ def _check_duration(key: str, value: object) -> List[Tuple[str, str]]:
     return [(key, message) for message in rules.of_text(duration.parse, value)]
 
 
-def _check_answers(given: object) -> List[Tuple[str, str]]:
+def _check_answers(answers: object) -> List[Tuple[str, str]]:
     """What debconf could not keep. Values are not shown: they may be passwords."""
     found = []
-    for question, answer in given.items() if isinstance(given, dict) else ():
+    for question, answer in answers.items() if isinstance(answers, dict) else ():
         if not isinstance(answer, dict):
             continue
         value = answer.get("value")

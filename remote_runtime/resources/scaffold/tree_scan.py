@@ -67,14 +67,14 @@ class TreeScan(object):
         hint = "use another directory; ccm does not change the existing file"
         self.unmet.append(Missing(message, hint=hint))
 
-    def refuse(self, wanted: PlannedFile, found: Node) -> None:
+    def refuse(self, wanted: PlannedFile, node: Node) -> None:
         """Note what is in the way of a file."""
         full = self.full(wanted.path)
-        if found.kind == "directory":
+        if node.kind == "directory":
             self.in_the_way(
                 full, ("%s is a directory, but the scaffold has a file with this path") % full
             )
-        elif found.kind == "other":
+        elif node.kind == "other":
             self.in_the_way(full, "%s is a device, socket or pipe; it was not changed" % full)
 
     def ensure_inside(self, host: HostReader, path: str) -> None:

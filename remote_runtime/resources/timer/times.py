@@ -118,7 +118,7 @@ def _of_parts(parts: Sequence[str], bounds: Sequence[Tuple[str, int, int]]) -> s
 def _of_part(part: str, low: int, high: int) -> str:
     found = _PART.match(part)
     if found is None or any(text and not _NUMBER.match(text) for text in found.groups()):
-        return "%r is no number, range or step" % part
+        return "%r is not a number, range or step" % part
     first, last, step = found.groups()
     for text in (first, "" if step else last):
         if text and not low <= float(text) < high + 1:

@@ -35,7 +35,7 @@ MARKED = {
     ),
     "newline": (
         "copy: {content: \"{{ number }}\\n\", dest: /a, owner: a, group: a, mode: '0644'}",
-        "Ansible 2.19 and later write no newline after a value that is no text",
+        "Ansible 2.19 and later write no newline after a value that is not text",
     ),
     "temporary": ("tempfile: {state: directory}\n  register: place", "/var/tmp/ccm-place"),
     "home": (

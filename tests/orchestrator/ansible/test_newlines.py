@@ -1,4 +1,4 @@
-"""The newline that Ansible drops after a value that is no text."""
+"""The newline that Ansible drops after a value that is not text."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from tests.orchestrator.ansible.sites import check_valid, convert_tasks
 
 _DEFAULTS = "number: 1\ntext: '80'\nlone: '{{ number }}'\nempty:\nlisted: []\n"
-_MARK = "Ansible 2.19 and later write no newline after a value that is no text"
+_MARK = "Ansible 2.19 and later write no newline after a value that is not text"
 _COPY = 'copy: {{content: "{}", dest: /a, owner: a, group: a, mode: "0644"}}'
 _TEMPLATE = "template: {src: a, dest: /a, owner: a, group: a, mode: '0644'}"
 

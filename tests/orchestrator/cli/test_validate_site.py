@@ -191,7 +191,7 @@ MISTAKES = {
     "name of a host with a bad range": Mistake("hosts.yaml", "web[1:2]", "web[2:1]", "ends before"),
     "property of a host": Mistake("hosts.yaml", "address:", "adress:", "address"),
     "port of a host": Mistake("hosts.yaml", "{address:", "{port: ssh, address:", "port"),
-    "condition that is no boolean": Mistake(
+    "condition that is not a boolean": Mistake(
         "site.yaml", "tags: [base]", 'control: {if: "Data.motd"}', "true or false"
     ),
     "key of the project's file": Mistake("ccm.yaml", "inventory:", "inventroy:", "inventory"),

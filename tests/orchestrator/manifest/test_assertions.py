@@ -64,7 +64,7 @@ def test_a_host_that_holds_has_its_plan(tmp_path: Path) -> None:
 def test_a_condition_that_cannot_be_told_refuses_too(
     tmp_path: Path, entry: str, message: str
 ) -> None:
-    """What is no boolean, and what is not there."""
+    """What is not a boolean, and what is not there."""
     found = told(tmp_path, f"[{{that: '{entry}', message: m}}]", "data: {port: 80}")
     assert message in found
     assert "site.yaml:3" in found

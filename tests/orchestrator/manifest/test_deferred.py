@@ -126,4 +126,4 @@ def test_a_chain_that_is_too_long_is_refused_in_plain_words(tmp_path: Path) -> N
     """Not with those of the interpreter."""
     values = [f"a{n}: '{{{{ Data.a{n + 1} }}}}'" for n in range(2000)]
     told = str(refused_host(tmp_path, f"data: {{{', '.join(values)}, a2000: x}}" + RESOURCES))
-    assert "what it reads is nested too deeply" in told
+    assert "its argument is nested too deeply" in told

@@ -134,7 +134,7 @@ def test_a_damaged_signature_is_of_nobody(plan: str, signers: Path) -> None:
 
 def test_a_key_that_cannot_sign(plan: str, tmp_path: Path) -> None:
     """What ssh-keygen says is told, and nothing is written."""
-    with pytest.raises(UsageError, match="made no signature: "):
+    with pytest.raises(UsageError, match="created no signature: "):
         sign(plan, TEXT, str(tmp_path / "none"))
     assert not Path(f"{plan}.sig").exists()
 

@@ -65,7 +65,7 @@ class AnsweringTest(DirectoryTest):
         self.assertIn(
             "not UTF-8 text (at byte 1)", self.ask("file", self.write("a", b"x\xff"))["error"]
         )
-        self.assertIn("no regular file (directory)", self.ask("file", self.root)["error"])
+        self.assertIn("not a regular file (directory)", self.ask("file", self.root)["error"])
         large = self.write("large", b"x" * (LARGEST + 1))
         self.assertIn("is larger than", self.ask("file", large)["error"])
 

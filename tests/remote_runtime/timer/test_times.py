@@ -28,7 +28,7 @@ REFUSED = {
     "@daily": "'@daily' is not a calendar expression",
     "reboot": "'reboot' is not a calendar expression",
     "Mo 10:00": "'Mo 10:00' is not a calendar expression",
-    "*-*-* 03:30:00;": "second '00;' is no number, range or step",
+    "*-*-* 03:30:00;": "second '00;' is not a number, range or step",
     "10..9:00": "hour '10..9' ends before it begins",
     "*:0/0": "minute '0/0' has no step",
     "*-02-30": "no month of it has such a day",
