@@ -35,14 +35,14 @@ class Change(NamedTuple):
         return entry
 
 
-def differs_by_size(found: int, size: Optional[int]) -> bool:
-    """Whether the size alone shows that a file of ``found`` bytes does not have the expected
+def differs_by_size(actual: int, size: Optional[int]) -> bool:
+    """Whether the size alone shows that a file of ``actual`` bytes does not have the expected
     ``size``, and hashing would take too long.
 
     The owner of a file can make it as large as they like, without using disk space. None means
     unknown content.
     """
-    return found > _LARGE and found != size
+    return actual > _LARGE and actual != size
 
 
 def content_before(files: "Files", path: str, status: "Status", size: Optional[int]) -> str:

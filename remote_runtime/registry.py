@@ -122,7 +122,7 @@ class Registry(object):
         for name in [item.provider] if item.provider else self._type(item.type).providers:
             anew = type(self._instance(item.type, name))(self._context)
             if not self._context.as_planned(anew.unsupported_reason, properties):
-                raise Unknowable("only an earlier change provides what %s needs" % name)
+                raise Unknowable("only an earlier change provides the dependencies of %s" % name)
 
     def create(self, item: Item, prepare: bool = True) -> "ManagedResource":
         """Return the resource of an item with its provider, which is prepared the first time."""

@@ -181,9 +181,9 @@ def download(
     return Download(file, found)
 
 
-def mismatch(path: str, checksum: str, found: str) -> UnsettledError:
+def mismatch(path: str, checksum: str, actual: str) -> UnsettledError:
     """The error of what was sent, or is to be sent, with another checksum."""
-    expected, got = checksum.rpartition(":")[2], found.rpartition(":")[2]
+    expected, got = checksum.rpartition(":")[2], actual.rpartition(":")[2]
     return UnsettledError(
         "checksum mismatch of %s: expected %s, got %s" % (path, expected, got),
         kind="resource.download.checksum",

@@ -144,9 +144,9 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _add_frequencies(source: Source, found: List[Dict[str, Any]]) -> None:
+def _add_frequencies(source: Source, cpus: List[Dict[str, Any]]) -> None:
     """Replace what a processor runs at just now by the most it can do, where that is known."""
-    for entry in found:
+    for entry in cpus:
         limit = source.text_or_empty(_CPUS % entry["cpu"] + "cpufreq/cpuinfo_max_freq")
         if not limit.isdigit():
             return  # virtual machines: none has it, so do not ask for each

@@ -52,9 +52,9 @@ def _kinds_on_devices(source: Source) -> Set[str]:
     return kinds
 
 
-def _usage(source: Source, found: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+def _usage(source: Source, partitions: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
     # Of several mounts on one place only the last can be seen.
-    seen = {entry["mountpoint"]: entry["fstype"] for entry in found}
+    seen = {entry["mountpoint"]: entry["fstype"] for entry in partitions}
     usage = []
     for mountpoint, fstype in seen.items():
         try:

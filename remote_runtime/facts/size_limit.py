@@ -14,17 +14,17 @@ _WARNINGS, _WARNING_CHARACTERS = 20, 500
 LIMIT = MAX_FROM_TARGET - 6 * (_WARNINGS + 10) * _WARNING_CHARACTERS
 
 
-def facts(found: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
-    """Take the largest families out of ``found`` until it fits into ``limit`` bytes of JSON.
+def facts(families: Dict[str, Any], limit: int) -> Tuple[int, Dict[str, str]]:
+    """Take the largest families out of ``families`` until it fits into ``limit`` bytes of JSON.
 
     Return how many bytes are left, and why each family that was taken out is unavailable.
     """
     too_large: Dict[str, str] = {}
-    sizes = {name: _size(value) + len(name) + 4 for name, value in found.items()}
+    sizes = {name: _size(value) + len(name) + 4 for name, value in families.items()}
     while sum(sizes.values()) > limit:
         name = max(sizes, key=lambda family: sizes[family])
         too_large[name] = "its %d bytes are too large to be sent" % sizes.pop(name)
-        del found[name]
+        del families[name]
     return limit - sum(sizes.values()), too_large
 
 

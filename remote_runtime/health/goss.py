@@ -24,20 +24,20 @@ class _TooLateError(Exception):
 
 
 def evaluate(
-    given: Dict[str, Any], context: Context, until: Optional[float] = None
+    rules_by_kind: Dict[str, Any], context: Context, until: Optional[float] = None
 ) -> Tuple[str, str]:
     """The status and the output of one try of all rules.
 
     OK: everything passed. CRITICAL: something failed, or the time was over; ``until`` is of
     ``time.monotonic()``. UNKNOWN: something could not be read, and the rest passed.
     """
-    broken = rules.problems(given)
+    broken = rules.problems(rules_by_kind)
     if broken:
         return "UNKNOWN", "; ".join(message for _, message, _ in broken[:MAX_SHOWN])
     verdicts: List[Verdict] = []
     skipped = 0
     try:
-        for name, subject, rule in rules.walk(given):
+        for name, subject, rule in rules.walk(rules_by_kind):
             if rule.get("skip") is True:
                 skipped += 1
                 continue
@@ -80,12 +80,12 @@ def _judge(
             return
 
 
-def _compare(expected: Any, found: Any, what: str) -> Verdict:
-    if callable(found):
-        found = found()
-    if matchers.matches(expected, found):
+def _compare(expected: Any, actual: Any, what: str) -> Verdict:
+    if callable(actual):
+        actual = actual()
+    if matchers.matches(expected, actual):
         return Verdict(True)
-    return Verdict(False, what + matchers.explain(expected, found))
+    return Verdict(False, what + matchers.explain(expected, actual))
 
 
 def _status(verdicts: List[Verdict]) -> str:

@@ -68,9 +68,9 @@ class Kind(object):
 class Probe(object):
     """How a kind looks at the host, within the time that is left."""
 
-    def __init__(self, context: "Context", left: Callable[[], Optional[float]]) -> None:
+    def __init__(self, context: "Context", remaining: Callable[[], Optional[float]]) -> None:
         self.context = context
-        self.left = left
+        self.left = remaining
 
     def bound(self, seconds: float) -> float:
         """At most that long, and never longer than the check has left."""

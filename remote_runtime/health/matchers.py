@@ -17,32 +17,32 @@ class Lines(str):
     """A text whose lines are compared with a list of patterns: an output, a file, a body."""
 
 
-def matches(expected: Any, found: Any) -> bool:
+def matches(expected: Any, actual: Any) -> bool:
     """Whether what was found is what is expected; the expectation was checked before."""
     if isinstance(expected, dict):
         ((name, value),) = expected.items()
-        return bool(MATCHERS[name](value, found))
+        return bool(MATCHERS[name](value, actual))
     if isinstance(expected, list):
-        if isinstance(found, Lines):
-            return not patterns.unmet(expected, found)
-        return _contains(expected, found)
+        if isinstance(actual, Lines):
+            return not patterns.unmet(expected, actual)
+        return _contains(expected, actual)
     if isinstance(expected, bool):
-        return found is expected
+        return actual is expected
     if isinstance(expected, (int, float)):
-        number = _number(found)
+        number = _number(actual)
         return number is not None and number == expected
-    return bool(_text(found) == expected)
+    return bool(_text(actual) == expected)
 
 
-def explain(expected: Any, found: Any) -> str:
+def explain(expected: Any, actual: Any) -> str:
     """Why they do not fit, in words: ``expected 200, found 503``."""
-    if isinstance(found, Lines) and isinstance(expected, list):
-        bad = patterns.unmet(expected, found)
+    if isinstance(actual, Lines) and isinstance(expected, list):
+        bad = patterns.unmet(expected, actual)
         missing = [p for p in bad if not p.startswith("!")]
         parts = ["no line has " + ", ".join(map(show, missing))] if missing else []
         parts += ["a line has %s" % show(p[1:]) for p in bad if p.startswith("!")]
         return "; ".join(parts)
-    return "expected %s, found %s" % (describe(expected), show(found))
+    return "expected %s, found %s" % (describe(expected), show(actual))
 
 
 def describe(expected: Any) -> str:
@@ -67,73 +67,73 @@ def show(value: Any) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
 
 
-def _text(found: Any) -> Any:
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    if isinstance(found, (int, float)):
-        return str(found)
-    if isinstance(found, list) and len(found) == 1:
-        return _text(found[0])
-    return found
+def _text(actual: Any) -> Any:
+    if isinstance(actual, bool):
+        return "true" if actual else "false"
+    if isinstance(actual, (int, float)):
+        return str(actual)
+    if isinstance(actual, list) and len(actual) == 1:
+        return _text(actual[0])
+    return actual
 
 
-def _number(found: Any) -> Any:
-    if isinstance(found, bool):
+def _number(actual: Any) -> Any:
+    if isinstance(actual, bool):
         return None
-    if isinstance(found, (int, float)):
-        return found
-    if isinstance(found, str):
+    if isinstance(actual, (int, float)):
+        return actual
+    if isinstance(actual, str):
         try:
-            return int(found)
+            return int(actual)
         except ValueError:
             pass
         try:
-            return float(found)
+            return float(actual)
         except ValueError:
             pass
     return None
 
 
-def _array(found: Any) -> List[Any]:
-    if isinstance(found, list):
-        return found
-    if isinstance(found, dict):
-        return list(found.values())
-    return patterns.lines(found) if isinstance(found, str) else [found]
+def _array(actual: Any) -> List[Any]:
+    if isinstance(actual, list):
+        return actual
+    if isinstance(actual, dict):
+        return list(actual.values())
+    return patterns.lines(actual) if isinstance(actual, str) else [actual]
 
 
 def _of_text(test: Callable[[str, str], bool]) -> Callable[[str, Any], bool]:
-    def matcher(wanted: str, found: Any) -> bool:
-        text = _text(found)
+    def matcher(wanted: str, actual: Any) -> bool:
+        text = _text(actual)
         return isinstance(text, str) and test(wanted, text)
 
     return matcher
 
 
 def _of_number(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
-    def matcher(wanted: Any, found: Any) -> bool:
-        number = _number(found)
+    def matcher(wanted: Any, actual: Any) -> bool:
+        number = _number(actual)
         return number is not None and test(number, wanted)
 
     return matcher
 
 
-def _equal(wanted: Any, found: Any) -> bool:
+def _equal(wanted: Any, actual: Any) -> bool:
     if isinstance(wanted, list):
-        found = _array(found)
-    return isinstance(wanted, bool) == isinstance(found, bool) and bool(wanted == found)
+        actual = _array(actual)
+    return isinstance(wanted, bool) == isinstance(actual, bool) and bool(wanted == actual)
 
 
-def _length(wanted: int, found: Any) -> bool:
-    return isinstance(found, (str, list, dict)) and len(found) == wanted
+def _length(wanted: int, actual: Any) -> bool:
+    return isinstance(actual, (str, list, dict)) and len(actual) == wanted
 
 
-def _pairs(wanted: Sequence[Any], found: Sequence[Any]) -> bool:
+def _pairs(wanted: Sequence[Any], actual: Sequence[Any]) -> bool:
     """Whether each expectation can have its own entry, found by augmenting paths."""
     owner: Dict[int, int] = {}
 
     def place(index: int, tried: List[int]) -> bool:
-        for at, entry in enumerate(found):
+        for at, entry in enumerate(actual):
             if at not in tried and matches(wanted[index], entry):
                 tried.append(at)
                 if at not in owner or place(owner[at], tried):
@@ -144,32 +144,32 @@ def _pairs(wanted: Sequence[Any], found: Sequence[Any]) -> bool:
     return all(place(index, []) for index in range(len(wanted)))
 
 
-def _contains(wanted: Sequence[Any], found: Any) -> bool:
-    return _pairs(wanted, _array(found))
+def _contains(wanted: Sequence[Any], actual: Any) -> bool:
+    return _pairs(wanted, _array(actual))
 
 
-def _consists(wanted: Sequence[Any], found: Any) -> bool:
-    entries = _array(found)
+def _consists(wanted: Sequence[Any], actual: Any) -> bool:
+    entries = _array(actual)
     return len(entries) == len(wanted) and _pairs(wanted, entries)
 
 
-def _semver(wanted: str, found: Any) -> bool:
+def _semver(wanted: str, actual: Any) -> bool:
     choices = semver.parse_constraint(wanted)
     try:
-        versions = [semver.parse_version(str(entry)) for entry in _array(found)]
+        versions = [semver.parse_version(str(entry)) for entry in _array(actual)]
     except ValueError:
         return False
     return bool(versions) and all(semver.satisfies(version, choices) for version in versions)
 
 
-def _key_with_value(wanted: Dict[str, Any], found: Any) -> bool:
-    return isinstance(found, dict) and all(
-        key in found and matches(value, found[key]) for key, value in wanted.items()
+def _key_with_value(wanted: Dict[str, Any], actual: Any) -> bool:
+    return isinstance(actual, dict) and all(
+        key in actual and matches(value, actual[key]) for key, value in wanted.items()
     )
 
 
-def _key(wanted: Any, found: Any) -> bool:
-    return isinstance(found, dict) and any(matches(wanted, key) for key in found)
+def _key(wanted: Any, actual: Any) -> bool:
+    return isinstance(actual, dict) and any(matches(wanted, key) for key in actual)
 
 
 _SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}

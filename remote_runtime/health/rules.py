@@ -26,21 +26,21 @@ _ELSEWHERE = {
 _DEEPEST = 20
 
 
-def walk(given: Dict[str, Any]) -> Iterator[Tuple[str, str, Dict[str, Any]]]:
+def walk(rules: Dict[str, Any]) -> Iterator[Tuple[str, str, Dict[str, Any]]]:
     """Every rule as (kind, key, properties), in the order written."""
-    for name, subjects in given.items():
+    for name, subjects in rules.items():
         for key, rule in subjects.items():
             yield name, key, rule
 
 
-def problems(given: Any) -> List[Problem]:
+def problems(rules: Any) -> List[Problem]:
     """What is wrong with ``goss_rules``: the way to it, a sentence and what to do."""
-    if isinstance(given, Unknown):
+    if isinstance(rules, Unknown):
         return []
-    if not isinstance(given, dict):
+    if not isinstance(rules, dict):
         return [((), "goss_rules must be a map of kinds such as service or port", "")]
     found: List[Problem] = []
-    for name, subjects in given.items():
+    for name, subjects in rules.items():
         if isinstance(name, Unknown):
             continue
         if name not in NAMES:

@@ -159,11 +159,11 @@ def _refuses_root(data: bytes) -> bool:
     return said.get("permitrootlogin") == "no"
 
 
-def risk_of(host: HostReader, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def risk_of(host: HostReader, current: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Which of the ``wanted`` changes of a user may keep it from logging in or becoming root."""
     import time
 
-    shell, groups = str(wanted.get("shell", "")), found.get("groups", ())
+    shell, groups = str(wanted.get("shell", "")), current.get("groups", ())
     if shell and (shell.rpartition("/")[2] in _CLOSED or not _is_program(host, shell)):
         return "the shell %s" % shell
     if wanted.get("locked"):

@@ -104,7 +104,7 @@ class OverlayAccounts(Accounts):
     def groups_of(self, user: str) -> Sequence[str]:
         return [group.name for group in self.groups() if user in group.members]
 
-    def _entries(self, kind: str, found: Dict[str, Any]) -> Sequence[Any]:
+    def _entries(self, kind: str, entries: Dict[str, Any]) -> Sequence[Any]:
         if kind in self.tables:
             raise Unknowable("the accounts depend on the new %s" % self.tables[kind].path)
         since = 0
@@ -113,14 +113,14 @@ class OverlayAccounts(Accounts):
                 continue
             since = max(since, laid)
             if not effect.present:
-                found.pop(name, None)
+                entries.pop(name, None)
             elif effect.entry is not None:
-                found[name] = effect.entry
+                entries[name] = effect.entry
             else:  # of a package
                 entry = User(name, effect.number, gid=-1) if kind == "user" else None
-                found[name] = entry or Group(name, effect.number)
+                entries[name] = entry or Group(name, effect.number)
         self._clouds.heed(kind, "*", True, since)
-        return list(found.values())
+        return list(entries.values())
 
     def is_local(self, kind: str, name: str) -> bool:
         effect, _ = self.planned.get((kind, name), (None, 0))

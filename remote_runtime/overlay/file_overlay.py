@@ -259,13 +259,13 @@ class FileOverlay(object):
             self._lay(path, node._replace(since=since, by=by, implied=True))
             path = os.path.dirname(path)
 
-    def _node(self, effect: PathEffect, found: ResolvedPath) -> Node:
+    def _node(self, effect: PathEffect, resolved: ResolvedPath) -> Node:
         if effect.kind in ("absent", UNTOLD):
             return Node(effect.kind)
-        old = found.node or self._of_host(found)
+        old = resolved.node or self._of_host(resolved)
         same = old is not None and old.kind == effect.kind
         if old is None or not same:
-            old = self._born(effect.kind, found.path)
+            old = self._born(effect.kind, resolved.path)
         # One that stays, with other attributes perhaps, says nothing new of what is in it.
         stays = same and effect.kind == "directory" and old.since
         return old._replace(
@@ -298,19 +298,19 @@ class FileOverlay(object):
                 return node
         return None
 
-    def _of_host(self, found: ResolvedPath) -> Optional[Node]:
+    def _of_host(self, resolved: ResolvedPath) -> Optional[Node]:
         """The current path of the host, as a node without changes."""
-        if not found.there:
+        if not resolved.there:
             return None
         try:
-            status = self._files.status(found.path)
+            status = self._files.status(resolved.path)
         except ResourceError:
             return None
         if status is None:
             return None
         content: Optional[CachedContent] = None
         if status.kind == "file":
-            content = CachedContent(HostContent(found.path, status, self._files), self._room)
+            content = CachedContent(HostContent(resolved.path, status, self._files), self._room)
         opaque = status.kind != "directory"
         return Node(
             status.kind,
@@ -320,7 +320,7 @@ class FileOverlay(object):
             content=content,
             opaque=opaque,
             device=status.device,
-            inode=shared(found.path),
+            inode=shared(resolved.path),
         )
 
     def _device(self, path: str) -> int:

@@ -65,47 +65,47 @@ class OverlayFiles(ReadOnly, Files):
         self._require_own_name(path, found)
         return found
 
-    def _require_own_name(self, path: str, found: ResolvedPath) -> None:
+    def _require_own_name(self, path: str, resolved: ResolvedPath) -> None:
         """``ResourceError`` for a file that will have several names where others can write."""
-        count = self._count_names(path, found)
+        count = self._count_names(path, resolved)
         if count is None:
             return
-        by_then = self._in_shared_directory(found)
-        today = self._host.in_shared_directory(found.path)
+        by_then = self._in_shared_directory(resolved)
+        today = self._host.in_shared_directory(resolved.path)
         names = count() if by_then or today else 1
         if names > 1 and by_then:
-            if found.node is None and not os.access(found.path, os.R_OK, effective_ids=True):
+            if resolved.node is None and not os.access(resolved.path, os.R_OK, effective_ids=True):
                 raise refusal("read", path, errno.EACCES)
-            if found.node is not None:
-                self._require_readable(path, found.node)
-            raise many_names("read", found.path, names)
+            if resolved.node is not None:
+                self._require_readable(path, resolved.node)
+            raise many_names("read", resolved.path, names)
         if today:
             raise Unknowable("%s is not read while it has several hard links" % path)
 
-    def _in_shared_directory(self, found: ResolvedPath) -> bool:
+    def _in_shared_directory(self, resolved: ResolvedPath) -> bool:
         """The same as of the host, of what will be."""
-        if not found.laid:
-            return self._host.in_shared_directory(found.path)
+        if not resolved.laid:
+            return self._host.in_shared_directory(resolved.path)
         try:
-            return self._walk.directory_of(found.path).is_shared(sticky=False)
+            return self._walk.directory_of(resolved.path).is_shared(sticky=False)
         except (OSError, ResourceError):
             return False
 
-    def _count_names(self, path: str, found: ResolvedPath) -> Optional[Callable[[], int]]:
+    def _count_names(self, path: str, resolved: ResolvedPath) -> Optional[Callable[[], int]]:
         """What counts the names of a file of the host that has several today; None elsewhere."""
-        if not self._layer.nodes or (found.node is not None and found.node.inode is None):
+        if not self._layer.nodes or (resolved.node is not None and resolved.node.inode is None):
             return None
-        inode = shared(found.path)
+        inode = shared(resolved.path)
         if inode is None:
             return None
         known = inode
-        return lambda: self._names(path, found.path, known)
+        return lambda: self._names(path, resolved.path, known)
 
-    def _intended(self, found: ResolvedPath) -> "Optional[PlannedEntry]":
+    def _intended(self, resolved: ResolvedPath) -> "Optional[PlannedEntry]":
         """The file or directory that is planned there."""
         from remote_runtime.system.preconditions import PlannedEntry
 
-        node = found.node
+        node = resolved.node
         if node is None or node.kind not in ("file", "directory"):
             return None
         rights = 7 if os.geteuid() == 0 else ours(node)
@@ -125,10 +125,10 @@ class OverlayFiles(ReadOnly, Files):
         return Unknowable("the result of %s at %s is not known" % (node.by, path))
 
     @staticmethod
-    def _is_there(found: ResolvedPath) -> bool:
-        if found.node is not None:
-            return found.node.kind != "absent"
-        return found.there and os.path.lexists(found.path)
+    def _is_there(resolved: ResolvedPath) -> bool:
+        if resolved.node is not None:
+            return resolved.node.kind != "absent"
+        return resolved.there and os.path.lexists(resolved.path)
 
     def status(self, path: str, follow: bool = False) -> Optional[Status]:
         """A planned change wins over the host, whose attributes may be in doubt."""
@@ -144,11 +144,11 @@ class OverlayFiles(ReadOnly, Files):
             return None
         return self._host.status(found.path if found.laid else path, follow)
 
-    def _require_nameable(self, path: str, found: ResolvedPath) -> None:
+    def _require_nameable(self, path: str, resolved: ResolvedPath) -> None:
         """``ResourceError`` for a name that the predicted directory cannot contain, or a path that
         is too long.
         """
-        directory, name = os.path.split(found.path)
+        directory, name = os.path.split(resolved.path)
         if is_too_long(path) or (has_long_name(name) and self.is_directory(directory)):
             raise refusal("look at", path, errno.ENAMETOOLONG)
 
@@ -376,20 +376,22 @@ class OverlayFiles(ReadOnly, Files):
 
             require_removable(self, path, self._rights)
 
-    def _require_seen(self, found: ResolvedPath) -> None:
+    def _require_seen(self, resolved: ResolvedPath) -> None:
         """``Unknowable`` below a directory that is closed to us until it is changed."""
-        path = found.path
-        while path.strip("/") and found.there and found.node is None:
+        path = resolved.path
+        while path.strip("/") and resolved.there and resolved.node is None:
             path = os.path.dirname(path)
             node = self._planned_directory(path)
             if node is not None and os.path.isdir(path) and not _enterable(path):
                 raise closed(path, node)
 
-    def _require_listed(self, found: ResolvedPath) -> None:
+    def _require_listed(self, resolved: ResolvedPath) -> None:
         """``Unknowable`` where a directory whose names we may not read is to be opened."""
-        shut = os.path.isdir(found.path) and not os.access(found.path, os.R_OK, effective_ids=True)
-        if found.node is not None and shut:
-            raise closed(found.path, found.node)
+        shut = os.path.isdir(resolved.path) and not os.access(
+            resolved.path, os.R_OK, effective_ids=True
+        )
+        if resolved.node is not None and shut:
+            raise closed(resolved.path, resolved.node)
 
     def _require_readable(self, path: str, node: Node, doing: str = "read") -> None:
         if os.geteuid() != 0 and not ours(node) & 4 and not _is_by_acl(path, node):

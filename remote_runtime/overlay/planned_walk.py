@@ -199,13 +199,13 @@ def closed(path: str, node: Node) -> Unknowable:
     return Unknowable("the contents of %s are not known before %s opens it" % (path, node.by))
 
 
-def _found(path: str, kind: str, found: os.stat_result, target: str = "") -> PlannedPath:
+def _found(path: str, kind: str, status: os.stat_result, target: str = "") -> PlannedPath:
     return PlannedPath(
         path,
         kind,
-        uid=found.st_uid,
-        gid=found.st_gid,
-        mode=stat.S_IMODE(found.st_mode),
+        uid=status.st_uid,
+        gid=status.st_gid,
+        mode=stat.S_IMODE(status.st_mode),
         target=target,
     )
 

@@ -242,18 +242,18 @@ class PushPreview(object):
         )
 
 
-def _told(event: Dict[str, Any], found: Sequence[str]) -> Tuple[str, List[str]]:
+def _told(event: Dict[str, Any], drifted: Sequence[str]) -> Tuple[str, List[str]]:
     """What drifted of one resource, masked: what is there now, and diffs of what would change."""
     name = "%s#%s" % (event["type"], event["name"])
     if event["error"]:
         return "%s (%s)" % (name, ", ".join(event["error"][:3])), []
-    if list(found) == [FIRED]:
+    if list(drifted) == [FIRED]:
         return "%s (it would be refreshed)" % name, []
-    if found[0].startswith(OPERATION):
-        return "%s (not as planned: %s)" % (name, _operations_told(event, found)), []
+    if drifted[0].startswith(OPERATION):
+        return "%s (not as planned: %s)" % (name, _operations_told(event, drifted)), []
     words, diffs = [], []
     changes = {change["what"]: change for change in event["changes"]}
-    for what in found:
+    for what in drifted:
         change = changes.get(what)
         before = change["from"] if change else None
         diff = change.get("diff", "") if change else ""
@@ -267,10 +267,10 @@ def _told(event: Dict[str, Any], found: Sequence[str]) -> Tuple[str, List[str]]:
     return "%s (%s)" % (name, ", ".join(words) or "changed"), diffs
 
 
-def _operations_told(event: Dict[str, Any], found: Sequence[str]) -> str:
+def _operations_told(event: Dict[str, Any], drifted: Sequence[str]) -> str:
     """The operations at these places of an event."""
-    places = [name[len(OPERATION) :] for name in found]
+    places = [name[len(OPERATION) :] for name in drifted]
     told = [event["operations"][int(place)] for place in places if place]
     words = ["%s %s %s" % (one["kind"], one["name"], one["state"]) for one in told[:_TOLD]]
-    more = len(found) - len(words)
+    more = len(drifted) - len(words)
     return ", ".join(words + (["%d more" % more] if words and more else [])) or "other operations"

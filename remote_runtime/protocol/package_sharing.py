@@ -56,12 +56,12 @@ class PackageSharing(object):
             [sha for sha in shas if sha in left],
         )
 
-    def tell(self, found: Dict[str, Any], shas: Iterable[str]) -> None:
-        """Say what was found out of ``shas``; what is not in ``found`` could not be."""
+    def tell(self, contents: Dict[str, Any], shas: Iterable[str]) -> None:
+        """Say what was found out of ``shas``; what is not in ``contents`` could not be."""
         if self._channel is None:
             return
         for sha in shas:
-            message = {"t": "package", "sha": sha, "contents": found.get(sha)}
+            message = {"t": "package", "sha": sha, "contents": contents.get(sha)}
             if len(jsontext.dumps(message)) >= wire.MAX_FROM_TARGET - 1024:
                 message["contents"] = None  # too much to travel
             self._channel.send(message)

@@ -57,10 +57,10 @@ def _is_reported(effect: UnknownEffect, packages: bool) -> bool:
     return effect.covers is everything and not effect.text
 
 
-def _of_unit(effect: UnitEffect, found: Dict[Key, str]) -> None:
+def _of_unit(effect: UnitEffect, states: Dict[Key, str]) -> None:
     """A unit that ends and runs again is restarted."""
     key = ("unit", effect.name)
     if effect.ended:
-        found[key] = RESTARTED if effect.active else STOPPED
-    elif effect.active and found.get(key) == STOPPED:
-        found[key] = RESTARTED
+        states[key] = RESTARTED if effect.active else STOPPED
+    elif effect.active and states.get(key) == STOPPED:
+        states[key] = RESTARTED

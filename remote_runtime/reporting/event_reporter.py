@@ -72,7 +72,7 @@ class EventReporter(object):
     def _count(self, word: str) -> None:
         self.tally[word] = self.tally.get(word, 0) + 1
 
-    def _gather(self, index: int, said: Unplanned, seconds: float) -> None:
+    def _gather(self, index: int, unplanned: Unplanned, seconds: float) -> None:
         ids = self.maker.ids
         number = ids.follow() if self._channel.gathers else ids.advance()
         turn = UnchangedEvent(
@@ -81,7 +81,7 @@ class EventReporter(object):
             at=time.time(),
             nanoseconds=int(seconds * 1e9),
             place=index,
-            said=said,
+            said=unplanned,
         )
         self._channel.send_unchanged(turn)
 

@@ -264,9 +264,9 @@ def _bytes_of(secret: str) -> bytes:
         return secret.encode("utf-8", "surrogatepass")
 
 
-def _quoted(data: bytes, kept: str) -> str:
+def _quoted(data: bytes, safe: str) -> str:
     """Bytes as a URL has them, without urllib."""
-    unreserved = "_.-~" + kept
+    unreserved = "_.-~" + safe
     texts = [chr(b) if b < 128 else "" for b in data]
     return "".join(
         [c if c and (c.isalnum() or c in unreserved) else "%%%02X" % b for c, b in zip(texts, data)]

@@ -29,18 +29,30 @@ class Status(NamedTuple):
         return self.identity[0]
 
 
-def status_of(found: os.stat_result) -> Status:
+def status_of(stat_result: os.stat_result) -> Status:
     """What the system says about a path."""
-    mode, mtime = found.st_mode, int(found.st_mtime)
+    mode, mtime = stat_result.st_mode, int(stat_result.st_mtime)
     kind = _KINDS.get(mode & ~0o7777, "other")
     return Status(
-        kind, mode & 0o7777, found.st_uid, found.st_gid, found.st_size, mtime, stamp(found)
+        kind,
+        mode & 0o7777,
+        stat_result.st_uid,
+        stat_result.st_gid,
+        stat_result.st_size,
+        mtime,
+        stamp(stat_result),
     )
 
 
-def stamp(found: os.stat_result) -> Tuple[int, ...]:
+def stamp(stat_result: os.stat_result) -> Tuple[int, ...]:
     """Values that change if a file changes or if another file replaces it."""
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (
+        stat_result.st_dev,
+        stat_result.st_ino,
+        stat_result.st_size,
+        stat_result.st_mtime_ns,
+        stat_result.st_ctime_ns,
+    )
 
 
 def is_within(path: str, directory: str) -> bool:

@@ -371,19 +371,19 @@ class StateStore(object):
                 )
         return real
 
-    def _own(self, found: os.stat_result, path: str) -> None:
+    def _own(self, status: os.stat_result, path: str) -> None:
         """StateError for what another user may have put there."""
-        if found.st_uid != os.geteuid():
+        if status.st_uid != os.geteuid():
             raise self._error(
                 path,
-                "it belongs to user %d" % found.st_uid,
+                "it belongs to user %d" % status.st_uid,
                 "find out who created it, and remove it",
             )
-        if found.st_mode & _OTHERS:
-            mode = stat.S_IMODE(found.st_mode)
+        if status.st_mode & _OTHERS:
+            mode = stat.S_IMODE(status.st_mode)
             hint = "check its contents, then run chmod go-w on it"
             raise self._error(path, "other users can write to it (mode %04o)" % mode, hint)
-        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             raise self._error(path, "it is not a regular file", "remove it; ccm creates a new one")
 
     def _failed(self, verb: str, path: str, error: OSError) -> StateError:

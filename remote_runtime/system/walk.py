@@ -125,10 +125,10 @@ class Place(NamedTuple):
         """Where it is, without links on the way."""
         return os.path.join(self.directory.path, self.name)
 
-    def admit(self, found: os.stat_result) -> None:
+    def admit(self, status: os.stat_result) -> None:
         """``ResourceError`` where a link of another user leads to what is not that user's."""
         if self.by is not None:
-            _admit(self.by, self.path, found)
+            _admit(self.by, self.path, status)
 
 
 class Walker(object):
@@ -320,9 +320,9 @@ def _open(name: str, path: str, within: Optional[int] = None) -> Directory:
     return Directory(held, path, os.fstat(held.number))
 
 
-def _admit(by: Optional[Link], path: str, found: os.stat_result) -> None:
-    if by is not None and found.st_uid != by.owner:
-        raise foreign_link_error(by, path, found.st_uid)
+def _admit(by: Optional[Link], path: str, status: os.stat_result) -> None:
+    if by is not None and status.st_uid != by.owner:
+        raise foreign_link_error(by, path, status.st_uid)
 
 
 def _leads_to(path: str, directory: Directory) -> bool:

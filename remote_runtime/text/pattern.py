@@ -281,26 +281,26 @@ class _Compiler(object):
                 raise ValueError("it has %s, which ccm does not support" % _REFUSED[name])
             getattr(self, "_" + name.lower(), self._one)(given, name)
 
-    def _one(self, given: Any, name: str) -> None:
+    def _one(self, operand: Any, name: str) -> None:
         """An instruction for one character."""
-        self._add(_CHAR, _predicate(name, given, self._flags))
+        self._add(_CHAR, _predicate(name, operand, self._flags))
 
-    def _at(self, given: Any, name: str) -> None:
-        self._add(_AT, str(given))
+    def _at(self, operand: Any, name: str) -> None:
+        self._add(_AT, str(operand))
 
-    def _branch(self, given: Any, name: str) -> None:
+    def _branch(self, operand: Any, name: str) -> None:
         jumps = []
-        for tree in given[1][:-1]:
+        for tree in operand[1][:-1]:
             split = self._add(_SPLIT, len(self._code) + 1, -1)
             self._sequence(tree)
             jumps.append(self._add(_JUMP, -1))
             self._code[split] = (_SPLIT, split + 1, len(self._code))
-        self._sequence(given[1][-1])
+        self._sequence(operand[1][-1])
         for jump in jumps:
             self._code[jump] = (_JUMP, len(self._code))
 
-    def _subpattern(self, given: Any, name: str) -> None:
-        number, more, less, tree = given
+    def _subpattern(self, operand: Any, name: str) -> None:
+        number, more, less, tree = operand
         kept = self._flags
         self._flags = (kept | more) & ~less
         if number is not None:
@@ -310,8 +310,8 @@ class _Compiler(object):
             self._add(_SAVE, 2 * number + 1)
         self._flags = kept
 
-    def _max_repeat(self, given: Any, name: str, greedy: bool = True) -> None:
-        least, maximum, tree = given
+    def _max_repeat(self, operand: Any, name: str, greedy: bool = True) -> None:
+        least, maximum, tree = operand
         for _ in range(least):
             self._sequence(tree)
         if int(maximum) > 0xFFFFFFF:  # any number
@@ -326,8 +326,8 @@ class _Compiler(object):
             self._sequence(tree)
         self._land(splits, greedy)
 
-    def _min_repeat(self, given: Any, name: str) -> None:
-        self._max_repeat(given, name, greedy=False)
+    def _min_repeat(self, operand: Any, name: str) -> None:
+        self._max_repeat(operand, name, greedy=False)
 
     def _split(self) -> int:
         return self._add(_SPLIT, -1, -1)
@@ -373,15 +373,15 @@ def _class(name: str, flags: int) -> Holds:
     return lambda char: holds(char) == wanted
 
 
-def _predicate(name: str, given: Any, flags: int) -> Holds:
+def _predicate(name: str, operand: Any, flags: int) -> Holds:
     """Whether a character is one that a node of the tree matches."""
     if name == "ANY":
         return (lambda char: True) if flags & _DOTALL else (lambda char: char != "\n")
     if name in ("LITERAL", "NOT_LITERAL"):
-        return _set([(name, given)], flags, name == "NOT_LITERAL")
+        return _set([(name, operand)], flags, name == "NOT_LITERAL")
     if name == "IN":
-        negated = str(given[0][0]) == "NEGATE"
-        return _set([(str(op), value) for op, value in given[negated:]], flags, negated)
+        negated = str(operand[0][0]) == "NEGATE"
+        return _set([(str(op), value) for op, value in operand[negated:]], flags, negated)
     raise ValueError("it has %s, which ccm does not support" % name.lower())
 
 

@@ -326,11 +326,11 @@ def links_of(unit: Definition, rule: str) -> List[str]:
     return ["%s/%s%s/%s" % (configured, o, LINKED_FROM[rule], unit.name) for o in others]
 
 
-def _instance(found: str, name: str) -> str:
-    """The alias that a link to ``found`` means for ``name``: of a template its instance."""
-    prefix, at, suffix = found.partition("@.")
+def _instance(target: str, name: str) -> str:
+    """The alias that a link to ``target`` means for ``name``: of a template its instance."""
+    prefix, at, suffix = target.partition("@.")
     instance = name.partition("@")[2].rpartition(".")[0]
-    return "%s@%s.%s" % (prefix, instance, suffix) if at and instance else found
+    return "%s@%s.%s" % (prefix, instance, suffix) if at and instance else target
 
 
 def _drop_in_names(name: str) -> List[str]:

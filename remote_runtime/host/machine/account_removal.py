@@ -97,7 +97,7 @@ def _remove(files: Files, user: User, held: Sequence[_OpenedPath]) -> Optional[R
             first = first or ResourceError(
                 "the user %s is removed, but %s" % (user.name, error.message),
                 kind=error.kind,
-                hint=error.hint or "check what is there; the next push tries again",
+                hint=error.hint or "check the directory; the next push tries again",
             )
     return first
 

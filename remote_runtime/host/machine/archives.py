@@ -112,9 +112,9 @@ class Archives(ArchiveReader, downloads.Archives):
             finally:
                 copy.discard()
 
-    def _open_to_others(self, archive: str, found: os.stat_result) -> bool:
+    def _open_to_others(self, archive: str, status: os.stat_result) -> bool:
         """Whether a user who is neither root nor ours can change what is in this file."""
-        others = found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & _OTHERS_WRITE)
+        others = status.st_uid not in (0, os.geteuid()) or bool(status.st_mode & _OTHERS_WRITE)
         return others or self._files.in_shared_directory(archive)
 
     def _copied(self, file: Any, archive: str, how: Extraction, checksum: str) -> "Temporary":

@@ -370,14 +370,14 @@ class Checkouts(CheckoutReader, port.Checkouts):
                 raise
             self._must(node, path, ["update-ref", "-d", git.CUT], "note the update")
 
-    def _is_untouched(self, node: "Node", path: str, found: Checkout) -> bool:
+    def _is_untouched(self, node: "Node", path: str, checkout: Checkout) -> bool:
         """Whether git refused before it changed anything."""
         at = self._git(node, path, ["rev-parse", "-q", "--verify", "HEAD^{commit}"])
-        return at.stdout.strip() == found.commit and not self._changed(node, path)
+        return at.stdout.strip() == checkout.commit and not self._changed(node, path)
 
-    def _is_left_half(self, node: "Node", path: str, found: Checkout) -> bool:
+    def _is_left_half(self, node: "Node", path: str, checkout: Checkout) -> bool:
         """Whether what differs is only what an update of ccm left when it was cut off."""
-        if not found.was_cut:
+        if not checkout.was_cut:
             return False
         from remote_runtime.host.machine import interrupted_update
 
@@ -567,14 +567,14 @@ def _not_a_checkout(path: str, why: str) -> ResourceError:
     )
 
 
-def _hint(said: str) -> str:
+def _hint(stderr: str) -> str:
     """What to do about a failure of git."""
-    if "Host key verification failed" in said:
+    if "Host key verification failed" in stderr:
         return "set known_host to the host key of the server, in the format of known_hosts"
-    if "Permission denied (publickey" in said:
+    if "Permission denied (publickey" in stderr:
         return "set ssh_key to a private key that the server accepts"
-    if "could not read Username" in said or "Authentication failed" in said:
+    if "could not read Username" in stderr or "Authentication failed" in stderr:
         return "set token, and username if the server needs one"
-    if "dubious ownership" in said:
+    if "dubious ownership" in stderr:
         return "the repository on the host belongs to another user: set owner to that user"
     return ""

@@ -6,7 +6,7 @@ from typing import List, Optional
 from remote_runtime.system.mount_escapes import unescape
 from remote_runtime.system.paths import is_within
 
-_TABLE, _KEPT = "/proc/self/mounts", "/etc/fstab"
+_MOUNTS, _FSTAB = "/proc/self/mounts", "/etc/fstab"
 _VOLATILE = ("/run", "/var/run", "/tmp", "/dev", "/proc", "/sys")  # where it starts
 
 
@@ -14,8 +14,8 @@ class RebootCoverage(object):
     """The ``covers`` of a fog: units, what stands on file systems that a boot makes again or does
     not mount, and whatever reads anything."""
 
-    def __init__(self, table: str = _TABLE, kept: str = _KEPT) -> None:
-        self._files = table, kept
+    def __init__(self, mounts: str = _MOUNTS, fstab: str = _FSTAB) -> None:
+        self._files = mounts, fstab
         self._points: Optional[List[str]] = None
 
     def __call__(self, kind: str, value: str, present: bool) -> bool:

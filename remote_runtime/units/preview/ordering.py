@@ -38,10 +38,10 @@ def _coming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
     return found
 
 
-def _around(behind: Dict[str, Set[str]], first: str) -> List[str]:
+def _around(successors: Dict[str, Set[str]], first: str) -> List[str]:
     """A way back to a name on the way, from ``first`` on or from any other name."""
     done: Set[str] = set()
-    for start in [first, *sorted(behind)]:
+    for start in [first, *sorted(successors)]:
         way: List[str] = []
         left = [iter([start])]
         while left:
@@ -54,5 +54,5 @@ def _around(behind: Dict[str, Set[str]], first: str) -> List[str]:
                 return [*way[way.index(name) :], name]
             elif name not in done:
                 way.append(name)
-                left.append(iter(sorted(behind[name] - {name})))
+                left.append(iter(sorted(successors[name] - {name})))
     return []
