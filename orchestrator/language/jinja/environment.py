@@ -106,7 +106,7 @@ class _Generator(Generator):
 class WholeSandbox(Sandbox):
     """Compiles whole templates. ``find`` returns a template by its name, or raises
     TemplateNotFound; ``join`` resolves the name in ``include`` and similar tags, relative to the
-    including template. One instance serves all threads; ``compile_text`` is not for two at once."""
+    including template. One instance serves all threads; ``compile_tree_of`` is not thread-safe."""
 
     code_generator_class = _Generator
     template_class: type[jinja2.Template] = PlacedTemplate
