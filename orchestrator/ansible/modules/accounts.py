@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.ansible.jinja import text_rewriter
 from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.printing import text_expression
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, maps
 from orchestrator.ansible.modules.program_modules import shell
@@ -176,7 +177,9 @@ def _groups(given: Arguments) -> Any:
         if kinds == {"list"}:
             return text
         inner = text[2:-2].strip()
-        if not text.startswith("{{") or text.count("{{") > 1:
+        if "join(" in text and kinds == {"text"}:
+            inner = text_expression(text)
+        elif not text.startswith("{{") or text.count("{{") > 1:
             found = given.texts("groups")
             if isinstance(found, list):
                 return found

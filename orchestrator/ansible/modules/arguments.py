@@ -19,6 +19,7 @@ from orchestrator.ansible.jinja.parsing import (
     path_of,
 )
 from orchestrator.ansible.jinja.possible_values import loses_newline, sample_of
+from orchestrator.ansible.jinja.printing import printed
 from orchestrator.ansible.jinja.scope import Scope
 from orchestrator.ansible.jinja.translate import translate
 from orchestrator.ansible.jinja.unparse import unparse
@@ -303,12 +304,23 @@ class Arguments:
         found = {name: self.boolean(name) for name in names}
         return {name: one for name, one in found.items() if one is not None and one is not default}
 
+    def printed(self, name: str) -> str | None:
+        """A text in which a variable that may be a boolean is written as Ansible writes it."""
+        raw = self.raw(name)
+        node = only_expression(raw) if is_template(raw) else None
+        if node is None or "bool" not in self.sample(name).all_kinds():
+            return self.text(name)
+        return "{{ " + printed(node, self.scope) + " }}"
+
     def check_text(self, name: str) -> None:
-        """NotConvertible for a value that may be no text; marked where Ansible drops a newline."""
+        """NotConvertible for a value that may be a list or map, which Ansible writes as JSON.
+
+        Marked where Ansible drops a newline.
+        """
         value = str(self.raw(name))
         if not is_template(value):
             return
-        if self.sample(name).all_kinds() - {"text"}:
+        if self.sample(name).all_kinds() - {"text", "number", "bool"}:
             raise NotConvertible("content that may be no text, which Ansible writes as JSON")
         if loses_newline(value, self.scope):
             self.checks.append(LOST_NEWLINE)

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from orchestrator.ansible.jinja.calls import check_expression
-from orchestrator.ansible.jinja.parsing import is_template, only_expression
-from orchestrator.ansible.jinja.printing import printed, value_expression
+from orchestrator.ansible.jinja.parsing import is_template
+from orchestrator.ansible.jinja.printing import value_expression
 from orchestrator.ansible.modules.arguments import Arguments
 from orchestrator.ansible.modules.context import Context, clean_path, maps
 from orchestrator.ansible.modules.files import attributes, directories_above, validation
@@ -172,7 +172,7 @@ def ini_file(context: Context, given: Arguments) -> list[Entry]:
     if given.flag("no_extra_spaces", default=False):
         context.check("a new key is written as `key = value`; the original writes no blanks")
     section, option = given.text("section"), given.text("option")
-    value = _printed(given, "value")
+    value = given.printed("value")
     state = given.literal("state", default="present")
     create = given.flag("create", default=True)
     if option is None:
@@ -188,15 +188,6 @@ def ini_file(context: Context, given: Arguments) -> list[Entry]:
         context.note("a file that this creates begins without the blank line of the original")
     edit = {"settings": _nested(section, option, value)}
     return _entries(context, given, _with_keys(context, given, edit), create)
-
-
-def _printed(given: Arguments, name: str) -> str | None:
-    """A text that Ansible writes as Python does, where a variable may be a boolean."""
-    raw = given.raw(name)
-    node = only_expression(raw) if is_template(raw) else None
-    if node is None or "bool" not in given.sample(name).all_kinds():
-        return given.text(name)
-    return "{{ " + printed(node, given.scope) + " }}"
 
 
 def _with_keys(context: Context, given: Arguments, edit: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from orchestrator.ansible.jinja import late_variables, text_rewriter
+from orchestrator.ansible.jinja import late_variables
 from orchestrator.ansible.jinja.parsing import is_template
 from orchestrator.ansible.jinja.possible_values import loses_newline, resolve
 from orchestrator.ansible.jinja.scope import Scope
@@ -307,8 +307,8 @@ def copy(context: Context, given: Arguments) -> list[Entry]:
         given.ignore("remote_src")
         # Ansible preserves the mode of its temporary file.
         own = attributes(context, given, "0600" if given.raw("mode") == "preserve" else "0644")
-        body = text_rewriter.text(content, context.scope)
         given.check_text("content")
+        body = given.printed("content") or ""
         return [Entry("file", path, _common(context, given, {"content": body, **own}))]
     source = given.source("src")
     here = context.files.is_on_hosts(source)

@@ -215,3 +215,33 @@ def test_empty_variables_of_the_environment(tmp_path: Path) -> None:
     assert "[''CONF=/etc/x''] + (template(" in text
     assert "if value | string != " in text
     check_valid(tmp_path / "site")
+
+
+def test_contents_that_are_numbers_or_booleans(tmp_path: Path) -> None:
+    """They are written as Ansible writes them; lists and maps, which become JSON, are refused."""
+    result, text = convert_tasks(
+        tmp_path,
+        """
+        - copy: {content: "{{ port }}", dest: /etc/a, owner: root, group: root, mode: "0644"}
+        - copy: {content: "{{ flag }}", dest: /etc/b, owner: root, group: root, mode: "0644"}
+        - copy: {content: "{{ map }}", dest: /etc/c, owner: root, group: root, mode: "0644"}
+        """,
+        defaults__main="port: 80\nflag: true\nmap: {a: 1}\n",
+    )
+    assert 'content: "{{ Data.port }}"' in text
+    assert "content: \"{{ 'True' if Data.flag else 'False' }}\"" in text
+    assert result.records[2].outcome == "not converted"
+    check_valid(tmp_path / "site")
+
+
+def test_groups_that_a_list_and_words_give_together(tmp_path: Path) -> None:
+    """A joined list beside other words is parted again when it is rendered."""
+    _, text = convert_tasks(
+        tmp_path,
+        """
+        - user: {name: app, groups: "adm,{{ more | join(',') }}", append: true}
+        """,
+        defaults__main="more: [a, b]\n",
+    )
+    assert "groups: \"{{ ('adm,' ~ Data.more | join(',')).split(',')" in text
+    check_valid(tmp_path / "site")
