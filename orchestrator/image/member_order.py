@@ -11,7 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 _COMMAND = ("remote_runtime.system.process.process_io", "remote_runtime.stdlib_light.spawning")
 _LOCK = ("remote_runtime.system.locks", "remote_runtime.system.machine")
-_PORTS = ("remote_runtime.managed", "remote_runtime.host.machine.machine")
+_PORTS = (
+    "remote_runtime.managed",
+    "remote_runtime.host.account_reader",
+    "remote_runtime.host.machine.machine",
+)
+_STEPS = ("remote_runtime.tasks", "remote_runtime.managed.steps")
+_PACKAGES = ("remote_runtime.host.package_ports", "remote_runtime.packages")
+_MANAGERS = ("remote_runtime.packages.managers.apt", "remote_runtime.packages.managers.dnf")
 _TYPES = "remote_runtime.resources."
 # What is imported in functions that every run calls.
 _ROOTS = (
@@ -26,8 +33,8 @@ _ROOTS = (
 
 def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     """The groups of modules that are needed together, in this order: modules of every run, of the
-    first command, of a run that may change something, of the ports of a state type, of each type
-    and provider, and single ones.
+    first command, of a run that may change something, of the ports of a state type, of types with
+    several steps, of package managers, of each type and provider, and single ones.
 
     ``members`` has the sources of an image by path.
     """
@@ -38,8 +45,13 @@ def import_groups(members: Mapping[str, bytes]) -> list[list[str]]:
     }
     rows = [_behind(sources, _ROOTS)]
     taken = set(rows[0])
-    for roots in (_COMMAND, _LOCK, _PORTS):
+    for roots in (_COMMAND, _LOCK, _PORTS, _STEPS):
         rows.append([name for name in _behind(sources, roots) if name not in taken])
+        taken.update(rows[-1])
+    for root in (_PACKAGES[0], *_MANAGERS):
+        behind = [name for name in _behind(sources, [root]) if name not in taken]
+        # Types without packages import the rest, too.
+        rows.append([name for name in behind if name.startswith(_PACKAGES)])
         taken.update(rows[-1])
     along: dict[str, None] = {}
     for name in sources:

@@ -175,5 +175,22 @@ def test_what_comes_with_types_is_not_compressed() -> None:
     compressed = {name for name, part in parts.items() if part[2]}
     assert compressed
     assert not compressed & set(names)
-    for name in ("content", "system.locks", "resources.file.resource"):
+    for name in (
+        "content",
+        "system.locks",
+        "resources.file.resource",
+        "managed.steps",
+        "host.account_reader",
+        "packages.managers.apt",
+    ):
         assert f"remote_runtime.{name}" in parts.keys() - compressed
+
+
+def test_a_package_manager_comes_in_one_part() -> None:
+    """What each of them needs is read at once, without the others."""
+    image = builder.build()
+    _, parts = marshal.loads(zlib.decompress(image.code)[8:])
+    apt, dnf = (parts[f"remote_runtime.packages.managers.{name}"] for name in ("apt", "dnf"))
+    assert parts["remote_runtime.packages.apt.lists"] == apt
+    assert parts["remote_runtime.packages.manager"] == parts["remote_runtime.host.package_ports"]
+    assert len({apt, dnf, parts["remote_runtime.packages.manager"]}) == 3
