@@ -222,7 +222,7 @@ class FileOverlay(object):
         found = self.find(effect.path, follow=effect.kind == "directory")
         path = found.path
         node = self._node(effect, found)._replace(since=since, by=by)
-        unsure = not sure and effect.kind == "directory"
+        unsure = not sure and effect.kind == "directory" and self._may_be_new(found)
         node = node._replace(firm=effect.firm, once=effect.once, part=effect.part)
         node = node._replace(unsure=unsure, via=tuple(link for link, _ in found.links))
         others = self.others(path)
@@ -239,6 +239,11 @@ class FileOverlay(object):
                 self._imply(os.path.dirname(other), since, by)
         old = found.node
         return old.by if old is not None and old.by != by and undoes(node, old) else ""
+
+    def _may_be_new(self, found: ResolvedPath) -> bool:
+        """Whether a directory may only come into being with an effect that is not certain."""
+        old = found.node or self._of_host(found)
+        return old is None or old.kind != "directory" or old.unsure
 
     def _of_other_name(self, path: str) -> Optional[Node]:
         """What changed under another name of the file that the host has at a path, which may be

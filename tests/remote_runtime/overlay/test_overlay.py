@@ -70,6 +70,18 @@ class OverlayTest(unittest.TestCase):
                 self.assertFalse(self.context.files.exists(path))
                 self.assertEqual(self.context.uncertainty.level, ASSUMED, path)
 
+    def test_a_directory_that_is_there_stays_one(self) -> None:
+        """If an action that is not certain only keeps it, what is below it is where it seems."""
+        doubt = Uncertainty(ASSUMED, "why")
+        for directory, level in (("/usr", ""), ("/v/new", UNKNOWN)):
+            self.context = context(noop=True)
+            self.context.expect([PathEffect(directory, "directory")], doubt, "archive#a")
+            unknown = Uncertainty(UNKNOWN, "what it extracts")
+            self.context.expect([PathEffect(directory + "/x", "symlink")], unknown, "link#x")
+            with self.context.turn(item("link", "/opt/x"), noop=True):
+                self.context.files.exists("/opt/x")
+                self.assertEqual(self.context.uncertainty.level, level, directory)
+
     def test_a_planned_file_of_accounts(self) -> None:
         """Whether there is a user that is not there yet is up to it; one that is stays."""
         self.context.expect([PathEffect("/etc/passwd", "file")], Uncertainty(), "file#p")
