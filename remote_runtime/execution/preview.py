@@ -79,6 +79,8 @@ class Previewer(object):
             self._describe(
                 resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome
             )
+            if not actions and not resource.read_only:
+                self._context.expect(resource.unknown_effects(), uncertainty, outcome.item.id)
             return
         uncertainty = gate.worse(self._context.uncertainty)
         self._describe(resource, actions, refresh=refresh, uncertainty=uncertainty, outcome=outcome)

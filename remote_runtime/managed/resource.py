@@ -359,12 +359,13 @@ class ManagedResource(object):
 
     def unknown_effects(self, covers: Optional[Covers] = None) -> Sequence[Effect]:
         """What a change would leave that fails in a preview, but not if an earlier one helps: by
-        default anything below its path, or else what has its name.
+        default anything below the paths that it names, and what has its name.
         """
         uncertainty = Uncertainty(UNKNOWN, "the result of %s is unknown" % self.item.id)
-        if covers is None and self.name[:1] == "/":
-            covers = below(self.name, itself=True)
-        return [UnknownEffect(uncertainty, covers or _called(self.name, self._type.lists))]
+        given = [value for value in self.item.properties.values() if isinstance(value, str)]
+        places = [below(text, itself=True) for text in (self.name, *given) if text[:1] == "/"]
+        name = "" if self.name[:1] == "/" else self.name
+        return [UnknownEffect(uncertainty, covers or _called(name, places, self._type.lists))]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
         """The effects that are known once this resource is in the desired state: accounts, and of
@@ -416,12 +417,14 @@ class ManagedResource(object):
         return ", ".join(w if i == 0 else w[:1].lower() + w[1:] for i, w in enumerate(words))
 
 
-def _called(name: str, lists: bool) -> Covers:
-    """Accounts, units and files with a name, which may have a suffix, and the package lists."""
+def _called(name: str, places: Sequence[Covers], lists: bool) -> Covers:
+    """Accounts, units and files with a name, which may have a suffix, or in certain places, and the
+    package lists."""
 
     def covers(kind: str, value: str, present: bool) -> bool:
         last = value.rpartition("/")[2]
-        called = name in (last, last.rpartition(".")[0])
-        return kind == "host" or called or (lists and kind == "lists")
+        called = bool(name) and name in (last, last.rpartition(".")[0])
+        inside = any(place(kind, value, present) for place in places)
+        return kind == "host" or called or inside or (lists and kind == "lists")
 
     return covers

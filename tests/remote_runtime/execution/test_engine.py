@@ -433,6 +433,18 @@ class EngineTest(unittest.TestCase):
         self.assertEqual(event["prediction"], UNKNOWN)
         self.assertIn("t#a", event["prediction_reason"])
 
+    def test_what_may_act_after_all_leaves_doubt(self) -> None:
+        """A resource that cannot be read before an earlier change may change what it manages."""
+        ctx = context(noop=True)
+        first = Script(observe=Unknowable("why"))
+        doubt = UnknownEffect(Uncertainty(UNKNOWN, "not known"), everything)
+        for name, value in (("assumed_actions", []), ("unknown_effects", [doubt])):
+            setattr(first, name, lambda *given, value=value: value)
+        scripts = ScriptRegistry(a=first, b=Script(look=lambda: ctx.files.status("/no/such")))
+        events = run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)
+        self.assertEqual([event["status"] for event in events], ["stable", "changed"])
+        self.assertEqual([event["prediction"] for event in events], [UNKNOWN, UNKNOWN])
+
     def test_a_rehearsal_fails_a_preview(self) -> None:
         """What can be found out without changing anything is found out in noop, and only there."""
 

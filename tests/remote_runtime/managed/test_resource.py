@@ -98,7 +98,8 @@ class ManagedResourceTest(DirectoryTest):
                 host.files.write(self.properties["path"], text, mode=0o644)
 
         source, kept = self.path("come", "x"), self.path("note.conf")
-        for name, path in (("note", kept), (self.path("d"), self.path("d", "y"))):
+        named = ("note", kept), ("other", self.path("z")), (self.path("d"), self.path("d", "y"))
+        for name, path in named:
             copy = item("copy", name, properties={"source": source, "path": path})
             ctx = context([copy], noop=True)
             fog = UnknownEffect(Uncertainty(UNKNOWN, "why"), below(self.path("come")))
