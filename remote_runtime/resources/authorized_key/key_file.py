@@ -10,6 +10,7 @@ from remote_runtime.system.account_files import User
 
 USUAL = ".ssh/authorized_keys"
 ACCEPTED = "accepted by sshd"
+_READABLE_BY_ALL = 0o004
 _OF_OTHERS = 0o022  # bits with which somebody else could put keys in
 
 
@@ -32,6 +33,12 @@ class Place(NamedTuple):
     def manages_parent(self) -> bool:
         """Whether the directory is for this alone: a home directory is not."""
         return self.own and self.parent != _clean(self.user.home)
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the file is another user's, and not readable by all."""
+        file = self.file
+        return file is not None and file.uid != self.user.uid and not file.mode & _READABLE_BY_ALL
 
     def refusals(self) -> List[str]:
         """Why sshd would not read the keys, by the attributes of the file and its directory."""

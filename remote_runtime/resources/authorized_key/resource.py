@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from remote_runtime.base import Diff, Properties, StateType
+from remote_runtime.errors import ResourceError
 from remote_runtime.host import lockout
 from remote_runtime.host.ports import Host, HostReader
 from remote_runtime.resources.authorized_key import conflicts, key_list
@@ -139,7 +140,19 @@ class Resource(StateType):
 
     @staticmethod
     def _file(host: HostReader, place: Place) -> KeyFile:
-        return KeyFile(()) if place.file is None else file_of(host.files.read(place.path))
+        """The keys that are there. ``ResourceError`` for a hidden file that holds anything else:
+        its user may have moved it there to get it."""
+        if place.file is None:
+            return KeyFile(())
+        found = file_of(host.files.read(place.path))
+        if place.is_hidden and any(not (line.key or line.ignored) for line in found.lines):
+            raise ResourceError(
+                "%s belongs to another user, with the uid %d, and holds lines that are no keys"
+                % (place.path, place.file.uid),
+                kind="resource.file.owner",
+                hint="find out what it is; remove it, or give it to %s" % place.user.name,
+            )
+        return found
 
     def _after(self, file: KeyFile) -> Sequence[Line]:
         if self.ensure == "absent":

@@ -1,5 +1,6 @@
 import os
 import stat
+import unittest
 from unittest import mock
 
 from remote_runtime.resources.authorized_key.key_file import path_of
@@ -77,6 +78,19 @@ class ResourceTest(DirectoryTest):
         os.chmod(os.path.dirname(self.keys), 0o770)
         self.assertEqual(self.run_one()["status"], "changed")
         self.assertEqual(self.mode(os.path.dirname(self.keys)), 0o700)
+
+    @unittest.skipIf(os.geteuid(), "only root can give files away")
+    def test_a_hidden_file_of_another_user(self):
+        """It is given to the user if it has keys only: others may hold what is not for the user."""
+        self.put("a secret\n")
+        os.chown(self.keys, 12345, 0)
+        self.assertIn("belongs to another user, with the uid 12345, and holds", self.refused())
+        with open(self.keys) as file:
+            self.assertEqual((file.read(), os.stat(self.keys).st_uid), ("a secret\n", 12345))
+        with open(self.keys, "w") as file:
+            file.write("# by hand\n%s\n" % OTHER)
+        self.assertEqual(self.run_one()["status"], "changed")
+        self.assertEqual(os.stat(self.keys).st_uid, os.geteuid())
 
     def test_records_have_fingerprints(self):
         """Records name keys as ssh-keygen does, with options and comment, and no data."""
