@@ -76,7 +76,7 @@ class Action(NamedTuple):
     """One step towards the desired state: its noop message, the call, and its change records.
 
     ``effects`` are the effects of the call, for previews of later resources: an empty list means
-    that it has none, and None that they are unknown. ``rehearse`` is only called in a preview: it
+    that it has none, and None that they are unknown. ``preflight`` is only called in a preview: it
     raises the errors of ``call``, if known without changing anything. ``unfinished`` are the
     effects that remain in that case.
     """
@@ -85,7 +85,7 @@ class Action(NamedTuple):
     call: Callable[[], None]
     changes: Sequence[Change] = ()
     effects: Optional[Sequence[Effect]] = None
-    rehearse: Optional[Callable[[], None]] = None
+    preflight: Optional[Callable[[], None]] = None
     unfinished: Sequence[Effect] = ()
 
 

@@ -52,7 +52,7 @@ class UncertainRead(NamedTuple):
     why: str
 
 
-class _Turn(NamedTuple):
+class _Step(NamedTuple):
     position: int
     noop: bool
     mask: "Mask"
@@ -81,7 +81,7 @@ class Context(object):
     ``boot`` is the reboot of this run, None without one. ``fired`` are the changed resources of
     this run to which the current resource subscribes.
 
-    ``coming`` gives the resources right after the current one, in order, up to the first that may
+    ``upcoming`` gives the resources right after the current one, in order, up to the first that may
     not run. ``ahead`` is work that was prepared for later resources. ``halts``: none of those runs
     if the current resource fails. ``changed_ahead`` are the indexes of resources that were changed
     together with an earlier one; these still run if the run is cancelled. ``refreshes`` is informed
@@ -109,7 +109,7 @@ class Context(object):
         on_notice: Callable[[str, str], None],
         channel: Optional["Channel"] = None,
     ) -> None:
-        self._doors = files, accounts, commands
+        self._adapters = files, accounts, commands
         self._read_only: Optional["Files"] = None
         self._world: Optional["HostOverlay"] = None
         self._planned = False
@@ -125,7 +125,7 @@ class Context(object):
         self.answers: "Known" = []
         self.asked_again: Dict[Tuple[int, int, int], str] = {}
         self.fired: Sequence[str] = ()
-        self.coming: Callable[[], Iterator[Item]] = lambda: iter(())
+        self.upcoming: Callable[[], Iterator[Item]] = lambda: iter(())
         self.ahead: Optional[Ahead] = None
         self.halts = False
         self.changed_ahead: Set[int] = set()
@@ -139,13 +139,13 @@ class Context(object):
         self.on_depart: Callable[[int, float], None] = lambda index, seconds: None
         self._channel = channel
         self._made: Dict[Any, Any] = {}
-        self._turn = _Turn(0, options.noop, mask, [])
+        self._step = _Step(0, options.noop, mask, [])
         self._items = items
         self._peers: Dict[str, List[Item]] = {}
         for item in each_of(items, managed=True):
             self._peers.setdefault(item.type, []).append(item)
 
-    def turn(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "Exchange":
+    def step(self, item: Item, noop: bool, secrets: Sequence[str] = ()) -> "Exchange":
         """A block in which this resource runs; blocks may be nested.
 
         ``secrets`` are masked in it.
@@ -153,28 +153,28 @@ class Context(object):
         rendered = item.deferred_render
         mask = self.mask.extended(secrets)
         return Exchange(
-            self, _turn=_Turn(item.index, noop, mask, [], own=item.own, rendered=rendered)
+            self, _step=_Step(item.index, noop, mask, [], own=item.own, rendered=rendered)
         )
 
     @property
     def noop(self) -> bool:
         """Whether the current resource may not change anything; between resources, the run."""
-        return self._turn.noop
+        return self._step.noop
 
     @property
     def position(self) -> int:
         """The index of the current resource in the plan."""
-        return self._turn.position
+        return self._step.position
 
     @property
     def rendered(self) -> bool:
         """Whether templates of the current resource are rendered when it runs."""
-        return self._turn.rendered
+        return self._step.rendered
 
     @property
     def mask(self) -> "Mask":
         """The mask for the secrets of the run and of the current resource."""
-        return self._turn.mask
+        return self._step.mask
 
     def peers(self, type_name: str) -> List[Item]:
         """All items of a type in the run, including children, in the order written."""
@@ -195,26 +195,26 @@ class Context(object):
     @property
     def world(self) -> Optional["HostOverlay"]:
         """The planned changes, in a preview once there are any."""
-        return self._world if self._turn.noop else None
+        return self._world if self._step.noop else None
 
     @property
     def files(self) -> "Files":
         """The file system; in a preview, for reading only."""
-        if not self._turn.noop:
-            return self._doors[0]
+        if not self._step.noop:
+            return self._adapters[0]
         return self._reading() if self._world is None else self._world.files
 
     def _reading(self) -> "Files":
         if self._read_only is None:
             from remote_runtime.system.read_only import read_only
 
-            self._read_only = read_only(self._doors[0])
+            self._read_only = read_only(self._adapters[0])
         return self._read_only
 
     @property
     def accounts(self) -> "Accounts":
         """The users and groups."""
-        return self._doors[1] if self.world is None else self.world.accounts
+        return self._adapters[1] if self.world is None else self.world.accounts
 
     @property
     def kernel(self) -> "Kernel":
@@ -225,7 +225,7 @@ class Context(object):
     def _kernel(self) -> "Kernel":
         from remote_runtime.system.kernel.parameters import Kernel
 
-        return Kernel(self._doors[0], lambda: self.acted)
+        return Kernel(self._adapters[0], lambda: self.acted)
 
     @property
     def mounts(self) -> "MountTable":
@@ -236,7 +236,7 @@ class Context(object):
     def _mounts(self) -> "MountTable":
         from remote_runtime.system.kernel.mounts import MountTable
 
-        return MountTable(self._doors[0], lambda: self.acted)
+        return MountTable(self._adapters[0], lambda: self.acted)
 
     @property
     def crontabs(self) -> "Crontabs":
@@ -249,12 +249,12 @@ class Context(object):
     def _crontabs(self) -> "Crontabs":
         from remote_runtime.system.process.crontabs import Crontabs
 
-        return Crontabs(self._doors[2], lambda: self.acted)
+        return Crontabs(self._adapters[2], lambda: self.acted)
 
     @property
     def commands(self) -> "Commands":
         """Runs ccm's own commands on the real host, and those of a custom type like a user's."""
-        return self.user_commands if self._planned or self._turn.own else self._doors[2]
+        return self.user_commands if self._planned or self._step.own else self._adapters[2]
 
     def as_planned(self, look: Callable[..., str], *given: Any) -> str:
         """The result of ``look``, which also looks up ccm's own commands on the predicted host."""
@@ -267,7 +267,7 @@ class Context(object):
     @property
     def user_commands(self) -> "Commands":
         """Runs commands of the user, such as a guard, and looks up their programs."""
-        return self._doors[2] if self.world is None else self.world.commands
+        return self._adapters[2] if self.world is None else self.world.commands
 
     def planned(self) -> "HostOverlay":
         """In a preview: the target below the planned changes, if any; read only."""
@@ -289,13 +289,13 @@ class Context(object):
 
         return FileOverlay(self.files) if self.world is None else self.world.layer
 
-    def saw(self, kind: str, value: str, present: bool = True) -> None:
+    def record_read(self, kind: str, value: str, present: bool = True) -> None:
         """Record a read that none of the above makes: of a package, a unit or lists.
 
         In a preview, its uncertainty is then noted. See ``UnknownEffect`` for the kinds.
         """
         if self.world is not None:
-            self.world.clouds.heed(kind, value, present)
+            self.world.unknown_regions.record_read(kind, value, present)
 
     def suppose(self, reason: str) -> None:
         """In a preview: the result of this resource is assumed, for the given reason."""
@@ -309,7 +309,7 @@ class Context(object):
     def uncertainty_since(self, since: int) -> Uncertainty:
         """The same, for reads after this number of uncertain values."""
         worst = Uncertainty()
-        for found in self._turn.uncertainties[since:]:
+        for found in self._step.uncertainties[since:]:
             for uncertainty in found.uncertainties:
                 worst = worst.worse(uncertainty)
         return worst
@@ -319,12 +319,12 @@ class Context(object):
         """The reason why a failure may not happen: the last uncertain value that was read; "" for
         none.
         """
-        return self._turn.uncertainties[-1].why if self._turn.uncertainties else ""
+        return self._step.uncertainties[-1].why if self._step.uncertainties else ""
 
     @property
     def uncertainties(self) -> int:
         """The number of uncertain values that the resource read."""
-        return len(self._turn.uncertainties)
+        return len(self._step.uncertainties)
 
     def expect(self, effects: Sequence[Effect], uncertainty: Uncertainty, by: str) -> None:
         """In a preview: add the effects of an action of the resource ``by``."""
@@ -343,14 +343,14 @@ class Context(object):
 
         return HostOverlay(
             self._reading(),
-            self._doors[1],
-            commands=self._doors[2],
+            self._adapters[1],
+            commands=self._adapters[2],
             crontabs=lambda: self.one(Context._crontabs),
             note=self._note,
         )
 
     def _note(self, uncertainties: Sequence[Uncertainty], why: str) -> None:
-        self._turn.uncertainties.append(UncertainRead(uncertainties, why))
+        self._step.uncertainties.append(UncertainRead(uncertainties, why))
 
     def apart(self) -> "Exchange":
         """A block whose previews see earlier planned changes, and add none."""
@@ -358,8 +358,8 @@ class Context(object):
 
     def trial(self, effects: Sequence[Effect]) -> "Exchange":
         """A block in which these values apply, too, even if it fails."""
-        world, turn = self.world_with(effects), self._turn._replace(uncertainties=[])
-        return Exchange(self, _world=world, _turn=turn)
+        world, step = self.world_with(effects), self._step._replace(uncertainties=[])
+        return Exchange(self, _world=world, _step=step)
 
     def within(self, world: "HostOverlay") -> "Exchange":
         """A block that reads this target; the uncertainty of what is read is noted."""
@@ -367,7 +367,7 @@ class Context(object):
 
     def ignoring(self) -> "Exchange":
         """A block in which the uncertainty of what is read is not noted."""
-        return Exchange(self, _world=self._world, _turn=self._turn._replace(uncertainties=[]))
+        return Exchange(self, _world=self._world, _step=self._step._replace(uncertainties=[]))
 
     def shared(self) -> "PackageSharing":
         """What other hosts have found out, for previews."""
@@ -394,7 +394,7 @@ class Context(object):
     def progress(self, action: str) -> None:
         """Report what the resource is doing now, such as "installing nginx"."""
         if not self.silent:
-            self._on_progress(self._turn.position, self.mask.text(action))
+            self._on_progress(self._step.position, self.mask.text(action))
 
     def notice(self, level: str, text: str) -> None:
         """Report a line; ``level`` is info, waiting, warning or error."""
@@ -406,12 +406,12 @@ class Context(object):
 
         Everything that must outlive this run is already on disk.
         """
-        self.on_depart(self._turn.position, seconds)
+        self.on_depart(self._step.position, seconds)
 
     def check_cancelled(self, item: Optional[Item] = None) -> None:
         """Raise ``Cancelled`` if the run must end, unless the current resource, or the next
         ``item``, was already changed."""
-        position = self._turn.position if item is None else item.index
+        position = self._step.position if item is None else item.index
         if position not in self.changed_ahead:
             self.cancellation.check()
 

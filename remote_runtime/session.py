@@ -277,7 +277,7 @@ class Session(object):
             observer = Observer(binding.salt)
             context.observes = not binding.serial
             if binding.serial:
-                promises = self._rehearse(plan, binding, observer, maker)
+                promises = self._preflight(plan, binding, observer, maker)
                 context.promised = True
 
         self._reporter.observer = observer if context.observes else None
@@ -334,11 +334,11 @@ class Session(object):
         recall = RunState(plan, self._kept(), shown=self._mask.text, tell=context.notice)
         if not plan.options.monitor_only:
             context.blobs.look_ahead(lambda: announce_blobs(plan, context, registry))
-        turns: Dict[str, Any] = {}
+        results: Dict[str, Any] = {}
         if plan.earlier:
             from remote_runtime.state.session_state import earlier_results
 
-            turns = earlier_results(plan.earlier, context)
+            results = earlier_results(plan.earlier, context)
         engine = Engine(
             context=context,
             lifecycle=self._lifecycle(plan)(
@@ -349,7 +349,7 @@ class Session(object):
                 promises=promises,
             ),
             ended=ended,
-            turns=turns,
+            results=results,
             refreshes=recall.refreshes,
             applied=recall.account,
             done=context.boot and context.boot.done,
@@ -397,7 +397,7 @@ class Session(object):
 
         return self._state or state.state_directory(self._home)
 
-    def _rehearse(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
+    def _preflight(self, plan: plans.Plan, binding: Any, observer: Any, maker: EventMaker) -> Any:
         """The predictions that bind the run. ``HostError`` for a host that does not match the plan
         file.
         """

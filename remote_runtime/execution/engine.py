@@ -45,7 +45,7 @@ class Engine(object):
     """Runs the items of one plan.
 
     ``ended`` receives each resource as soon as it has run: its outcome, whether it was in noop, and
-    the seconds. ``turns`` are results of earlier runs of the same session, by reference;
+    the seconds. ``results`` are results of earlier runs of the same session, by reference;
     ``refreshes`` are those that earlier runs of the same manifest left pending. ``applied``
     receives the same before ``ended``, without the seconds. ``done`` has the status of resources
     that ran before a reboot, by index.
@@ -57,7 +57,7 @@ class Engine(object):
         context: Context,
         lifecycle: Lifecycle,
         ended: ItemResult,
-        turns: Optional[Dict[str, ResourceResult]] = None,
+        results: Optional[Dict[str, ResourceResult]] = None,
         refreshes: Optional[Refreshes] = None,
         applied: Callable[[Outcome, bool], None] = lambda outcome, noop: None,
         done: Optional[Dict[int, str]] = None,
@@ -65,7 +65,7 @@ class Engine(object):
         self._context = context
         self._lifecycle = lifecycle
         self._ended = ended
-        self._turns: Dict[str, ResourceResult] = dict(turns or {})  # the latest result of each
+        self._results: Dict[str, ResourceResult] = dict(results or {})  # the latest result of each
         self._changed: Dict[str, List[ResourceResult]] = {}  # all that changed something
         self._refreshes = context.refreshes = refreshes or Refreshes()
         self._apart = ""
@@ -84,10 +84,10 @@ class Engine(object):
         outside = self._halting
         for at, item in enumerate(items):
             self._context.check_cancelled(item)
-            self._context.coming = self._behind(items, at)
+            self._context.upcoming = self._behind(items, at)
             self._context.halts = fail_on_error
             status = self._before.get(item.index)
-            outcome = self._turn(item) if status is None else Outcome.restored(item, status)
+            outcome = self._run_resource(item) if status is None else Outcome.restored(item, status)
             outcomes.append(outcome)
             if outcome.failed and fail_on_error:
                 break
@@ -99,7 +99,7 @@ class Engine(object):
     def _behind(self, items: Sequence[Item], at: int) -> Callable[[], Iterator[Item]]:
         """See ``Context.coming``."""
 
-        def coming() -> Iterator[Item]:
+        def upcoming() -> Iterator[Item]:
             """The later resources, up to the first that may not run."""
             for item in items[at + 1 :]:
                 left_out = item.left_out or not item.managed or item.index in self._before
@@ -111,7 +111,7 @@ class Engine(object):
                     return
                 yield item
 
-        return coming
+        return upcoming
 
     def record(self, items: Sequence[Item]) -> Dict[str, Any]:
         """The state of the run of the plan's ``items``, for its part after a reboot.
@@ -122,20 +122,20 @@ class Engine(object):
         left = [item for item in each_of(items) if item.index not in self._done]
         wanted = {name for item in left for name in item.require + item.subscribe}
         told = {}
-        for reference in wanted.intersection(self._turns):
+        for reference in wanted.intersection(self._results):
             # A change counts, whatever the result of a later run of the same resource.
-            received = [turn for turn in self._changed.get(reference, ()) if not turn.noop]
-            latest = self._turns[reference]
-            turn = received[-1] if received else latest
+            received = [result for result in self._changed.get(reference, ()) if not result.noop]
+            latest = self._results[reference]
+            result = received[-1] if received else latest
             told[reference] = {
                 "met": latest.met,
-                "changed": turn.changed,
-                "noop": turn.noop,
-                "apart": turn.apart,
+                "changed": result.changed,
+                "noop": result.noop,
+                "apart": result.apart,
             }
         return {"resources": told, "done": {str(at): how for at, how in self._done.items()}}
 
-    def _turn(self, item: Item) -> Outcome:
+    def _run_resource(self, item: Item) -> Outcome:
         started = time.monotonic()
         if self._context.ahead is not None:
             self._context.ahead.begin(item)
@@ -206,8 +206,8 @@ class Engine(object):
             outcome.gate = Uncertainty(uncertainty.level, reason)
 
     def _met(self, reference: str) -> bool:
-        turn = self._turns.get(reference)
-        return turn is not None and turn.met
+        result = self._results.get(reference)
+        return result is not None and result.met
 
     def _live(self, outcome: Outcome, noop: bool, refresh: bool) -> None:
         item, asked, outside = outcome.item, self._asked, self._halting
@@ -239,26 +239,28 @@ class Engine(object):
         """The uncertainty of its requirements and subscriptions, and of whether it runs."""
         worst = self._halting.worse(self._asked)
         for reference in item.require:
-            turn = self._turns.get(reference)
-            if turn is not None:
-                worst = worst.worse(turn.uncertainty).worse(turn.passing)
+            result = self._results.get(reference)
+            if result is not None:
+                worst = worst.worse(result.uncertainty).worse(result.passing)
         for reference in item.subscribe:
-            turns = [turn for turn in self._all_of(reference) if self._is_seen(turn, item)]
-            if not any(turn.changed and turn.uncertainty.level == _SURE.level for turn in turns):
-                for turn in turns:
-                    worst = worst.worse(turn.uncertainty)
+            results = [result for result in self._all_of(reference) if self._is_seen(result, item)]
+            if not any(
+                result.changed and result.uncertainty.level == _SURE.level for result in results
+            ):
+                for result in results:
+                    worst = worst.worse(result.uncertainty)
         return worst
 
     def _all_of(self, reference: str) -> List[ResourceResult]:
         """The latest result of a resource, and the resources that changed something."""
-        latest = self._turns.get(reference)
+        latest = self._results.get(reference)
         changed = self._changed.get(reference, [])
         return changed if latest is None or latest in changed else changed + [latest]
 
-    def _is_seen(self, turn: ResourceResult, item: Item) -> bool:
+    def _is_seen(self, result: ResourceResult, item: Item) -> bool:
         """Whether a change triggers this resource: a change in a noop child only triggers inside
         it."""
-        return turn.apart in ("", self._apart_of(item))
+        return result.apart in ("", self._apart_of(item))
 
     def _fired(self, item: Item, noop: bool) -> List[str]:
         """The subscriptions of this resource that changed at any time in this run."""
@@ -266,8 +268,8 @@ class Engine(object):
         if self._context.options.drift:
             return fired
         for reference in item.subscribe:
-            for turn in self._all_of(reference):
-                if turn.changed and (noop or not turn.noop) and self._is_seen(turn, item):
+            for result in self._all_of(reference):
+                if result.changed and (noop or not result.noop) and self._is_seen(result, item):
                     fired.append(reference)
                     break
         return fired
@@ -292,11 +294,11 @@ class Engine(object):
         if outcome.left_out:
             # It blocks no other resource, and an earlier run of it counts.
             for absent in each_of([item]):
-                self._note(absent, self._turns.get(absent.id, ResourceResult(met=True)))
+                self._note(absent, self._results.get(absent.id, ResourceResult(met=True)))
             return
         met = not outcome.failed and not outcome.unmet
         apart = self._apart_of(item)
-        turn = ResourceResult(
+        result = ResourceResult(
             met,
             outcome.changed,
             noop=noop,
@@ -304,16 +306,16 @@ class Engine(object):
             passing=outcome.passing,
             apart=apart,
         )
-        self._note(item, turn)
+        self._note(item, result)
 
-    def _note(self, item: Item, turn: ResourceResult) -> None:
+    def _note(self, item: Item, result: ResourceResult) -> None:
         references = [item.id]
         if item.alias:
             references.append("%s#%s" % (item.type, item.alias))
         for reference in references:
-            self._turns[reference] = turn
-            if turn.changed:
-                self._changed.setdefault(reference, []).append(turn)
+            self._results[reference] = result
+            if result.changed:
+                self._changed.setdefault(reference, []).append(result)
 
 
 def _halting(outcome: Outcome) -> Uncertainty:

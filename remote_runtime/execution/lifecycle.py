@@ -75,7 +75,7 @@ class Lifecycle(object):
             elif not outcome.health_only:
                 self._manage(item, noop, refresh=refresh, gate=gate, outcome=outcome)
 
-        with self._context.turn(item, noop, secrets_of(item)):
+        with self._context.step(item, noop, secrets_of(item)):
             self._try(manage, outcome)
             if item.health_checks and not noop:
                 self._try(lambda: self._check(item, outcome), outcome)
@@ -120,7 +120,7 @@ class Lifecycle(object):
             if outcome.changed and resource.may_fail and resource.drift_state() == {}:
                 outcome.prediction = UNKNOWN
 
-        with self._context.turn(item, True, secrets_of(item)), self._context.apart():
+        with self._context.step(item, True, secrets_of(item)), self._context.apart():
             self._try(look, outcome)
         if outcome.failed or outcome.prediction == UNKNOWN:
             return UNKNOWN
@@ -144,7 +144,7 @@ class Lifecycle(object):
         if item.deferred_error:
             raise ResourceError(item.deferred_error, kind="resource.template")
         if noop:
-            self._foresee(outcome, refresh, gate)
+            self._predict(outcome, refresh, gate)
             return
         if item.deferred_render:
             item = outcome.item = item._replace(properties=self._render(item))
@@ -152,7 +152,7 @@ class Lifecycle(object):
         outcome.provider = resource.provider.name
         self._converge(resource, refresh, outcome)
 
-    def _foresee(self, outcome: Outcome, refresh: bool, gate: Uncertainty) -> None:
+    def _predict(self, outcome: Outcome, refresh: bool, gate: Uncertainty) -> None:
         from remote_runtime.execution.preview import Previewer
 
         Previewer(self._context, self._registry, self._render).tell(outcome, refresh, gate)

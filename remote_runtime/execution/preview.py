@@ -53,8 +53,8 @@ class Previewer(object):
                 outcome.observed = resource.observation(state)
             actions = list(resource.actions(state, refresh))
             for action in actions:
-                if action.rehearse is not None:
-                    action.rehearse()
+                if action.preflight is not None:
+                    action.preflight()
                 passed.append(action)
         except ResourceError as error:
             if resource is not None and not self._is_open(error):

@@ -1,4 +1,4 @@
-"""The one door from the fact families to the machine (target; Python 3.6 and newer).
+"""All access of the fact families to the machine (target; Python 3.6 and newer).
 
 Families ask a ``Source`` and nothing else, so that a directory of recorded files stands in for a
 whole machine. Paths go to the kernel as bytes: Python 3.6 under ``LANG=C`` cannot encode others.

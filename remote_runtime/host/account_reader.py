@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
     from remote_runtime.system.account_files import Group, User
-    from remote_runtime.system.accounts import Accounts as Door
+    from remote_runtime.system.accounts import Accounts as Adapter
 
 _CREATE = "create it in an earlier resource"
 
@@ -17,18 +17,18 @@ class AccountReader(object):
     """Reads users and groups from every database that the host uses, on the machine or on an
     overlay."""
 
-    def __init__(self, door: "Door") -> None:
-        self._door = door
+    def __init__(self, adapter: "Adapter") -> None:
+        self._adapter = adapter
 
     def uid(self, user: str) -> Optional[int]:
         """The number of a user; None for an unknown user. Digits are a number. Negative if only the
         push chooses it."""
-        return self._door.number("user", user)
+        return self._adapter.number("user", user)
 
     def gid(self, group: str) -> Optional[int]:
         """The number of a group; None for an unknown group. Digits are a number. Negative if only
         the push chooses it."""
-        return self._door.number("group", group)
+        return self._adapter.number("group", group)
 
     def number(self, kind: str, name: str) -> int:
         """The number of a user or group (``kind``); ``Missing`` for an unknown one."""
@@ -39,7 +39,7 @@ class AccountReader(object):
 
     def user(self, name: str) -> "Optional[User]":
         """The entry of a user; None for an unknown user."""
-        return self._door.user(name)
+        return self._adapter.user(name)
 
     def existing_user(self, name: str) -> "User":
         """The entry of a user that must exist; ``ResourceError`` for an unknown user."""
@@ -52,22 +52,22 @@ class AccountReader(object):
 
     def group(self, name: str) -> "Optional[Group]":
         """The entry of a group; None for an unknown group."""
-        return self._door.group(name)
+        return self._adapter.group(name)
 
     def user_name(self, uid: int) -> str:
         """The name of the user with a number, "" for an unknown number."""
-        name = self._door.user_name(uid)
+        name = self._adapter.user_name(uid)
         # A number without a name is its own name; a planned user may have freed the number.
         return name if name != str(uid) and self.uid(name) == uid else ""
 
     def group_name(self, gid: int) -> str:
         """The name of the group with a number, "" for an unknown number."""
-        name = self._door.group_name(gid)
+        name = self._adapter.group_name(gid)
         return name if name != str(gid) and self.gid(name) == gid else ""
 
     def groups_of(self, user: str) -> List[str]:
         """The supplementary groups of a user in the host's own file, sorted."""
-        names = self._door.groups_of(user)
+        names = self._adapter.groups_of(user)
         return sorted(name for name in names if self._is_local("group", name))
 
     def logins(self) -> Sequence[str]:
@@ -80,15 +80,15 @@ class AccountReader(object):
             pass  # a kernel without it
         if os.environ.get("SUDO_UID", "").isdigit():
             numbers.add(int(os.environ["SUDO_UID"]))
-        return [user.name for user in self._door.users() if user.uid in numbers]
+        return [user.name for user in self._adapter.users() if user.uid in numbers]
 
     def login_keys(self) -> Sequence[str]:
         """The SHA-256 fingerprints of the SSH key that the login of this run used, and of the CA
         that signed it; empty for a login without a key."""
-        return self._door.login_keys
+        return self._adapter.login_keys
 
     def _all(self, kind: str) -> "Sequence[Union[User, Group]]":
-        return self._door.users() if kind == "user" else self._door.groups()
+        return self._adapter.users() if kind == "user" else self._adapter.groups()
 
     def _is_local(self, kind: str, name: str) -> bool:
-        return self._door.is_local(kind, name)
+        return self._adapter.is_local(kind, name)

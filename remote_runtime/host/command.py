@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from remote_runtime.changes import Ended
     from remote_runtime.system.accounts import Accounts
     from remote_runtime.system.files import Files
-    from remote_runtime.system.process.commands import Commands as Door
+    from remote_runtime.system.process.commands import Commands as Adapter
     from remote_runtime.system.process.commands import Result
 
 TIMEOUT, RAISE = "resource.timeout", "raise timeout"
@@ -145,22 +145,22 @@ class CommandReader(object):
     The ports parse the output of programs, not the types.
     """
 
-    def __init__(self, door: "Door", files: "Files", accounts: "Accounts") -> None:
-        self._door, self._files, self._accounts = door, files, accounts
+    def __init__(self, adapter: "Adapter", files: "Files", accounts: "Accounts") -> None:
+        self._adapter, self._files, self._accounts = adapter, files, accounts
 
     def find(self, program: str) -> str:
         """The path of a program, "" if it does not exist."""
-        return self._door.find(program)
+        return self._adapter.find(program)
 
     def require(self, program: str) -> None:
         """``ResourceError`` for a program that cannot start."""
-        why, hint = self._door.lacking(program)
+        why, hint = self._adapter.lacking(program)
         if why:
             raise ResourceError(why, kind="resource.command", hint=hint)
 
     def words(self, command: Command) -> interpreters.Start:
         """The program of a command with its arguments."""
-        return command.start(lambda program: self._door.find(program, command.path, command.cwd))
+        return command.start(lambda program: self._adapter.find(program, command.path, command.cwd))
 
     def require_start(self, command: Command, own: str) -> None:
         """``Missing`` for what prevents a command from starting: its directory, user, group or
@@ -172,7 +172,7 @@ class CommandReader(object):
             why, hint = self._accounts.lacking(kind, name) if name is not None else ("", "")
             if why:
                 raise Missing(why, hint=hint)
-        why, hint = self._door.lacking(self.words(command).argv[0], command.path, cwd)
+        why, hint = self._adapter.lacking(self.words(command).argv[0], command.path, cwd)
         if why:
             raise Missing("%s: %s" % (own, why), hint=hint)
 
@@ -186,7 +186,7 @@ class CommandReader(object):
                 on_line(line)
 
         start = self.words(command)
-        return self._door.run(
+        return self._adapter.run(
             start.argv,
             input=start.input,
             cwd=command.cwd,

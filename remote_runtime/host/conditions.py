@@ -83,7 +83,7 @@ class ConditionReader(object):
         from remote_runtime.effects import NETWORK
         from remote_runtime.health.kind import Probe
 
-        self._context.saw("host", NETWORK)
+        self._context.record_read("host", NETWORK)
         world = self._context.world
         if world is not None and (world.units or world.packages):
             self._context.suppose("an earlier service or package change may affect it")

@@ -8,7 +8,7 @@ from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
     from remote_runtime.host.file_ports import FileReader
-    from remote_runtime.system.process.commands import Commands as Door
+    from remote_runtime.system.process.commands import Commands as Adapter
 
 PROGRAM = "systemd-creds"
 LARGEST = 4 << 20  # bytes: systemd reads 1 MiB, which base64 makes longer
@@ -19,8 +19,8 @@ class CredentialReader(object):
     """Reads encrypted credentials: systemd-creds decrypts on the machine, even if ``files`` are
     those of an overlay."""
 
-    def __init__(self, files: "FileReader", door: "Door") -> None:
-        self._paths, self._door = files, door
+    def __init__(self, files: "FileReader", adapter: "Adapter") -> None:
+        self._paths, self._adapter = files, adapter
 
     def value(self, name: str, path: str) -> Optional[bytes]:
         """The value in a file, for the credential of this name. None if the host cannot decrypt it:
@@ -33,7 +33,7 @@ class CredentialReader(object):
         """The value in the file at a path, or in ``data``, its future content."""
         # base64, since the output of a program is stored as text
         options = ["--name=%s" % name, "--transcode=base64", "--newline=no"]
-        result = self._door.run(
+        result = self._adapter.run(
             [PROGRAM, "decrypt", *options, path if data is None else "-", "-"],
             input=data,
             timeout=SECONDS,
@@ -43,7 +43,7 @@ class CredentialReader(object):
 
     def require(self) -> None:
         """``ResourceError`` without the program, or for a user who may not read the host's key."""
-        why, _ = self._door.lacking(PROGRAM)
+        why, _ = self._adapter.lacking(PROGRAM)
         if why:
             raise ResourceError(
                 why,

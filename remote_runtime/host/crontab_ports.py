@@ -7,19 +7,19 @@ from remote_runtime.errors import ResourceError
 
 if TYPE_CHECKING:
     from remote_runtime.host.account_reader import AccountReader
-    from remote_runtime.system.process.crontabs import Crontabs as Door
+    from remote_runtime.system.process.crontabs import Crontabs as Adapter
 
 
 class CrontabReader(object):
     """Reads the crontabs of users, on the machine or on an overlay."""
 
-    def __init__(self, door: "Callable[[], Door]", accounts: "AccountReader") -> None:
-        self._find_door, self._accounts = door, accounts
+    def __init__(self, adapter: "Callable[[], Adapter]", accounts: "AccountReader") -> None:
+        self._find_adapter, self._accounts = adapter, accounts
 
     def text(self, user: str) -> Optional[str]:
         """The crontab of a user, None without one; bytes that are not UTF-8 are surrogates."""
         self.require_own(user)
-        return self._find_door().text(user)
+        return self._find_adapter().text(user)
 
     def require_own(self, user: str) -> None:
         """``ResourceError`` for the crontab of another user, which only root may read."""

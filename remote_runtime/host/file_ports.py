@@ -22,7 +22,7 @@ from remote_runtime.system.paths import Status
 
 if TYPE_CHECKING:
     from remote_runtime.content import Content
-    from remote_runtime.system.files import Files as Door
+    from remote_runtime.system.files import Files as Adapter
 
 LARGEST = 1 << 20  # bytes of a file that is read completely
 OURS = -1  # the user or group that the kernel gives to new files of the run
@@ -55,67 +55,67 @@ class FileReader(object):
     """Reads paths, on the machine or on an overlay. Symlinks of other users are refused, as
     everywhere in ccm."""
 
-    def __init__(self, door: "Door") -> None:
-        self._opened = door
+    def __init__(self, adapter: "Adapter") -> None:
+        self._opened = adapter
 
     @property
-    def _door(self) -> "Door":
+    def _adapter(self) -> "Adapter":
         return self._opened
 
     def lstat(self, path: str) -> Optional[Node]:
         """What exists at the path itself, None for nothing."""
-        node = self._door.look(path)
+        node = self._adapter.look(path)
         if node is None or node.kind != "symlink":
             return node
-        return node._replace(target=self._door.link(path))
+        return node._replace(target=self._adapter.link(path))
 
     def stat(self, path: str) -> Optional[Node]:
         """What exists at the target of the path, symlinks followed; None for nothing."""
-        return self._door.look(path, follow=True)
+        return self._adapter.look(path, follow=True)
 
     def real(self, path: str) -> str:
         """The path with all symlinks resolved, in its directories and at its end."""
-        return self._door.real(path)
+        return self._adapter.real(path)
 
     def exists(self, path: str) -> bool:
         """Whether the path exists, looked up as a shell does."""
-        return self._door.exists(path)
+        return self._adapter.exists(path)
 
     def is_directory(self, path: str) -> bool:
         """Whether it is a directory, looked up as a shell does."""
-        return self._door.is_directory(path)
+        return self._adapter.is_directory(path)
 
     def listing(self, path: str) -> List[Tuple[str, Node]]:
         """The names in a directory, sorted, with their nodes; symlinks without their text."""
-        return self._door.listing(path)
+        return self._adapter.listing(path)
 
     def require_known(self, path: str) -> None:
         """``Unknowable`` if earlier resources of a preview may add unknown files to a directory,
         which may not exist yet."""
-        self._door.require_known(path)
+        self._adapter.require_known(path)
 
     def mount_points(self) -> AbstractSet[str]:
         """All mount points."""
-        return self._door.mount_points()
+        return self._adapter.mount_points()
 
     def followed(self, path: str) -> str:
         """The path as a shell resolves its symlinks, regardless of their owner."""
-        return self._door.followed(path)
+        return self._adapter.followed(path)
 
     def links(self, path: str) -> List[str]:
         """The directories of the symlinks that a path leads through."""
-        return self._door.links(path)
+        return self._adapter.links(path)
 
     def is_created(self, path: str) -> bool:
         """Like ``exists``, for a path that makes a resource unnecessary once it exists."""
-        return self._door.is_created(path)
+        return self._adapter.is_created(path)
 
     def is_removable(self, path: str) -> bool:
         """Whether nothing visible prevents the removal of the path itself."""
         from remote_runtime.system.preconditions import UncheckedError
 
         try:
-            self._door.obstacles(path).removing()
+            self._adapter.obstacles(path).removing()
         except UncheckedError:
             return True  # the removal reports what is wrong, if anything still is
         except ResourceError:
@@ -124,8 +124,8 @@ class FileReader(object):
 
     def require_movable(self, old: str, new: str) -> None:
         """``ResourceError`` for a directory that cannot be moved to an unused path."""
-        self._door.obstacles(old).removing(tree=True)
-        self._door.obstacles(new).making()
+        self._adapter.obstacles(old).removing(tree=True)
+        self._adapter.obstacles(new).making()
 
     def read(self, path: str, limit: int = LARGEST) -> bytes:
         """The content of a regular file of at most ``limit`` bytes."""
@@ -133,17 +133,17 @@ class FileReader(object):
         if node is None or node.kind != "file":
             why = "it is not a regular file" if node is not None else "it does not exist"
             raise ResourceError("could not read %s: %s" % (path, why), kind="resource.file.kind")
-        return self._door.read(path, limit, follow=True, known=node)
+        return self._adapter.read(path, limit, follow=True, known=node)
 
     def digest(self, path: str, algorithm: str = "sha256", known: Optional[Node] = None) -> str:
         """The hash of the regular file at the path itself, sha256 or sha512, in hexadecimal.
         ``known`` is the result of ``lstat``."""
         if algorithm == "sha256":
-            return self._door.sha256(path, known)
+            return self._adapter.sha256(path, known)
         import hashlib
 
         found = hashlib.new(algorithm)
-        for block in self._door.blocks(path):
+        for block in self._adapter.blocks(path):
             found.update(block)
         return found.hexdigest()
 
@@ -152,7 +152,7 @@ class FileReader(object):
         node = self.lstat(path)
         if node is None or node.kind != "directory":
             raise refusal("list", path, errno.ENOENT if node is None else errno.ENOTDIR)
-        return self._door.entries(path)
+        return self._adapter.entries(path)
 
     def require_parent(self, path: str) -> None:
         """``Missing`` if the parent directory of a path does not exist."""

@@ -8,7 +8,7 @@ from remote_runtime.system.process.processes import boot
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.system.kernel.parameters import Kernel as Door
+    from remote_runtime.system.kernel.parameters import Kernel as Adapter
     from remote_runtime.system.kernel.settings import Setting
 
 
@@ -16,32 +16,32 @@ class KernelReader(object):
     """Reads the parameters and modules of the kernel, on the machine or on an overlay. A ``key`` is
     a path below /proc/sys."""
 
-    def __init__(self, door: "Callable[[], Door]") -> None:
-        self._find_door = door
+    def __init__(self, adapter: "Callable[[], Adapter]") -> None:
+        self._find_adapter = adapter
 
     @property
-    def _door(self) -> "Door":
-        return self._find_door()
+    def _adapter(self) -> "Adapter":
+        return self._find_adapter()
 
     def value(self, key: str) -> str:
         """The current value of a parameter. ``ResourceError`` for an unknown one."""
-        found = self._door.value(key)
+        found = self._adapter.value(key)
         if found is None:
             raise self._unknown(key)
         return found
 
     def is_known(self, key: str) -> bool:
         """Whether the kernel has a parameter."""
-        return self._door.value(key) is not None
+        return self._adapter.value(key) is not None
 
     def is_loaded(self, module: str) -> bool:
         """Whether the kernel has a module, loaded or built in."""
-        return self._door.is_loaded(module)
+        return self._adapter.is_loaded(module)
 
     def settings(self, key: str) -> "Sequence[Setting]":
         """The settings of a parameter in all files of sysctl, by path, in the order of the boot:
         the last one wins."""
-        return self._door.settings(key)
+        return self._adapter.settings(key)
 
     def require_loadable(self, module: str) -> None:
         """``ResourceError`` for a module that cannot be loaded here."""
@@ -55,7 +55,7 @@ class KernelReader(object):
 
         from remote_runtime.system.kernel.settings import name_of
 
-        near = get_close_matches(os.path.basename(key), self._door.names_beside(key), 1)
+        near = get_close_matches(os.path.basename(key), self._adapter.names_beside(key), 1)
         nearest = os.path.join(os.path.dirname(key), near[0]) if near else ""
         hint = "did you mean %s?" % name_of(nearest) if near else ""
         return ResourceError(

@@ -20,32 +20,32 @@ _KIND = "resource.mount"
 class MountReader(object):
     """Reads mounts, and the table of file systems, on the machine or on an overlay."""
 
-    def __init__(self, door: Callable[[], MountTable]) -> None:
-        self._find_door = door
+    def __init__(self, adapter: Callable[[], MountTable]) -> None:
+        self._find_adapter = adapter
 
     @property
-    def _door(self) -> MountTable:
-        return self._find_door()
+    def _adapter(self) -> MountTable:
+        return self._find_adapter()
 
     def table(self) -> str:
         """The text of fstab, "" without a file."""
-        return self._door.table()
+        return self._adapter.table()
 
     def at(self, point: str) -> Optional[MountEntry]:
         """The topmost mount at a path, None without one."""
-        return self._door.at(point)
+        return self._adapter.at(point)
 
     def is_source(self, mounted: MountEntry, wanted: Entry) -> bool:
         """Whether a mount matches an entry, regardless of the options."""
-        return self._door.is_source(mounted, wanted)
+        return self._adapter.is_source(mounted, wanted)
 
     def is_swap(self, device: str) -> bool:
         """Whether the host swaps to a device or file."""
-        return self._door.is_swap(device)
+        return self._adapter.is_swap(device)
 
     def is_stale(self) -> bool:
         """Whether the table of file systems has changed since systemd read it."""
-        return self._door.is_stale()
+        return self._adapter.is_stale()
 
 
 class Mounts(MountReader):

@@ -109,7 +109,7 @@ class PackageReader(object):
     def installed(self) -> "Installed":
         """What is installed; in a preview, what will be installed."""
         found = self._manager.planned(self.title)
-        self._context.saw("package", self.title, bool(found.version))
+        self._context.record_read("package", self.title, bool(found.version))
         return found
 
     def status(self) -> "Installed":
@@ -160,7 +160,7 @@ class PackageReader(object):
     def available(self) -> "Available":
         """What could be installed."""
         found = self._tried(self.available_now)
-        self._context.saw("lists", "")
+        self._context.record_read("lists", "")
         return found
 
     def available_now(self) -> "Available":
@@ -192,7 +192,7 @@ class PackageReader(object):
             return ()
         if releases:
             self._manager.plan_hold(self.title, False)
-        return self._manager.foresee(operation)
+        return self._manager.predict(operation)
 
     def _is_asked_for(self) -> bool:
         return self._context.options.refresh_lists and not self._manager.refreshed

@@ -39,7 +39,7 @@ def staleness(item: "Item", context: "Context") -> Uncertainty:
 def _reason(item: "Item", question: Dict[str, Any], known: Answer, context: "Context") -> str:
     """Why its answer may differ; "" if it does not."""
     before = "was answered before the first change"
-    with context.turn(item, True):
+    with context.step(item, True):
         try:
             # Information about the run's own resources does not affect a look-up.
             found = answer(question, context, Registry(context))

@@ -55,7 +55,7 @@ class ActionResource(ManagedResource):
     def assumed_actions(self, refresh: bool) -> List[Action]:
         if self._type.refresh_only and not refresh:
             return []
-        return [self._acting(refresh)._replace(effects=self._effects(), changes=(), rehearse=None)]
+        return [self._acting(refresh)._replace(effects=self._effects(), changes=(), preflight=None)]
 
     def _acting(self, refresh: bool, details: str = "") -> Action:
         words = [self._type.done, details, "via subscribe" if refresh else ""]
@@ -70,10 +70,10 @@ class ActionResource(ManagedResource):
             finally:
                 self.ended, self.tries = host.commands.ended, host.commands.tries
 
-        def rehearse() -> None:
-            self._rehearse(effects)
+        def preflight() -> None:
+            self._preflight(effects)
 
-        return Action(message, call, changes=changes, effects=effects, rehearse=rehearse)
+        return Action(message, call, changes=changes, effects=effects, preflight=preflight)
 
     def _effects(self) -> List[Effect]:
         """What it would leave, in a preview on whose host it cannot act yet."""
@@ -81,12 +81,12 @@ class ActionResource(ManagedResource):
         if self.context.noop:
             try:
                 with self.context.ignoring():
-                    self._rehearse(effects)
+                    self._preflight(effects)
             except ResourceError:
                 pass  # all that it would leave is recorded
         return effects
 
-    def _rehearse(self, effects: List[Effect]) -> None:
+    def _preflight(self, effects: List[Effect]) -> None:
         """Record what it would leave. ``ResourceError`` if it would fail."""
         from remote_runtime.host.overlay.overlay import Overlay
 

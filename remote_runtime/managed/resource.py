@@ -49,7 +49,7 @@ from remote_runtime.item import Item, Properties
 from remote_runtime.reporting.masking import MASKED
 
 if TYPE_CHECKING:
-    from remote_runtime.host.machine.write_ahead import Coming
+    from remote_runtime.host.machine.write_ahead import Upcoming
     from remote_runtime.overlay.overlay import HostOverlay
     from remote_runtime.system.account_files import Group, User
 
@@ -274,11 +274,13 @@ class ManagedResource(object):
             finally:
                 self.tries = host.tries
 
-        def rehearse() -> None:
-            effects.extend(self._rehearsed(step, unfinished, achieves=doing != "refreshing"))
+        def preflight() -> None:
+            effects.extend(
+                self._predicted_effects(step, unfinished, achieves=doing != "refreshing")
+            )
 
         return Action(
-            message, call, changes=changes, effects=effects, rehearse=rehearse,
+            message, call, changes=changes, effects=effects, preflight=preflight,
             unfinished=unfinished,
         )  # fmt: skip
 
@@ -289,9 +291,9 @@ class ManagedResource(object):
             if not self.item.sensitive:
                 self.context.notice("info", "%s: %s" % (self.item.id, line))
 
-        return machine(self.context, log, self._warn, self._coming)
+        return machine(self.context, log, self._warn, self._upcoming)
 
-    def _coming(self) -> "Iterable[Coming]":
+    def _upcoming(self) -> "Iterable[Upcoming]":
         """The later resources that can already be prepared now, and their work."""
         return ()
 
@@ -299,7 +301,9 @@ class ManagedResource(object):
         if not self.item.sensitive:
             self.context.notice("warning", "%s: %s" % (self.item.id, line))
 
-    def _rehearsed(self, step: Step, unfinished: List[Effect], *, achieves: bool) -> List[Effect]:
+    def _predicted_effects(
+        self, step: Step, unfinished: List[Effect], *, achieves: bool
+    ) -> List[Effect]:
         """What a step would leave, after earlier steps. ``ResourceError`` if it would fail or would
         not achieve its goal; ``unfinished`` then gets what it would leave."""
         from remote_runtime.host.overlay.overlay import Overlay
@@ -351,11 +355,11 @@ class ManagedResource(object):
         effects: Sequence[Effect]
         try:
             with self.context.ignoring():
-                effects = self._rehearsed(self._step(diff), [], achieves=False)
+                effects = self._predicted_effects(self._step(diff), [], achieves=False)
         except ResourceError:
             known = isinstance(self._type, PathStateType) or self._type.lists
             effects = self.unknown_effects(None if known else everything)
-        return [action._replace(effects=effects, changes=(), rehearse=None)]
+        return [action._replace(effects=effects, changes=(), preflight=None)]
 
     def unknown_effects(self, covers: Optional[Covers] = None) -> Sequence[Effect]:
         """What a change would leave that fails in a preview, but not if an earlier one helps: by

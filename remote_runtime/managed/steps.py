@@ -65,12 +65,12 @@ class SteppingResource(ManagedResource):
         if len(known) < len(effects) or failures or not self.plans_on:
             self._planned = None
 
-        def rehearse() -> None:
+        def preflight() -> None:
             for error in failures:
                 raise error
 
         return action._replace(
-            effects=effects, rehearse=rehearse, unfinished=tuple(record.unfinished[undone:])
+            effects=effects, preflight=preflight, unfinished=tuple(record.unfinished[undone:])
         )
 
     def _overlay(self) -> "Overlay":
@@ -130,7 +130,7 @@ class TaskResource(SteppingResource):
 
     def assumed_actions(self, refresh: bool) -> List[Action]:
         tasks = self._type.assumed(self._reader())
-        return [self._task(task, None, False)._replace(rehearse=None) for task in tasks]
+        return [self._task(task, None, False)._replace(preflight=None) for task in tasks]
 
     def known_effects(self, state: Any) -> Sequence[Effect]:
         """Rehearses the known tasks on the overlay, without checks and without doubts."""
@@ -146,10 +146,10 @@ class TaskResource(SteppingResource):
                 task.act(host)
         return host.record.effects
 
-    def _coming(self) -> Iterator[Tuple[Item, Any]]:
+    def _upcoming(self) -> Iterator[Tuple[Item, Any]]:
         context = self.context
-        coming = () if self._type.alone or self.item.health_checks else context.coming()
-        for item in coming:
+        upcoming = () if self._type.alone or self.item.health_checks else context.upcoming()
+        for item in upcoming:
             if item.type != self.item.type or item.provider not in ("", self.provider.name):
                 return
             stops = item.noop or item.monitor_only
@@ -159,7 +159,7 @@ class TaskResource(SteppingResource):
             later.provider = self._type.provider
             if later.alone:
                 return
-            with context.turn(item, False):
+            with context.step(item, False):
                 try:
                     found = later.ahead(self._reader())
                 except ResourceError:

@@ -36,9 +36,9 @@ def parsed(text: str) -> Dict[str, int]:
 class OverlayAccounts(Accounts):
     """The accounts of the host with planned changes."""
 
-    def __init__(self, host: Accounts, clouds: UnknownRegions) -> None:
+    def __init__(self, host: Accounts, unknown_regions: UnknownRegions) -> None:
         super().__init__()
-        self._host, self._clouds = host, clouds
+        self._host, self._unknown_regions = host, unknown_regions
         self.login_keys = host.login_keys
         self.planned: Dict[Tuple[str, str], Tuple[AccountEffect, int]] = {}
         self.tables: Dict[str, Table] = {}
@@ -62,7 +62,7 @@ class OverlayAccounts(Accounts):
         else:  # of another database
             found = None if name in table.today else self._host.number(kind, name)
         if not name.isdigit():
-            self._clouds.heed(kind, name, found is not None, since)
+            self._unknown_regions.record_read(kind, name, found is not None, since)
         return found
 
     def _planned(self, effect: AccountEffect) -> Optional[int]:
@@ -90,7 +90,7 @@ class OverlayAccounts(Accounts):
             raise Unknowable("%s %s depends on the new %s" % (kind, name, table.path))
         found = on_host if effect is None else effect.entry
         there = found is not None if effect is None else effect.present
-        self._clouds.heed(kind, name, there, since)
+        self._unknown_regions.record_read(kind, name, there, since)
         if effect is not None and effect.present and effect.entry is None:
             raise Unknowable("%s %s is not known before it is created" % (kind, name))
         return found if there else None
@@ -119,7 +119,7 @@ class OverlayAccounts(Accounts):
             else:  # of a package
                 entry = User(name, effect.number, gid=-1) if kind == "user" else None
                 entries[name] = entry or Group(name, effect.number)
-        self._clouds.heed(kind, "*", True, since)
+        self._unknown_regions.record_read(kind, "*", True, since)
         return list(entries.values())
 
     def is_local(self, kind: str, name: str) -> bool:

@@ -40,8 +40,8 @@ class OverlayCommands(Commands):
     """Runs them on the host as it will be: where the layer holds paths, with these over it.
 
     ``beyond`` has the names of what is planned that no path shows: packages, units, accounts.
-    ``hearsay`` has the packages whose files in the layer are another host's word, each with what
-    looks whether it is so: nothing is run over them before.
+    ``unverified_packages`` are packages whose planned files another host reported; each has a
+    function that checks this report. No command runs over such files before that check.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class OverlayCommands(Commands):
         *,
         files: OverlayFiles,
         accounts: OverlayAccounts,
-        clouds: UnknownRegions,
+        unknown_regions: UnknownRegions,
         beyond: Callable[[], Set[str]],
-        hearsay: Dict[str, Callable[[], bool]],
+        unverified_packages: Dict[str, Callable[[], bool]],
     ) -> None:
         self._host, self._layer, self._files = host, layer, files
-        self._theirs, self._clouds, self._beyond = accounts, clouds, beyond
-        self._hearsay = hearsay
+        self._theirs, self._unknown_regions, self._beyond = accounts, unknown_regions, beyond
+        self._unverified_packages = unverified_packages
 
     def _texts_of_units(self) -> Set[str]:
         """The units with planned files, or planned files next to theirs."""
@@ -85,7 +85,7 @@ class OverlayCommands(Commands):
             else:
                 full = name if kind == "package" or "." in name else name + ".service"
                 for present in (True, False):
-                    self._clouds.heed(kind, full, present)
+                    self._unknown_regions.record_read(kind, full, present)
 
     def _heed(self, argv: Sequence[str], cwd: str, path: Optional[str]) -> Optional[List[str]]:
         """Note the doubt over what a command reads: what it names, or anything whatever. Returned
@@ -104,8 +104,8 @@ class OverlayCommands(Commands):
                 return [program for program in programs if program] + words
             except ResourceError:
                 pass  # it exists, and its kind is unknown
-        self._clouds.heed("host", "", True)
-        self._clouds.heed("text", self._text(argv), True)
+        self._unknown_regions.record_read("host", "", True)
+        self._unknown_regions.record_read("text", self._text(argv), True)
         return None
 
     def _is_as_today(self, path: str) -> bool:
@@ -195,13 +195,13 @@ class OverlayCommands(Commands):
             raise Unknowable("%s cannot resolve the user %s yet" % (argv[0], user))
         return planned
 
-    def _settle_hearsay(self) -> None:
-        for package in list(self._hearsay):
-            if not self._hearsay[package]():
+    def _settle_unverified_packages(self) -> None:
+        for package in list(self._unverified_packages):
+            if not self._unverified_packages[package]():
                 raise Unknowable(
                     "commands cannot run on contents of %s that another host reported" % package
                 )
-            del self._hearsay[package]
+            del self._unverified_packages[package]
 
     def run(
         self,
@@ -253,7 +253,7 @@ class OverlayCommands(Commands):
         if cwd is not None and not self._files.is_directory(cwd):
             raise CommandNotStartedError(argv[0], "the working directory %s does not exist" % cwd)
         env = self.environment(identity, env, path)
-        self._settle_hearsay()
+        self._settle_unverified_packages()
         start = Start(
             argv, program, cwd=cwd or "/", env=env, identity=identity, umask=umask, input=input
         )

@@ -21,11 +21,11 @@ class OverlayCrontabs(Crontabs):
         self,
         host: "Callable[[], Crontabs]",
         layer: "FileOverlay",
-        clouds: UnknownRegions,
+        unknown_regions: UnknownRegions,
         accounts: "OverlayAccounts",
     ) -> None:
         self._host = host
-        self._layer, self._clouds, self._accounts = layer, clouds, accounts
+        self._layer, self._unknown_regions, self._accounts = layer, unknown_regions, accounts
 
     def text(self, user: str) -> Optional[str]:
         """``Unknowable`` for what a command writes, and for the file of an earlier user."""
@@ -35,7 +35,7 @@ class OverlayCrontabs(Crontabs):
         since = 0
         if node is not None:  # only a header, which is not part of the text, is uncertain
             since = node.since + (node.content is not None and node.content.uncertainty is not None)
-        self._clouds.heed("path", path, there, since)
+        self._unknown_regions.record_read("path", path, there, since)
         if node is None and not self._accounts.is_new("user", user):
             return self._host().text(user)
         if node is None and there:

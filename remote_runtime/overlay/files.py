@@ -33,19 +33,21 @@ class OverlayFiles(ReadOnly, Files):
     Working directories of ccm are those of the host.
     """
 
-    def __init__(self, host: Files, layer: FileOverlay, clouds: UnknownRegions) -> None:
+    def __init__(self, host: Files, layer: FileOverlay, unknown_regions: UnknownRegions) -> None:
         super().__init__()
-        self._host, self._layer, self._clouds = host, layer, clouds
+        self._host, self._layer, self._unknown_regions = host, layer, unknown_regions
         self.own_directories = host.own_directories
         self._walk = PlannedWalk(layer, self._rights)
 
     def _find(self, path: str, follow: bool) -> ResolvedPath:
         found = self._layer.find(path, follow)
         if not self._host.is_own(path):
-            self._clouds.heed("path", found.path, self._is_there(found), found.since)
+            self._unknown_regions.record_read(
+                "path", found.path, self._is_there(found), found.since
+            )
             for link, since in found.links:
                 if found.node is None or link not in found.node.via:
-                    self._clouds.heed("path", link, True, since)
+                    self._unknown_regions.record_read("path", link, True, since)
         if found.within is not None:
             raise self._unreported(path, found.within)
         if os.geteuid() != 0:
@@ -134,7 +136,7 @@ class OverlayFiles(ReadOnly, Files):
         """A planned change wins over the host, whose attributes may be in doubt."""
         found = self._walked(path, follow)
         if not self._host.is_own(path):
-            self._clouds.heed("attributes", found.path, True, found.since)
+            self._unknown_regions.record_read("attributes", found.path, True, found.since)
         if found.node is not None:
             return self._status(found.path, found.node)
         if found.below_file:
@@ -193,7 +195,7 @@ class OverlayFiles(ReadOnly, Files):
         """A missing path is in doubt if an earlier change may create it."""
         there = self.exists(path)
         if not there:
-            self._clouds.heed("creates", path, False)
+            self._unknown_regions.record_read("creates", path, False)
         return there
 
     def is_there(self, path: str) -> bool:
@@ -243,7 +245,7 @@ class OverlayFiles(ReadOnly, Files):
     def sha256(self, path: str, known: Optional[Status] = None, follow: bool = False) -> str:
         """Of planned bytes, else of the file of the host, which earlier changes put in doubt."""
         found = self._read(path, follow)
-        self._clouds.heed("content", found.path, True, found.since)
+        self._unknown_regions.record_read("content", found.path, True, found.since)
         if found.node is not None:
             return self._content(path, found.node).sha256
         return self._host.sha256(found.path if found.laid else path, known, follow)
@@ -259,7 +261,7 @@ class OverlayFiles(ReadOnly, Files):
     def reader(self, path: str, follow: bool = False) -> Reader:
         """Planned bytes come from the plan, all others from the file of the host."""
         found = self._read(path, follow)
-        self._clouds.heed("content", found.path, True, found.since)
+        self._unknown_regions.record_read("content", found.path, True, found.since)
         if found.node is not None:
             return self._content(path, found.node).chunks
         return self._host.reader(found.path if found.laid else path, follow)
@@ -300,7 +302,7 @@ class OverlayFiles(ReadOnly, Files):
     def listing(self, path: str) -> List[Tuple[str, Status]]:
         """Asks the host once if no earlier change is unknown or concerns the directory."""
         found = self._find(path, follow=True)
-        if not (self._clouds or found.laid or self._layer.is_touched(found.path)):
+        if not (self._unknown_regions or found.laid or self._layer.is_touched(found.path)):
             return self._host.listing(path)
         each = [(name, self.status(os.path.join(path, name))) for name in self.entries(path)]
         return [(name, status) for name, status in each if status is not None]

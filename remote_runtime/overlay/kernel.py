@@ -19,9 +19,9 @@ MODULES = "/sys/module"  # where effects on modules are
 class OverlayKernel(Kernel):
     """The kernel of the host with planned changes, by path."""
 
-    def __init__(self, files: "Files", clouds: UnknownRegions) -> None:
+    def __init__(self, files: "Files", unknown_regions: UnknownRegions) -> None:
         super().__init__(files, lambda: 0)
-        self._clouds = clouds
+        self._unknown_regions = unknown_regions
         self.planned: Dict[str, Tuple[KernelEffect, int]] = {}
 
     def value(self, key: str) -> Optional[str]:
@@ -29,7 +29,7 @@ class OverlayKernel(Kernel):
         path = os.path.join(parameters.PROC, key)
         effect, since = self.planned.get(path, (None, 0))
         there = os.path.exists(path) if effect is None else effect.present
-        self._clouds.heed("path", path, there, since)
+        self._unknown_regions.record_read("path", path, there, since)
         if effect is None or not there:
             return super().value(key) if there else None
         if effect.value is None:
@@ -49,7 +49,7 @@ class OverlayKernel(Kernel):
         path = "%s/%s" % (MODULES, module.replace("-", "_"))
         effect, since = self.planned.get(path, (None, 0))
         found = super().is_loaded(module) if effect is None else effect.present
-        self._clouds.heed("path", path, found, since)
+        self._unknown_regions.record_read("path", path, found, since)
         return found
 
     def settings(self, key: str) -> Sequence[Setting]:

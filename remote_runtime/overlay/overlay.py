@@ -68,38 +68,38 @@ class HostOverlay(object):
         crontabs: "Callable[[], Crontabs]",
         note: Note,
     ) -> None:
-        self._doors = files, accounts, commands
+        self._adapters = files, accounts, commands
         self._host_crontabs = crontabs
         self.sequence = 0
         self.packages: Dict[str, PackageEffect] = {}
         self.units: Dict[str, UnitEffect] = {}
-        self._hearsay: Dict[str, Callable[[], bool]] = {}
+        self._unverified_packages: Dict[str, Callable[[], bool]] = {}
         layer = FileOverlay(files)
         self._open(layer, UnknownRegions(note, layer.others))
 
-    def _open(self, layer: FileOverlay, clouds: UnknownRegions) -> None:
-        files, accounts, commands = self._doors
+    def _open(self, layer: FileOverlay, unknown_regions: UnknownRegions) -> None:
+        files, accounts, commands = self._adapters
         self.layer = layer
-        self.clouds = clouds
-        self.files = OverlayFiles(files, layer, clouds)
-        self.accounts = OverlayAccounts(accounts, clouds)
-        self.kernel = OverlayKernel(self.files, clouds)
-        self.mounts = PlannedMounts(self.files, layer, clouds)
-        self.crontabs = OverlayCrontabs(self._host_crontabs, layer, clouds, self.accounts)
+        self.unknown_regions = unknown_regions
+        self.files = OverlayFiles(files, layer, unknown_regions)
+        self.accounts = OverlayAccounts(accounts, unknown_regions)
+        self.kernel = OverlayKernel(self.files, unknown_regions)
+        self.mounts = PlannedMounts(self.files, layer, unknown_regions)
+        self.crontabs = OverlayCrontabs(self._host_crontabs, layer, unknown_regions, self.accounts)
         self.commands = OverlayCommands(
             commands,
             layer,
             files=self.files,
             accounts=self.accounts,
-            clouds=clouds,
+            unknown_regions=unknown_regions,
             beyond=self._beyond_files,
-            hearsay=self._hearsay,
+            unverified_packages=self._unverified_packages,
         )
 
     @property
     def host_commands(self) -> "Commands":
         """The programs of the host without planned changes."""
-        return self._doors[2]
+        return self._adapters[2]
 
     def _beyond_files(self) -> Set[str]:
         """Planned changes that commands cannot see in a file, by each of their names."""
@@ -115,11 +115,11 @@ class HostOverlay(object):
     def fork(self) -> "HostOverlay":
         """A copy of this world that changes independently."""
         other = HostOverlay.__new__(HostOverlay)
-        other._doors, other._host_crontabs = self._doors, self._host_crontabs
+        other._adapters, other._host_crontabs = self._adapters, self._host_crontabs
         other.sequence = self.sequence
         other.packages, other.units = dict(self.packages), dict(self.units)
-        other._hearsay = dict(self._hearsay)
-        other._open(self.layer.copy(), self.clouds.copy())
+        other._unverified_packages = dict(self._unverified_packages)
+        other._open(self.layer.copy(), self.unknown_regions.copy())
         other.accounts.planned = dict(self.accounts.planned)
         other.accounts.tables = dict(self.accounts.tables)
         other.kernel.planned = dict(self.kernel.planned)
@@ -140,13 +140,13 @@ class HostOverlay(object):
         for effect in effects:
             self.sequence += 1
             if isinstance(effect, UnknownEffect):
-                self.clouds.add(effect, self.sequence, by)
+                self.unknown_regions.add(effect, self.sequence, by)
                 continue
             if uncertainty.level and isinstance(effect, PathEffect):
                 self._lay_elsewhere(effect, uncertainty)
             if uncertainty.level == UNKNOWN:
                 why = Uncertainty(UNKNOWN, "the result of %s is unknown" % by)
-                self.clouds.add(UnknownEffect(why, _named(effect)), self.sequence, by)
+                self.unknown_regions.add(UnknownEffect(why, _named(effect)), self.sequence, by)
             elif isinstance(effect, MountEffect):
                 self._mount(effect, by)
             elif isinstance(effect, PathEffect):
@@ -176,7 +176,7 @@ class HostOverlay(object):
         fog = UnknownEffect(
             uncertainty, lambda kind, value, present: kind == "path" and value == place
         )
-        self.clouds.add(fog, self.sequence)
+        self.unknown_regions.add(fog, self.sequence)
 
     def _lay_accounts(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """A file of accounts defines accounts, as far as it can be read in advance."""
@@ -185,21 +185,21 @@ class HostOverlay(object):
         text = None
         try:
             text = self.files.read(path, _LIMIT) if effect.kind == "file" else None
-            today = parsed(self._doors[0].read(path, _LIMIT).decode("utf-8", "replace"))
+            today = parsed(self._adapters[0].read(path, _LIMIT).decode("utf-8", "replace"))
         except ResourceError:
             text = None
         if text is not None:
             numbers = parsed(text.decode("utf-8", "replace"))
             self.accounts.tables[kind] = Table(numbers, today, self.sequence, path)
-        self.clouds.add(_accounts_of(path, known=text is not None), self.sequence)
+        self.unknown_regions.add(_accounts_of(path, known=text is not None), self.sequence)
         if uncertainty.level:
-            self.clouds.add(
+            self.unknown_regions.add(
                 UnknownEffect(uncertainty, lambda thing, _, there: thing == kind), self.sequence
             )
 
     def _lay_elsewhere(self, effect: PathEffect, uncertainty: Uncertainty) -> None:
         """If an uncertain path becomes a link, actions below it happen elsewhere."""
-        if self.clouds.over("/", True, 0):
+        if self.unknown_regions.over("/", True, 0):
             return  # everything in it is already uncertain
         parts = effect.path.split("/")[1:]
         for number in range(1, len(parts)):
@@ -207,14 +207,14 @@ class HostOverlay(object):
             found = self.layer.find(above, follow=False)
             node = found.within or found.node
             unreported = node is not None and (node.kind == UNTOLD or node.unsure)
-            if unreported or self.clouds.over(found.path, True, found.since):
+            if unreported or self.unknown_regions.over(found.path, True, found.since):
                 if uncertainty.level == UNKNOWN:
                     uncertainty = Uncertainty(UNKNOWN, "the target of %s is unknown" % above)
                 whole = effect.kind == "absent"
                 done = LinkedAction(
                     above, tail, whole=whole, uncertainty=uncertainty, since=self.sequence
                 )
-                self.clouds.add_elsewhere(done)
+                self.unknown_regions.add_elsewhere(done)
                 return
 
     def _put(self, effect: Effect, by: str) -> None:
@@ -224,15 +224,17 @@ class HostOverlay(object):
             fog = UnknownEffect(
                 Uncertainty(UNKNOWN, why), lambda kind, value, _: is_account_database(kind, value)
             )
-            self.clouds.add(fog, self.sequence)
+            self.unknown_regions.add(fog, self.sequence)
         elif isinstance(effect, KernelEffect):
             self.kernel.planned[effect.path] = effect, self.sequence
             uncertainty = Uncertainty(UNKNOWN, "%s changes it in the kernel" % by)
-            self.clouds.add(UnknownEffect(uncertainty, _kernel_reads(effect.path)), self.sequence)
+            self.unknown_regions.add(
+                UnknownEffect(uncertainty, _kernel_reads(effect.path)), self.sequence
+            )
         elif isinstance(effect, PackageEffect):
             self.packages[effect.name] = effect
             if effect.is_so is not None:
-                self._hearsay[effect.name] = effect.is_so
+                self._unverified_packages[effect.name] = effect.is_so
         elif isinstance(effect, UnitEffect):
             older = self.units.get(effect.name)
             self.units[effect.name] = effect if older is None else _merged(older, effect)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class PlannedMounts(MountTable):
     """The mounts of the host with planned changes, by mount point; swap space by its device."""
 
-    def __init__(self, files: "Files", layer: FileOverlay, clouds: UnknownRegions) -> None:
+    def __init__(self, files: "Files", layer: FileOverlay, unknown_regions: UnknownRegions) -> None:
         super().__init__(files, lambda: 0)
-        self._layer, self._clouds = layer, clouds
+        self._layer, self._unknown_regions = layer, unknown_regions
         self.planned: Dict[str, Tuple[MountEffect, int]] = {}
         self.reloaded = 0  # when systemd was told last
 
@@ -32,7 +32,7 @@ class PlannedMounts(MountTable):
         """A planned mount wins. ``Unknowable`` for what a unit mounts, or is below what goes."""
         effect, since = self.planned.get(point, (None, 0))
         there = super().at(point) is not None if effect is None else effect.present
-        self._clouds.heed("path", point, there, since)
+        self._unknown_regions.record_read("path", point, there, since)
         if self._is_hidden(point, since):
             return None
         if effect is None:
@@ -61,7 +61,7 @@ class PlannedMounts(MountTable):
 
     def is_swap(self, device: str) -> bool:
         effect, since = self.planned.get(device, (None, 0))
-        self._clouds.heed("path", device, True, since)
+        self._unknown_regions.record_read("path", device, True, since)
         return super().is_swap(device) if effect is None else effect.present
 
     def is_stale(self) -> bool:

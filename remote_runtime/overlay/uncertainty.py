@@ -9,11 +9,11 @@ _NAMES = ("user", "group", "package", "unit", "path")  # kinds whose value is a 
 
 
 class UnknownRegion(NamedTuple):
-    """Unknown effects since a moment; ``heed`` excludes later known ones. ``by`` is the resource
-    that causes them.
+    """Unknown effects since a moment; ``record_read`` excludes later known ones. ``by`` is the
+    resource that causes them.
     """
 
-    fog: UnknownEffect
+    effect: UnknownEffect
     since: int
     by: str = ""
 
@@ -23,7 +23,7 @@ class UnknownRegion(NamedTuple):
             return False
         name = value.rpartition(".")[0] or value if kind == "unit" else value
         pattern = r"(?<![A-Za-z0-9_])%s(?![A-Za-z0-9_])" % re.escape(name)
-        return re.search(pattern, "%s\n%s" % (self.by, self.fog.text)) is not None
+        return re.search(pattern, "%s\n%s" % (self.by, self.effect.text)) is not None
 
 
 class LinkedAction(NamedTuple):
@@ -67,8 +67,8 @@ def _nowhere(path: str) -> List[str]:
 
 
 class UnknownRegions(object):
-    """All fog there is. ``note`` gets the doubts over each thing that is read and why a failure may
-    not come; ``others`` are the other paths at which the same thing is seen.
+    """All unknown effects of a preview. ``note`` gets the uncertainties of each read, and why a
+    failure because of them may not happen; ``others`` returns the other paths of a path.
     """
 
     def __init__(self, note: Note, others: Callable[[str], List[str]] = _nowhere) -> None:
@@ -87,29 +87,29 @@ class UnknownRegions(object):
         other._elsewhere = {name: list(found) for name, found in self._elsewhere.items()}
         return other
 
-    def add(self, fog: UnknownEffect, since: int, by: str = "") -> None:
-        """There is fog from this moment on, which the resource ``by`` leaves."""
-        self._all.append(UnknownRegion(fog, since, by))
+    def add(self, effect: UnknownEffect, since: int, by: str = "") -> None:
+        """Add an unknown effect of the resource ``by`` from this moment on."""
+        self._all.append(UnknownRegion(effect, since, by))
 
-    def heed(self, kind: str, value: str, present: bool, since: int = 0) -> None:
-        """Note the doubt over something that is read, which is known as of ``since``.
+    def record_read(self, kind: str, value: str, present: bool, since: int = 0) -> None:
+        """Note the uncertainty of a read whose value is known as of ``since``.
 
-        The resources that mention the thing come first, then the nearest: of several doubts that
-        are equal, the first one is reported.
+        The resources that mention the thing come first, then the nearest: of several equal
+        uncertainties, the first one is reported.
         """
         places = [value]
         if kind == "path" and self._all:
             places += self._others(value)
         found: List[UnknownRegion] = []
-        for cloud in reversed(self._all):
-            covers = cloud.fog.covers
-            if cloud.since > since and any(covers(kind, place, present) for place in places):
-                found.append(cloud)
+        for region in reversed(self._all):
+            covers = region.effect.covers
+            if region.since > since and any(covers(kind, place, present) for place in places):
+                found.append(region)
         named = [c for c in found if any(c.names(kind, place) for place in places)]
         if found:
             likely = named[:1] or found
-            uncertainties = [cloud.fog.uncertainty for cloud in named + found]
-            self._note(uncertainties, _why([cloud.fog.uncertainty for cloud in likely]))
+            uncertainties = [region.effect.uncertainty for region in named + found]
+            self._note(uncertainties, _why([region.effect.uncertainty for region in likely]))
         if kind == "path" and self._elsewhere:
             for name in value.split("/"):
                 for other in self._elsewhere.get(name, ()):
@@ -117,13 +117,13 @@ class UnknownRegions(object):
                         self._note([other.uncertainty], other.uncertainty.reason)
 
     def suppose(self, uncertainty: Uncertainty) -> None:
-        """Note a doubt over what is done, not over what was read."""
+        """Note the uncertainty of an action, not of a read."""
         self._note([uncertainty], uncertainty.reason)
 
     def over(self, path: str, present: bool, since: int) -> bool:
-        """Whether a path is in fog, without a note."""
-        clouds = (cloud for cloud in self._all if cloud.since > since)
-        return any(cloud.fog.covers("path", path, present) for cloud in clouds)
+        """Whether the state of a path is unknown, without a note."""
+        unknown_regions = (region for region in self._all if region.since > since)
+        return any(region.effect.covers("path", path, present) for region in unknown_regions)
 
     def add_elsewhere(self, done: LinkedAction) -> None:
         """Record an action at a path below one with an unknown target."""

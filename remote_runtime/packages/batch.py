@@ -43,18 +43,18 @@ def carry_out(
     if done is not None:
         manager.acted()  # this resource changes nothing more: the lists still hold
         return done.changes
-    coming, found = _together(manager, first, others())
-    if not coming:
+    upcoming, found = _together(manager, first, others())
+    if not upcoming:
         return tried(lambda: manager.carry_out(first, lock_timeout))
-    operations = [first, *(other.operation for other in coming)]
-    context.before_change([other.item for other in coming])
-    not_changed = context.refreshes.announce([other.item for other in coming])
+    operations = [first, *(other.operation for other in upcoming)]
+    context.before_change([other.item for other in upcoming])
+    not_changed = context.refreshes.announce([other.item for other in upcoming])
     failed: Optional[ResourceError] = None
     try:
         manager.carry_out_together(operations, lock_timeout)
     except ResourceError as error:
         failed = error
-    for other, share in zip(coming, found[1:]):
+    for other, share in zip(upcoming, found[1:]):
         if failed is None or manager.has_reached(other.operation):
             manager.changed_ahead[other.item.index] = EarlyChange(other.before, share)
             context.changed_ahead.add(other.item.index)
@@ -68,25 +68,25 @@ def carry_out(
 
 
 def _together(
-    manager: PackageManager, first: Operation, coming: Sequence[PlannedChange]
+    manager: PackageManager, first: Operation, upcoming: Sequence[PlannedChange]
 ) -> Tuple[Sequence[PlannedChange], Sequence[Sequence[VersionChange]]]:
     """Which of the later resources are changed with the first, and what each operation changes.
 
     A package that an earlier one installs as a dependency is left to its own resource, which then
     finds it installed.
     """
-    while coming:
-        found = manager.shares([first, *(other.operation for other in coming)])
+    while upcoming:
+        found = manager.shares([first, *(other.operation for other in upcoming)])
         if found is None:
             break
         own = [
             other
-            for other, share in zip(coming, found[1:])
+            for other, share in zip(upcoming, found[1:])
             if manager.plain(other.operation.name) in [change.name for change in share]
         ]
-        if len(own) == len(coming):
-            return coming, found
-        coming = own
+        if len(own) == len(upcoming):
+            return upcoming, found
+        upcoming = own
     return (), ()
 
 

@@ -18,21 +18,21 @@ _PACKAGE = "package"
 
 def is_last(context: "Context", manager: str) -> bool:
     """Whether no repository follows before the next package, or the end."""
-    turns = _turns(context, manager)
+    refreshes = _refresh_plan(context, manager)
     now = context.position
-    repository = bisect(turns.repositories, now)
-    if repository == len(turns.repositories):
+    repository = bisect(refreshes.repositories, now)
+    if repository == len(refreshes.repositories):
         return True
-    package = bisect(turns.packages, now)
-    behind = turns.packages[package : package + 1]
-    return bool(behind) and behind[0] < turns.repositories[repository]
+    package = bisect(refreshes.packages, now)
+    behind = refreshes.packages[package : package + 1]
+    return bool(behind) and behind[0] < refreshes.repositories[repository]
 
 
 def is_outdated(context: "Context", manager: str) -> bool:
     """Whether a repository has changed since the last refresh; in a preview, whether it will."""
     from remote_runtime.packages import repository_paths
 
-    names = _turns(context, manager).names
+    names = _refresh_plan(context, manager).names
     files = [repository_paths.sources(manager, name) for name in names]
     files += [path for name in names for path in repository_paths.keys(manager, name)]
     world = context.world
@@ -60,7 +60,7 @@ class RefreshPlan(object):
         self.packages = sorted(item.index for item in peers(_PACKAGE) if item.managed)
 
 
-def _turns(context: "Context", manager: str) -> RefreshPlan:
+def _refresh_plan(context: "Context", manager: str) -> RefreshPlan:
     known: Dict[str, RefreshPlan] = context.one(_all_turns)
     if manager not in known:
         known[manager] = RefreshPlan(context, manager)

@@ -295,14 +295,14 @@ class PackageManager(object):
         none."""
         raise NotImplementedError
 
-    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+    def predict(self, operation: Operation) -> Sequence[VersionChange]:
         """Everything that a transaction would change, in noop; ``ResourceError`` if it would fail.
 
         Empty if only running it shows that.
         """
         return ()
 
-    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+    def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
         """The state of the host after that. The contents of the packages are not known here."""
         name = operation.name
         does, covers = (
@@ -316,7 +316,7 @@ class PackageManager(object):
         version = ""
         if not operation.removal:
             version = operation.version or self._candidate(name) or PRESENT
-        planned = [PackageEffect(change.name, change.after) for change in foreseen]
+        planned = [PackageEffect(change.name, change.after) for change in predicted]
         return [UnknownEffect(uncertainty, covers), PackageEffect(name, version), *planned]
 
     def _candidate(self, name: str) -> str:

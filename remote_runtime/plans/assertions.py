@@ -53,8 +53,8 @@ def _to_fail(item: Item, action: Action) -> List[Action]:
 
     def call() -> None:
         try:
-            if action.rehearse is not None:
-                action.rehearse()
+            if action.preflight is not None:
+                action.preflight()
         except ResourceError:
             action.call()
         else:

@@ -79,16 +79,16 @@ class Channel(object):
         for frame in wire.split(data):
             self._queue(frame, True)
 
-    def send_unchanged(self, turn: UnchangedEvent) -> None:
+    def send_unchanged(self, event: UnchangedEvent) -> None:
         """Queue the row of a converged resource: rows in one write, with no other message between
         them, are sent as one message.
         """
-        if not self._unchanged.fits(turn):
+        if not self._unchanged.fits(event):
             self._queue(b"", False)
         with self._outbox:
             if self._idle:
                 self._outbox.notify_all()
-            self._unchanged.add(turn)
+            self._unchanged.add(event)
             full = self._unchanged.count >= MAX_ROWS
         if full:
             self._queue(b"", False)

@@ -62,16 +62,16 @@ class UnchangedBatch(object):
         """How many rows there are."""
         return len(self._rows)
 
-    def fits(self, turn: UnchangedEvent) -> bool:
+    def fits(self, event: UnchangedEvent) -> bool:
         """Whether a row may be in the same message as those before it."""
         first = self._first
-        return first is None or first.said[-2:] == turn.said[-2:]
+        return first is None or first.said[-2:] == event.said[-2:]
 
-    def add(self, turn: UnchangedEvent) -> None:
+    def add(self, event: UnchangedEvent) -> None:
         """Add a row that fits."""
         if self._first is None:
-            self._first = turn
-        self._rows.append(turn.row())
+            self._first = event
+        self._rows.append(event.row())
 
     def take(self) -> Dict[str, Any]:
         """The message with the rows, of which there is at least one; the batch is empty then."""

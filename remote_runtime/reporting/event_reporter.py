@@ -75,7 +75,7 @@ class EventReporter(object):
     def _gather(self, index: int, unplanned: Unplanned, seconds: float) -> None:
         ids = self.maker.ids
         number = ids.follow() if self._channel.gathers else ids.advance()
-        turn = UnchangedEvent(
+        unchanged = UnchangedEvent(
             seq=self.events,
             number=number,
             at=time.time(),
@@ -83,7 +83,7 @@ class EventReporter(object):
             place=index,
             said=unplanned,
         )
-        self._channel.send_unchanged(turn)
+        self._channel.send_unchanged(unchanged)
 
 
 def unplanned_of(outcome: Outcome, noop: bool, maker: EventMaker) -> Optional[Unplanned]:

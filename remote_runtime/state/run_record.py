@@ -73,7 +73,7 @@ class RunRecord(object):
 
     def ended(self, outcome: Outcome, noop: bool, seconds: float) -> None:
         """Record that a resource has run."""
-        self._waiting.append(jsontext.dumps(self._turn(outcome, noop, seconds)))
+        self._waiting.append(jsontext.dumps(self._result(outcome, noop, seconds)))
         if self._descriptor >= 0:
             self._write()
 
@@ -101,7 +101,7 @@ class RunRecord(object):
 
         return ended
 
-    def _turn(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
+    def _result(self, outcome: Outcome, noop: bool, seconds: float) -> Dict[str, Any]:
         item = outcome.item
         label = self._maker.labelled
 
@@ -204,17 +204,17 @@ def past_messages(memory: StateStore, receipt: str, busy: bool) -> List[Dict[str
         return [_past(receipt, RUNNING if busy else absent)]
     read = _Read(lines)
     state = RUNNING if at_work and not read.ended else ENDED if read.ended else CUT
-    turns = read.turns
+    results = read.results
     last = dict(_past(receipt, UNUSABLE if read.gap else state), begun=read.interrupted())
     found, size = [_past(receipt, "")], 0
-    for turn in turns:
-        length = len(jsontext.dumps(turn))
+    for result in results:
+        length = len(jsontext.dumps(result))
         if size + length > MESSAGE:
             found.append(_past(receipt, ""))
             size = 0
-        found[-1]["turns"].append(turn)
+        found[-1]["turns"].append(result)
         size += length
-    return (found if turns else []) + [last]
+    return (found if results else []) + [last]
 
 
 def _past(receipt: str, state: str) -> Dict[str, Any]:
@@ -225,14 +225,14 @@ class _Read(object):
     """The content of a record's lines."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.turns: List[Dict[str, Any]] = []
+        self.results: List[Dict[str, Any]] = []
         self.ended = self.gap = False
         self._begun: List[int] = []
         self._reserved: Dict[str, Any] = {}
         for text in lines:
             entry = _entry(text)
             if isinstance(entry.get("index"), int):
-                self.turns.append(entry)
+                self.results.append(entry)
             elif isinstance(entry.get("begin"), int):
                 self._begun.append(entry["begin"])
             elif isinstance(entry.get("reserve"), int) and isinstance(entry.get("from"), int):
@@ -248,7 +248,7 @@ class _Read(object):
         if self._reserved and self._reserved.get("boot") != boot() and not self.ended:
             # A power cut may have lost their lines.
             begun.update(range(self._reserved["from"], self._reserved["reserve"] + 1))
-        return sorted(begun - {turn["index"] for turn in self.turns})
+        return sorted(begun - {result["index"] for result in self.results})
 
 
 def _entry(text: str) -> Dict[str, Any]:

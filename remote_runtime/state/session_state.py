@@ -19,10 +19,10 @@ _FLAGS = ("met", "changed", "noop")
 
 
 class EarlierResults(NamedTuple):
-    """``turns`` by reference; ``pending`` are the actions of earlier previews; ``boot`` is the
+    """``results`` by reference; ``pending`` are the actions of earlier previews; ``boot`` is the
     reboot after which the run continues, None without one."""
 
-    turns: Dict[str, ResourceResult]
+    results: Dict[str, ResourceResult]
     pending: List[UnknownEffect]
     boot: Optional[Boot] = None
 
@@ -32,16 +32,16 @@ def parse(entry: Dict[str, Any]) -> EarlierResults:
     resources, pending = entry.get("resources", {}), entry.get("pending", False)
     if not isinstance(resources, dict) or not isinstance(pending, bool):
         raise _broken("it")
-    turns = {}
+    results = {}
     for reference, latest in resources.items():
         if not isinstance(latest, dict) or not all(latest.get(f) in (True, False) for f in _FLAGS):
             raise _broken(reference)
         met, changed, noop = (bool(latest[flag]) for flag in _FLAGS)
-        turns[reference] = ResourceResult(
+        results[reference] = ResourceResult(
             met, changed, noop=noop, apart=str(latest.get("apart", ""))
         )
-    boot = parse_boot(entry["reboot"], list(turns)) if "reboot" in entry else None
-    return EarlierResults(turns, [UnknownEffect(_DOUBT, everything)] if pending else [], boot)
+    boot = parse_boot(entry["reboot"], list(results)) if "reboot" in entry else None
+    return EarlierResults(results, [UnknownEffect(_DOUBT, everything)] if pending else [], boot)
 
 
 def earlier_results(entry: Dict[str, Any], context: Context) -> Dict[str, ResourceResult]:
@@ -49,7 +49,7 @@ def earlier_results(entry: Dict[str, Any], context: Context) -> Dict[str, Resour
     earlier = parse(entry)
     context.boot = earlier.boot
     context.expect(earlier.pending, Uncertainty(), "")
-    return earlier.turns
+    return earlier.results
 
 
 def _broken(what: str) -> ProtocolError:

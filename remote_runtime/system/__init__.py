@@ -1,1 +1,1 @@
-"""The only doors to processes, the file system, accounts and locks (target)."""
+"""All access to processes, the file system, accounts and locks (target)."""

@@ -1,4 +1,4 @@
-"""The only door to users and groups (target)."""
+"""All access to users and groups (target)."""
 
 import os
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple

@@ -1,4 +1,4 @@
-"""A door to the file system that opens for reading only (target): that of previews."""
+"""The read-only adapter of the file system, for previews (target)."""
 
 from typing import Any, NoReturn, Type
 
@@ -23,8 +23,8 @@ class ReadOnly(object):
 
 
 def read_only(files: Files) -> Files:
-    """The same door, with all that it knows, for reading."""
+    """The same adapter with its caches, read-only."""
     kind: Type[Files] = type("ReadOnly" + type(files).__name__, (ReadOnly, type(files)), {})
-    door = kind.__new__(kind)
-    door.__dict__ = files.__dict__  # it is one run, whose results are cached
-    return door
+    adapter = kind.__new__(kind)
+    adapter.__dict__ = files.__dict__  # it is one run, whose results are cached
+    return adapter

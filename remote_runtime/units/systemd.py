@@ -121,7 +121,7 @@ class Systemd(object):
         stale = shown.get("NeedDaemonReload") == "yes"
         if self.context.noop:
             if stale or self.context.world is not None:
-                shown = self._foreseen().shown(full)
+                shown = self._predicted().shown(full)
         elif stale:
             self._reload()
             shown = self._shown(full)
@@ -130,10 +130,10 @@ class Systemd(object):
     def seen(self, name: str) -> Status:
         """The same; in a preview, the doubts over it are noted."""
         status = self.status(name)
-        self.context.saw("unit", self.name_outside(unit.full_name(name)), status.found)
+        self.context.record_read("unit", self.name_outside(unit.full_name(name)), status.found)
         world = self.context.world
-        for other in self.leaning(name) if world is not None and world.clouds else ():
-            self.context.saw("unit", self.name_outside(other))
+        for other in self.leaning(name) if world is not None and world.unknown_regions else ():
+            self.context.record_read("unit", self.name_outside(other))
         return status
 
     def own_name(self, name: str) -> str:
@@ -148,10 +148,10 @@ class Systemd(object):
     def _full(self, name: str) -> str:
         """The full name; of a unit that gets this name only when it is enabled, its own."""
         full = unit.full_name(name)
-        found = self._foreseen().shown(full) if self.context.world else self._shown(full)
+        found = self._predicted().shown(full) if self.context.world else self._shown(full)
         if found.get("LoadState") != "not-found" or found.get("ActiveState") in unit.RUNNING:
             return full
-        return self._foreseen().files.aliased(full) or full
+        return self._predicted().files.aliased(full) or full
 
     def _reload_after_changes(self) -> None:
         if len(self.context.changed_paths) == self._inspected:
@@ -247,22 +247,22 @@ class Systemd(object):
         elif verb in (DISABLE, UNMASK) and unit.status(full, self._shown(full)).until_reboot:
             self._act(verb, full, "--runtime")
 
-    def rehearse(self, verb: str, name: str) -> None:
+    def preflight(self, verb: str, name: str) -> None:
         """In a preview: fail as ``act`` certainly would, and do nothing else."""
         full = self._full(name)
         self._require_right(full)
-        units = self._foreseen()
+        units = self._predicted()
         for key in _REFUSED_BY.get(verb, ()):
             if units.definition(full).text.flag("Unit", key):
                 what = "%s does not allow this: its unit file has %s" % (full, key)
                 hint = "leave it to the unit that starts and stops it"
                 raise ResourceError(what, kind="service.failed", hint=hint)
         if verb in (START, RESTART):
-            self._rehearse_start(name, full, units)
+            self._preflight_start(name, full, units)
         elif verb == RELOAD:
-            self._rehearse_reload(full, units)
+            self._preflight_reload(full, units)
         elif verb == STOP:
-            self._rehearse_stop(full, units)
+            self._preflight_stop(full, units)
         elif verb == DISABLE and units.files.elsewhere(units.definition(full)):
             raise UnsettledError("the unit %s disappears once it is disabled" % full)
         elif verb == ENABLE and units.shown(full).get("Id", full) != full:
@@ -277,14 +277,14 @@ class Systemd(object):
 
             linking = LinkChecks(self.context, units)
             looks = {
-                ENABLE: linking.rehearse,
-                DISABLE: linking.rehearse_removal,
-                MASK: linking.rehearse_mask,
-                UNMASK: linking.rehearse_unmask,
+                ENABLE: linking.preflight,
+                DISABLE: linking.preflight_removal,
+                MASK: linking.preflight_mask,
+                UNMASK: linking.preflight_unmask,
             }
             looks[verb](full)
 
-    def _rehearse_stop(self, full: str, units: "PlannedUnits") -> None:
+    def _preflight_stop(self, full: str, units: "PlannedUnits") -> None:
         if units.goes(full):
             raise UnsettledError("the unit %s disappears once it is stopped" % full)
         for other in unit.words(units.shown(full).get("TriggeredBy", "")):
@@ -295,7 +295,7 @@ class Systemd(object):
         text = "%s listens and starts %s again on the next connection; stop it first"
         self.context.notice("warning", text % (socket, full))
 
-    def _rehearse_reload(self, full: str, units: "PlannedUnits") -> None:
+    def _preflight_reload(self, full: str, units: "PlannedUnits") -> None:
         from remote_runtime.units.preview.run_checks import RunChecks
 
         why = RunChecks(self.context, units).reload_obstacle(full)
@@ -303,7 +303,7 @@ class Systemd(object):
             what = "%s would not be reloaded: it %s" % (full, why)
             raise ResourceError(what, kind="service.failed")
 
-    def _rehearse_start(self, name: str, full: str, units: "PlannedUnits") -> None:
+    def _preflight_start(self, name: str, full: str, units: "PlannedUnits") -> None:
         """``ResourceError`` where it would not run, or not for long."""
         if units.shown(full).get("LoadState") == "not-found":
             what = "%s cannot be started again: its unit file no longer exists" % full
@@ -337,7 +337,7 @@ class Systemd(object):
         from remote_runtime.units.preview.unit_effects import BOUND
 
         full = self._full(name)
-        units = self._foreseen()
+        units = self._predicted()
         needed = [units.definition(full).text.words("Unit", key) for key in BOUND]
         return [units.shown(full).get("Id", full), *(other for names in needed for other in names)]
 
@@ -345,16 +345,16 @@ class Systemd(object):
         """In a preview: what ``act`` would leave, the units that it takes along included."""
         from remote_runtime.units.preview.unit_effects import UnitEffects
 
-        return UnitEffects(self.context, self._foreseen()).of(verb, self._full(name))
+        return UnitEffects(self.context, self._predicted()).of(verb, self._full(name))
 
     def unfinished(self, verb: str, name: str, effects: Sequence[Effect]) -> Sequence[Effect]:
         """In a preview: what of the consequences may have come where the action fails."""
         from remote_runtime.units.preview.unit_effects import unfinished
 
-        configured = self._foreseen().places.configured
+        configured = self._predicted().places.configured
         return unfinished(verb, self._full(name), effects, configured)
 
-    def _foreseen(self) -> "PlannedUnits":
+    def _predicted(self) -> "PlannedUnits":
         from remote_runtime.units.preview.planned_units import PlannedUnits
 
         return PlannedUnits(self.context, self._shown, self._names)

@@ -91,7 +91,7 @@ class UserSystemd(Systemd):
         self._require_manager(name)
         found = super().status(name)
         own = "%s/%s" % (places.configured, full_name(name))
-        self.context.saw("path", own, found.found)
+        self.context.record_read("path", own, found.found)
         return found
 
     def name_outside(self, full: str) -> str:
@@ -110,10 +110,10 @@ class UserSystemd(Systemd):
         inside = user_units.unnamed(effects, places)
         return user_units.named(super().unfinished(verb, name, inside), places)
 
-    def rehearse(self, verb: str, name: str) -> None:
+    def preflight(self, verb: str, name: str) -> None:
         if verb in (ENABLE, MASK):
             self._require_writable()
-        super().rehearse(verb, name)
+        super().preflight(verb, name)
 
     def _identity(self) -> Identity:
         return self.context.accounts.identity(self.user)
@@ -164,7 +164,7 @@ class UserSystemd(Systemd):
                     "`creates: %s`" % (self.user, lingers),
                 )
             if self.context.noop:
-                units = self._foreseen()
+                units = self._predicted()
                 if units.files.links(units.definition(full_name(name))):
                     what = "the systemd manager of %s starts %s when it starts"
                     raise Unknowable(what % (self.user, name))
@@ -207,7 +207,7 @@ class UserSystemd(Systemd):
     def _boot_links(self) -> BootLinks:
         return BootLinks(self._places().configured)
 
-    def _foreseen(self) -> "PlannedUnits":
+    def _predicted(self) -> "PlannedUnits":
         from remote_runtime.units.preview.planned_units import PlannedUnits
 
         return PlannedUnits(self.context, self._shown, self._names, self._places())

@@ -35,7 +35,7 @@ def effects(unit: Definition, context: "Context", *, starts: bool, stops: bool) 
     found: List[Effect] = [PathEffect(path, "something") for path in outputs]
     if not named.harmless:
         named = named._replace(begun=named.begun + directories)
-        found.append(_fog(unit, named, starts))
+        found.append(_unknown_effect(unit, named, starts))
     given = given_away(unit, context) if starts else []
     if given:
         found.append(_owners(unit, given))
@@ -46,17 +46,19 @@ def of_reload(unit: Definition, context: "Context") -> List[Effect]:
     """What is left at the paths that the command lines of a reload name."""
     with context.ignoring():
         named = of_unit(unit, context, RELOADING)
-    return [] if named.harmless else [_fog(unit, named, False, "is reloaded")]
+    return [] if named.harmless else [_unknown_effect(unit, named, False, "is reloaded")]
 
 
 def of_trigger(unit: Definition, context: "Context") -> List[Effect]:
     """What is left at the paths that the command lines name of a unit that may start soon."""
     with context.ignoring():
         named = of_unit(unit, context, STARTING)
-    return [] if named.harmless else [_fog(unit, named, False, "is started")]
+    return [] if named.harmless else [_unknown_effect(unit, named, False, "is started")]
 
 
-def _fog(unit: Definition, named: NamedPaths, starts: bool, when: str = "") -> UnknownEffect:
+def _unknown_effect(
+    unit: Definition, named: NamedPaths, starts: bool, when: str = ""
+) -> UnknownEffect:
     """``creates``: what a later resource makes may be what the unit itself makes."""
 
     def covers(kind: str, value: str, present: bool) -> bool:

@@ -160,7 +160,7 @@ class Script(object):
         effects = self.behaviour.get("effects", [])
         change = self.behaviour.get("change", Change("x", 1, 2))
         return [
-            Action("Would have acted", self.act, [change], effects, self.behaviour.get("rehearse"))
+            Action("Would have acted", self.act, [change], effects, self.behaviour.get("preflight"))
         ]
 
     def act(self) -> None:
@@ -210,16 +210,16 @@ def engine(
     registry: Any,
     events: List[Dict[str, Any]],
     render: Any = None,
-    turns: Any = None,
+    results: Any = None,
 ) -> Engine:
     """A real engine and lifecycle that put their events into a list."""
     lifecycle = Lifecycle(context, registry, render=render or (lambda i: i.properties))
     maker = EventMaker(context.mask)
 
-    def ended(*turn: Any) -> None:
-        events.append(maker.make(*turn))
+    def ended(*step: Any) -> None:
+        events.append(maker.make(*step))
 
-    return Engine(context=context, lifecycle=lifecycle, ended=ended, turns=turns)
+    return Engine(context=context, lifecycle=lifecycle, ended=ended, results=results)
 
 
 def run_items(
@@ -229,14 +229,14 @@ def run_items(
     fail_on_error: bool = False,
     render: Any = None,
     shared: Optional[Context] = None,
-    turns: Any = None,
+    results: Any = None,
     **settings: Any,
 ) -> List[Dict[str, Any]]:
     """Run items through a real engine and lifecycle; return their events."""
     ctx = shared or context(items, noop=noop, **settings)
     events = []  # type: List[Dict[str, Any]]
     try:
-        engine(ctx, registry or Registry(ctx), events, render, turns).run(items, fail_on_error)
+        engine(ctx, registry or Registry(ctx), events, render, results).run(items, fail_on_error)
     finally:
         ctx.files.discard_temporary()  # as a session does in the end
         if shared is None:  # nobody else has it; a suite of many runs has few descriptors

@@ -11,7 +11,7 @@ from remote_runtime.host.machine.files import Files
 from remote_runtime.system.account_files import User
 
 if TYPE_CHECKING:
-    from remote_runtime.system.accounts import Accounts as Door
+    from remote_runtime.system.accounts import Accounts as Adapter
     from remote_runtime.system.process.commands import Commands
 
 _PATIENCE = 5.0  # seconds that processes have to end
@@ -20,8 +20,8 @@ _PATIENCE = 5.0  # seconds that processes have to end
 class Accounts(accounts.Accounts):
     """Runs the programs of the host."""
 
-    def __init__(self, door: "Door", files: Files, programs: "Commands") -> None:
-        super().__init__(door)
+    def __init__(self, adapter: "Adapter", files: Files, programs: "Commands") -> None:
+        super().__init__(adapter)
         self.files: Files = files
         self._programs = programs
 
@@ -63,8 +63,8 @@ class Accounts(accounts.Accounts):
 
     def _move_back(self, user: User, new: str, error: ResourceError) -> None:
         """Undo a move after an error, unless the database names the new place already."""
-        self._door.forget()
-        now = self._door.user(user.name)
+        self._adapter.forget()
+        now = self._adapter.user(user.name)
         if now is not None and now.home == new:
             return
         try:
@@ -85,7 +85,7 @@ class Accounts(accounts.Accounts):
         try:
             self._run(argv, secret)
         finally:
-            self._door.forget()
+            self._adapter.forget()
 
     def _run(self, argv: Sequence[str], secret: str = "") -> None:
         why, hint = self._programs.lacking(argv[0])

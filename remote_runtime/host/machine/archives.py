@@ -29,7 +29,7 @@ _OTHERS_WRITE = 0o022
 
 
 class ArchiveReader(object):
-    """Looks at archives through the doors of the machine, or those of an overlay."""
+    """Looks at archives through the adapters of the machine or of an overlay."""
 
     def __init__(self, context: "Context", files: "Files", commands: "Commands") -> None:
         self._context, self._files, self._commands = context, files, commands

@@ -72,8 +72,8 @@ _ANSWERS = 8
 class CheckoutReader(port.CheckoutReader):
     """Asks git on the machine, as the owner of the checkout."""
 
-    def __init__(self, files: "FileReader", door: "Commands") -> None:
-        self._files, self._door = files, door
+    def __init__(self, files: "FileReader", adapter: "Commands") -> None:
+        self._files, self._adapter = files, adapter
 
     # -- what is there ----------------------------------------------------------------------------
 
@@ -272,7 +272,7 @@ class CheckoutReader(port.CheckoutReader):
         timeout: float,
     ) -> "Result":
         self._require_git()
-        return self._door.run(
+        return self._adapter.run(
             argv,
             cwd=cwd,
             env=call.environment,
@@ -283,7 +283,7 @@ class CheckoutReader(port.CheckoutReader):
         )
 
     def _require_git(self) -> None:
-        why, hint = self._door.lacking("git")
+        why, hint = self._adapter.lacking("git")
         if why:
             raise ResourceError(why, kind="resource.command", hint=hint)
 
@@ -305,10 +305,10 @@ class Checkouts(CheckoutReader, port.Checkouts):
         self,
         files: "Files",
         accounts: "AccountReader",
-        door: "Commands",
+        adapter: "Commands",
         tell: Callable[[str], object],
     ) -> None:
-        super().__init__(files, door)
+        super().__init__(files, adapter)
         self._accounts, self._tell = accounts, tell
 
     def clone(self, path: str, source: Source, target: Optional[Target]) -> None:
@@ -361,7 +361,7 @@ class Checkouts(CheckoutReader, port.Checkouts):
         if own and self._has_own_commits(node, path, branch):
             raise refused(path, "local commits that its remote does not have")
         self._must(node, path, ["update-ref", git.CUT, target.commit], "note the update")
-        with self._door.protected(begun=True):
+        with self._adapter.protected(begun=True):
             try:
                 self._check_out(node, path, source=source, target=target, force=discards)
             except ResourceError:

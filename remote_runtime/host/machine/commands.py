@@ -76,7 +76,7 @@ class Commands(port.Commands):
         """Accounts are read again after it, as the program may have changed them."""
         self.require(argv[0])
         try:
-            result = self._door.run(argv, input=input, timeout=timeout, user=user)
+            result = self._adapter.run(argv, input=input, timeout=timeout, user=user)
         finally:
             self._accounts.forget()
         if result.timed_out or result.code != 0:

@@ -8,7 +8,7 @@ from remote_runtime.host.credential_ports import LARGEST, PROGRAM, SECONDS
 
 if TYPE_CHECKING:
     from remote_runtime.host.file_ports import Files
-    from remote_runtime.system.process.commands import Commands as Door
+    from remote_runtime.system.process.commands import Commands as Adapter
 
 MODE = 0o600
 
@@ -16,8 +16,8 @@ MODE = 0o600
 class Credentials(credential_ports.Credentials):
     """Has systemd-creds encrypt; the key of the host is made with the first one."""
 
-    def __init__(self, files: "Files", door: "Door") -> None:
-        super().__init__(files, door)
+    def __init__(self, files: "Files", adapter: "Adapter") -> None:
+        super().__init__(files, adapter)
         self._files = files
 
     def write(self, name: str, path: str, value: bytes, key: str) -> None:
@@ -25,8 +25,8 @@ class Credentials(credential_ports.Credentials):
         self.require()
         self._files.require_file_place(path)
         options = ["--name=%s" % name, "--with-key=%s" % key]
-        with self._door.protected():
-            result = self._door.run(
+        with self._adapter.protected():
+            result = self._adapter.run(
                 [PROGRAM, "encrypt", *options, "-", "-"],
                 input=value,
                 timeout=SECONDS,

@@ -7,4 +7,4 @@ class Crontabs(crontab_ports.Crontabs):
     """Installs crontabs with the program of the machine."""
 
     def set_text(self, user: str, text: str) -> None:
-        self._find_door().set_text(user, text)
+        self._find_adapter().set_text(user, text)

@@ -27,18 +27,18 @@ _SYNCED = 64  # paths that are synced one by one
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.host.machine.write_ahead import Coming
+    from remote_runtime.host.machine.write_ahead import Upcoming
     from remote_runtime.system.account_files import User
 
 
 class Files(file_ports.Files):
-    """Changes paths in a run; ``coming`` are the later resources, if known."""
+    """Changes paths in a run; ``upcoming`` are the later resources, if known."""
 
     def __init__(
-        self, context: "Context", coming: "Callable[[], Iterable[Coming]]" = tuple
+        self, context: "Context", upcoming: "Callable[[], Iterable[Upcoming]]" = tuple
     ) -> None:
         super().__init__(context.files)
-        self._context, self._coming = context, coming
+        self._context, self._upcoming = context, upcoming
         self._commands = context.commands
 
     def _note(self, *paths: str) -> None:
@@ -50,7 +50,7 @@ class Files(file_ports.Files):
     def _write(self, file: NewFile, validate: str, part: bool) -> None:
         if _may_be_dropped(file.mode):
             size = file.content.size
-            self._door.obstacles(file.path).writing(size, file.uid, file.gid, file.mode)
+            self._adapter.obstacles(file.path).writing(size, file.uid, file.gid, file.mode)
         self._put(file, validate, None)
 
     def put(
@@ -76,16 +76,16 @@ class Files(file_ports.Files):
         from remote_runtime.host.machine.write_ahead import FileWriter
 
         writer = self._context.one(FileWriter)
-        writer.put(file, self._coming(), validate=validate, before=before)
+        writer.put(file, self._upcoming(), validate=validate, before=before)
         self._note(file.path)
 
     def back_up(self, path: str, copy: str) -> None:
         """Opens the file once, so content and attributes are of the same file."""
         from remote_runtime.system.attributes import Attributes
 
-        old = self._door.opened(path, "read")
+        old = self._adapter.opened(path, "read")
         try:
-            temporary = self._door.temporary(copy)
+            temporary = self._adapter.temporary(copy)
             try:
                 while True:
                     self._context.check_cancelled()
@@ -112,18 +112,18 @@ class Files(file_ports.Files):
         firm: bool = False,
     ) -> None:
         self.require_free(path)
-        self._door.create_directory(path, mode, uid, gid)
+        self._adapter.create_directory(path, mode, uid, gid)
         self._note(path)
 
     def set_mode(self, path: str, mode: int) -> None:
         self.require_kind(path, "file")
-        self._door.set_attributes(path, file_ports.OURS, file_ports.OURS, mode)
+        self._adapter.set_attributes(path, file_ports.OURS, file_ports.OURS, mode)
         self._note(path)
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
         if _may_be_dropped(mode):
-            self._door.obstacles(path).making(uid, gid, mode)
-        self._door.create_directory(path, mode, uid, gid)
+            self._adapter.obstacles(path).making(uid, gid, mode)
+        self._adapter.create_directory(path, mode, uid, gid)
         self._note(path)
         self.relabel(path)
 
@@ -131,8 +131,8 @@ class Files(file_ports.Files):
         from remote_runtime.system.copy_tree import copy
 
         if _may_be_dropped(mode):
-            self._door.obstacles(path).making(uid, gid, mode)
-        copy(self._door, source, path=path, mode=mode, uid=uid, gid=gid)
+            self._adapter.obstacles(path).making(uid, gid, mode)
+        copy(self._adapter, source, path=path, mode=mode, uid=uid, gid=gid)
         self._note(path)
         self.relabel(path)
 
@@ -150,11 +150,11 @@ class Files(file_ports.Files):
             fill(staged)
 
         if self.lstat(path) is None:
-            self._door.obstacles(path).making(uid, gid, mode)
+            self._adapter.obstacles(path).making(uid, gid, mode)
         else:
-            self._door.obstacles(path).removing()
-        build(self._door, owned, path=path, mode=mode)
-        self._door.walker.forget()  # what was found before was found without this directory
+            self._adapter.obstacles(path).removing()
+        build(self._adapter, owned, path=path, mode=mode)
+        self._adapter.walker.forget()  # what was found before was found without this directory
         self._note(path)
         self.relabel(path)
 
@@ -173,11 +173,11 @@ class Files(file_ports.Files):
                 )
 
     def _symlink(self, target: str, path: str, in_directory: bool) -> None:
-        place = self._door.place(path, "write")
+        place = self._adapter.place(path, "write")
         at = place.directory.descriptor
         if inode_flags.read(".", at) & inode_flags.APPEND:
             raise refusal("write", path, errno.EPERM)  # it could neither be renamed nor removed
-        name = self._door.stage(place.directory.path)
+        name = self._adapter.stage(place.directory.path)
         try:
             try:
                 os.symlink(target, name, dir_fd=at)
@@ -191,21 +191,21 @@ class Files(file_ports.Files):
                 os.unlink(name, dir_fd=at)
                 raise failure("replace", path, error) from error
             try:
-                (self._door.sync_directory or sync_now)(at)
+                (self._adapter.sync_directory or sync_now)(at)
             except OSError as error:
                 raise failure("write", path, error) from error
         finally:
-            self._door.staged(name)
-            self._door.walker.forget()  # what was found before was found without this link
+            self._adapter.staged(name)
+            self._adapter.walker.forget()  # what was found before was found without this link
         self._note(path)
 
     def _set_attributes(self, path: str, mode: int, *, uid: int, gid: int, follow: bool) -> None:
         if _may_be_dropped(mode):
-            self._door.obstacles(path, follow).changing(uid, gid, mode)
+            self._adapter.obstacles(path, follow).changing(uid, gid, mode)
         if follow:
-            self._door.set_directory_attributes(path, uid, gid, mode)
+            self._adapter.set_directory_attributes(path, uid, gid, mode)
         else:
-            self._door.set_attributes(path, uid, gid, mode)
+            self._adapter.set_attributes(path, uid, gid, mode)
         self._note(path)
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
@@ -216,27 +216,27 @@ class Files(file_ports.Files):
             try:
                 self._set_one(one, many)
             except ResourceError:
-                if self._door.status(one.path) is not None:
+                if self._adapter.status(one.path) is not None:
                     raise  # else another process has removed it in the meantime
         if many:
-            self._door.sync_all()
+            self._adapter.sync_all()
 
     def _set_one(self, one: NewAttributes, many: bool) -> None:
         if one.kind == "symlink":
-            self._door.set_link_owner(one.path, one.uid, one.gid)
+            self._adapter.set_link_owner(one.path, one.uid, one.gid)
         elif many:
-            self._door.set_one_of_many(one.path, (one.uid, one.gid, one.mode))
+            self._adapter.set_one_of_many(one.path, (one.uid, one.gid, one.mode))
         else:
-            self._door.set_attributes(one.path, one.uid, one.gid, one.mode)
+            self._adapter.set_attributes(one.path, one.uid, one.gid, one.mode)
 
     def _unlink(self, path: str) -> None:
-        self._door.remove(path)
+        self._adapter.remove(path)
         self._note(path)
 
     def _remove_tree(self, path: str) -> None:
         # What would stay keeps the rest: what fails leaves all as it was.
-        self._door.obstacles(path).removing(tree=True)
-        self._door.remove_tree(path, at_once=True)
+        self._adapter.obstacles(path).removing(tree=True)
+        self._adapter.remove_tree(path, at_once=True)
         self._note(path)
 
     def removed_with(self, user: "User", paths: Sequence[str]) -> ContextManager[None]:
@@ -244,7 +244,7 @@ class Files(file_ports.Files):
         from remote_runtime.host.machine import account_removal
 
         self._note(*paths)
-        return account_removal.removed_with(self._door, user, paths)
+        return account_removal.removed_with(self._adapter, user, paths)
 
 
 def _may_be_dropped(mode: int) -> bool:

@@ -7,19 +7,19 @@ from remote_runtime.host import kernel_ports
 
 if TYPE_CHECKING:
     from remote_runtime.host.machine.commands import Commands
-    from remote_runtime.system.kernel.parameters import Kernel as Door
+    from remote_runtime.system.kernel.parameters import Kernel as Adapter
 
 
 class Kernel(kernel_ports.Kernel):
     """Sets the parameters of the machine, and runs its programs for modules."""
 
-    def __init__(self, door: "Callable[[], Door]", commands: "Commands") -> None:
-        super().__init__(door)
+    def __init__(self, adapter: "Callable[[], Adapter]", commands: "Commands") -> None:
+        super().__init__(adapter)
         self._commands = commands
 
     def set_value(self, key: str, value: str) -> None:
-        self._door.require_settable(key)
-        self._door.set_value(key, value)
+        self._adapter.require_settable(key)
+        self._adapter.set_value(key, value)
 
     def load(self, module: str) -> None:
         self.require_loadable(module)

@@ -8,12 +8,12 @@ from remote_runtime.host.ports import Host, HostReader
 
 if TYPE_CHECKING:
     from remote_runtime.context import Context
-    from remote_runtime.host.machine.write_ahead import Coming
+    from remote_runtime.host.machine.write_ahead import Upcoming
     from remote_runtime.overlay.overlay import HostOverlay
 
 
 def reader(
-    doors: "Union[Context, HostOverlay]",
+    adapters: "Union[Context, HostOverlay]",
     context: "Optional[Context]" = None,
     planned: "Optional[HostOverlay]" = None,
 ) -> HostReader:
@@ -24,23 +24,23 @@ def reader(
     def part(name: str) -> Any:
         """A port, whose module is imported once a type reads it."""
         if name in ("accounts", "commands", "kernel"):
-            return _reader_of(name, doors)
+            return _reader_of(name, adapters)
         if name == "mounts":
             from remote_runtime.host import mounts
 
-            return mounts.MountReader(lambda: doors.mounts)
+            return mounts.MountReader(lambda: adapters.mounts)
         if name == "checkouts":
-            return _checkout_reader(doors)
+            return _checkout_reader(adapters)
         if name == "crontabs":
             from remote_runtime.host import crontab_ports
 
-            return crontab_ports.CrontabReader(lambda: doors.crontabs, made.accounts)
+            return crontab_ports.CrontabReader(lambda: adapters.crontabs, made.accounts)
         if name == "credentials":
-            return _credential_reader(doors)
+            return _credential_reader(adapters)
         if context is None:
             raise AttributeError(name)
         if name == "downloads":
-            return _download_reader(context, doors)
+            return _download_reader(context, adapters)
         if name == "packages":
             return _packages_reader(context)
         if name == "conditions":
@@ -53,49 +53,49 @@ def reader(
             return units.UnitReader(lambda: planned, context)
         return _part(context, name, changing=False)
 
-    made = HostReader(FileReader(doors.files), part)
+    made = HostReader(FileReader(adapters.files), part)
     return made
 
 
-def _reader_of(name: str, doors: "Union[Context, HostOverlay]") -> Any:
+def _reader_of(name: str, adapters: "Union[Context, HostOverlay]") -> Any:
     """A port that many types read."""
     if name == "accounts":
         from remote_runtime.host import account_reader
 
-        return account_reader.AccountReader(doors.accounts)
+        return account_reader.AccountReader(adapters.accounts)
     if name == "commands":
         from remote_runtime.host import command
 
-        return command.CommandReader(doors.commands, doors.files, doors.accounts)
+        return command.CommandReader(adapters.commands, adapters.files, adapters.accounts)
     from remote_runtime.host import kernel_ports
 
-    return kernel_ports.KernelReader(lambda: doors.kernel)
+    return kernel_ports.KernelReader(lambda: adapters.kernel)
 
 
-def _checkout_reader(doors: "Union[Context, HostOverlay]") -> Any:
+def _checkout_reader(adapters: "Union[Context, HostOverlay]") -> Any:
     from remote_runtime.host.machine import checkouts
     from remote_runtime.overlay.overlay import HostOverlay
 
-    if isinstance(doors, HostOverlay):
+    if isinstance(adapters, HostOverlay):
         from remote_runtime.host.overlay import checkouts as planned
 
-        return planned.CheckoutReader(doors)
-    return checkouts.CheckoutReader(FileReader(doors.files), doors.commands)
+        return planned.CheckoutReader(adapters)
+    return checkouts.CheckoutReader(FileReader(adapters.files), adapters.commands)
 
 
-def _credential_reader(doors: "Union[Context, HostOverlay]") -> Any:
+def _credential_reader(adapters: "Union[Context, HostOverlay]") -> Any:
     from remote_runtime.overlay.overlay import HostOverlay
 
-    if isinstance(doors, HostOverlay):
+    if isinstance(adapters, HostOverlay):
         from remote_runtime.host.overlay import credentials as planned
 
-        return planned.CredentialReader(doors)
+        return planned.CredentialReader(adapters)
     from remote_runtime.host import credential_ports
 
-    return credential_ports.CredentialReader(FileReader(doors.files), doors.commands)
+    return credential_ports.CredentialReader(FileReader(adapters.files), adapters.commands)
 
 
-def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -> Any:
+def _download_reader(context: "Context", adapters: "Union[Context, HostOverlay]") -> Any:
     if not context.noop:
         from remote_runtime.host.machine import downloads
 
@@ -103,7 +103,7 @@ def _download_reader(context: "Context", doors: "Union[Context, HostOverlay]") -
     from remote_runtime.host.overlay import downloads as previewed
     from remote_runtime.overlay.overlay import HostOverlay
 
-    world = doors if isinstance(doors, HostOverlay) else context.planned()
+    world = adapters if isinstance(adapters, HostOverlay) else context.planned()
     return previewed.DownloadReader(context, world)
 
 
@@ -121,13 +121,13 @@ def machine(
     context: "Context",
     log: Callable[[str], object] = str,
     warn: Callable[[str], object] = str,
-    coming: "Callable[[], Iterable[Coming]]" = tuple,
+    upcoming: "Callable[[], Iterable[Upcoming]]" = tuple,
 ) -> Host:
     """The machine in a run; ``log`` gets each line to report, and ``warn`` each warning.
 
-    ``coming`` are the later resources, if known.
+    ``upcoming`` are the later resources, if known.
     """
-    paths = files.Files(context, coming)
+    paths = files.Files(context, upcoming)
 
     def part(name: str) -> Any:
         """A port, whose module is imported once a type uses it."""
@@ -158,7 +158,9 @@ def machine(
 
             return package_ports.Packages(
                 context,
-                lambda *args, **given: packages.Package(*args, coming=coming, count=count, **given),
+                lambda *args, **given: packages.Package(
+                    *args, upcoming=upcoming, count=count, **given
+                ),
             )
         return _rare_part(context, paths, host=made, name=name)
 

@@ -20,12 +20,12 @@ class Mounts(mounts.Mounts):
 
     def __init__(
         self,
-        door: Callable[[], MountTable],
+        adapter: Callable[[], MountTable],
         files: "FileReader",
         commands: "Commands",
         walker: "Walker",
     ) -> None:
-        super().__init__(door)
+        super().__init__(adapter)
         self.files: FileReader = files
         self._commands, self._walker = commands, walker
 
@@ -48,17 +48,17 @@ class Mounts(mounts.Mounts):
         finally:
             pinned.close()
             self._walker.forget()
-            self._door.forget()
+            self._adapter.forget()
 
     def refresh(self) -> None:
-        self._door.forget()
+        self._adapter.forget()
 
     def _beneath(self, point: str) -> Optional[MountEntry]:
-        stack = self._door.stack(point)
+        stack = self._adapter.stack(point)
         return stack[-2] if len(stack) > 1 else None
 
     def _inside(self, point: str) -> List[str]:
-        points = [one.point for one in self._door.all()]
+        points = [one.point for one in self._adapter.all()]
         return [one for one in points if one != point and is_within(one, point)]
 
     def _users(self, point: str) -> List[str]:

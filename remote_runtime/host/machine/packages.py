@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from remote_runtime.context import Context
     from remote_runtime.packages.batch import PlannedChange
 
-Coming = Tuple[Item, Any]
+Upcoming = Tuple[Item, Any]
 
 
 class Package(package_ports.Package):
-    """Changes a package with the package manager. ``coming`` are the changes of later resources,
+    """Changes a package with the package manager. ``upcoming`` are the changes of later resources,
     ``count`` gets the number of tries."""
 
     def __init__(
@@ -26,11 +26,11 @@ class Package(package_ports.Package):
         *,
         name: str,
         properties: Properties,
-        coming: Callable[[], Iterable[Coming]],
+        upcoming: Callable[[], Iterable[Upcoming]],
         count: Callable[[int], None],
     ) -> None:
         super().__init__(context, manager, name, properties)
-        self._coming, self._count = coming, count
+        self._upcoming, self._count = upcoming, count
 
     def refresh_lists(self) -> None:
         self._manager.refresh_lists(self._lock_timeout())
@@ -76,7 +76,7 @@ class Package(package_ports.Package):
         found: "List[PlannedChange]" = []
         if context.promised or context.halts or not manager.batches:
             return found
-        for item, change in self._coming():
+        for item, change in self._upcoming():
             if not manager.takes(item):
                 break
             if change is not None:

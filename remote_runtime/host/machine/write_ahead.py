@@ -19,7 +19,7 @@ _MAX_FILES = 64  # files, each with a descriptor
 _LARGEST = 1 << 20  # bytes in total
 
 # A later resource and the file that it will put; None if it has nothing to do, as far as known.
-Coming = Tuple[Item, Optional[NewFile]]
+Upcoming = Tuple[Item, Optional[NewFile]]
 
 
 class _WrittenFile(NamedTuple):
@@ -43,14 +43,14 @@ class FileWriter(Ahead):
     def put(
         self,
         file: NewFile,
-        coming: Iterable[Coming] = (),
+        upcoming: Iterable[Upcoming] = (),
         *,
         validate: str = "",
         before: Optional[Callable[[], None]] = None,
     ) -> None:
         """Put a file in place; a failure leaves the path unchanged.
 
-        ``coming``: the files that later resources will put, as far as known. ``before`` is called
+        ``upcoming``: the files that later resources will put, as far as known. ``before`` is called
         right before the new file replaces the old one.
         """
         temporary = self._take(file)
@@ -58,7 +58,7 @@ class FileWriter(Ahead):
         try:
             if temporary is None:
                 temporary = self._write(file, chunks, labels=self._labels)
-                self._sync(temporary, () if validate else coming)
+                self._sync(temporary, () if validate else upcoming)
             else:
                 for _ in chunks:
                     pass  # they are already synced
@@ -100,12 +100,12 @@ class FileWriter(Ahead):
             raise
         return temporary
 
-    def _sync(self, first: Temporary, coming: Iterable[Coming]) -> None:
-        """Sync a file, together with those that the ``coming`` resources will put."""
+    def _sync(self, first: Temporary, upcoming: Iterable[Upcoming]) -> None:
+        """Sync a file, together with those that the ``upcoming`` resources will put."""
         if self._written or self._labels:
             return first.sync()
         try:
-            self._write_all(coming, first)
+            self._write_all(upcoming, first)
             others = [written.temporary for written in self._written.values()]
             for temporary in [first, *others] if others else []:
                 temporary.begin_sync()
@@ -120,10 +120,10 @@ class FileWriter(Ahead):
             self.drop()  # the resource of the file writes it again and reports the error
         return None
 
-    def _write_all(self, coming: Iterable[Coming], latest: Temporary) -> None:
+    def _write_all(self, upcoming: Iterable[Upcoming], latest: Temporary) -> None:
         self.drop()
         room = _LARGEST
-        for item, file in coming:
+        for item, file in upcoming:
             if file is not None:
                 room -= file.content.size
                 if room < 0 or len(self._written) + 1 >= _MAX_FILES or file.path in self._written:

@@ -96,7 +96,7 @@ class CheckoutReader(OnHost):
     def _require_git(self) -> None:
         if not self._world.commands.find("git"):
             super()._require_git()
-        if not self._door.find("git"):
+        if not self._adapter.find("git"):
             raise Unknowable("git is not installed before the push")
 
 

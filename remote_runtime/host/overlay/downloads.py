@@ -26,7 +26,7 @@ class DownloadReader(downloads.DownloadReader):
         from remote_runtime.downloads.http_get import display_url
 
         why = "%s %s is read in a push only" % (what, display_url(request.url))
-        self._world.clouds.suppose(Uncertainty(UNKNOWN, why))
+        self._world.unknown_regions.suppose(Uncertainty(UNKNOWN, why))
         return ""
 
     def listed(self, request: "Request", path: str, tries: RetryPolicy = ONCE) -> str:

@@ -14,7 +14,7 @@ from remote_runtime.host import file_ports
 from remote_runtime.host.file_ports import NewAttributes, NewFile
 from remote_runtime.host.overlay.record import Record
 from remote_runtime.system.errno_messages import refusal
-from remote_runtime.system.files import Files as Door
+from remote_runtime.system.files import Files as Adapter
 
 _MAX_LENGTH = 4095  # bytes of a symlink's text
 _LIMIT = 16 << 20  # bytes of a file that is copied
@@ -31,12 +31,12 @@ class Files(file_ports.Files):
         self._staged = 0  # bytes of a file that is put once what comes before is done
 
     @property
-    def _door(self) -> Door:
+    def _adapter(self) -> Adapter:
         return self._record.world.files
 
     def _write(self, file: NewFile, validate: str, part: bool) -> None:
         path, content, mode = file.path, file.content, file.mode
-        self._door.obstacles(path).writing(content.size, file.uid, file.gid, mode)
+        self._adapter.obstacles(path).writing(content.size, file.uid, file.gid, mode)
         uid, gid = self.owned(path, file.uid, file.gid)
         effect = PathEffect(path, "file", mode, uid=uid, gid=gid, content=content, part=part)
         self._validate(validate, effect)
@@ -69,7 +69,7 @@ class Files(file_ports.Files):
         )
         if self._record.checks:
             self.require_file_place(path)
-            self._door.obstacles(path).writing(size, uid, gid, mode)
+            self._adapter.obstacles(path).writing(size, uid, gid, mode)
             if size and os.geteuid() != 0 and not mode & 0o400:
                 raise UnsettledError("cannot tell whether %s contains it: permission denied" % path)
             if content is not None:
@@ -90,8 +90,8 @@ class Files(file_ports.Files):
         mode = node.mode & ~_AS_ANOTHER
         if self._record.checks:
             size = self._staged + node.size
-            self._door.obstacles(copy).writing(size, node.uid, node.gid, mode)
-        content = None if differs_by_size(node.size, None) else LocalContent(path, self._door)
+            self._adapter.obstacles(copy).writing(size, node.uid, node.gid, mode)
+        content = None if differs_by_size(node.size, None) else LocalContent(path, self._adapter)
         self._record.add(
             PathEffect(copy, "file", mode, uid=node.uid, gid=node.gid, content=content, firm=False)
         )
@@ -105,13 +105,13 @@ class Files(file_ports.Files):
         gid: int = file_ports.OURS,
         firm: bool = False,
     ) -> None:
-        above = requirements.parents(self._door, path, mode & 0o755)
+        above = requirements.parents(self._adapter, path, mode & 0o755)
         if self._record.checks:
             self.require_free(path)
             top = self.stat(os.path.dirname(above[0].path if above else path))
             if top is not None and top.kind != "directory":
                 raise refusal("create the directory", path, errno.ENOTDIR)
-            self._door.obstacles(path).making(uid, gid, mode)
+            self._adapter.obstacles(path).making(uid, gid, mode)
         owner, group = _given(uid), _given(gid)
         made = PathEffect(path, "directory", mode, uid=owner, gid=group, firm=firm)
         self._record.add(*above, made)
@@ -119,16 +119,16 @@ class Files(file_ports.Files):
     def set_mode(self, path: str, mode: int) -> None:
         if self._record.checks:
             self.require_kind(path, "file")
-            self._door.obstacles(path).changing(-1, -1)
+            self._adapter.obstacles(path).changing(-1, -1)
         self._record.add(PathEffect(path, "file", mode, firm=False))
 
     def _mkdir(self, path: str, mode: int, uid: int, gid: int) -> None:
-        self._door.obstacles(path).making(uid, gid, mode)
+        self._adapter.obstacles(path).making(uid, gid, mode)
         uid, gid = self.owned(path, uid, gid)
         self._record.add(PathEffect(path, "directory", mode, uid=uid, gid=gid))
 
     def _copy_tree(self, source: str, path: str, *, mode: int, uid: int, gid: int) -> None:
-        self._door.obstacles(path).making(uid, gid, mode)
+        self._adapter.obstacles(path).making(uid, gid, mode)
         self._record.add(PathEffect(path, "directory", mode=mode, uid=uid, gid=gid, once=True))
         self._fill(source, path, uid, gid)
 
@@ -141,7 +141,7 @@ class Files(file_ports.Files):
                 continue
             content = None
             if node.kind == "file":
-                self._door.obstacles(there).writing(node.size, uid, gid, node.mode)
+                self._adapter.obstacles(there).writing(node.size, uid, gid, node.mode)
                 if node.size > _LIMIT:
                     self._record.add(PathEffect(there, "something", once=True))
                     continue
@@ -165,9 +165,9 @@ class Files(file_ports.Files):
         """``ResourceError`` for a directory that cannot be built and put there."""
         self.require_parent(path)
         if self.lstat(path) is None:
-            self._door.obstacles(path).making(uid, gid, mode)
+            self._adapter.obstacles(path).making(uid, gid, mode)
         else:
-            self._door.obstacles(path).removing()
+            self._adapter.obstacles(path).removing()
 
     def owned(self, path: str, uid: int, gid: int) -> Tuple[int, int]:
         """Owner and group of what is made at a path, where ``OURS`` leaves them to the kernel."""
@@ -183,7 +183,7 @@ class Files(file_ports.Files):
         size = len(os.fsencode(target))
         if size > _MAX_LENGTH:
             raise refusal("write", path, errno.ENAMETOOLONG)
-        self._door.obstacles(path).writing(size if size >= _IN_INODE else 0)
+        self._adapter.obstacles(path).writing(size if size >= _IN_INODE else 0)
         uid, gid = self.own(path)
         self._record.add(PathEffect(path, "symlink", 0o777, uid=uid, gid=gid, target=target))
 
@@ -191,7 +191,7 @@ class Files(file_ports.Files):
         node = None if follow else self.lstat(path)
         kind = "directory" if follow else node.kind if node is not None else "file"
         if self._record.checks:
-            self._door.obstacles(path, follow).changing(uid, gid, mode)
+            self._adapter.obstacles(path, follow).changing(uid, gid, mode)
         self._record.add(PathEffect(path, kind, mode=mode, uid=_given(uid), gid=_given(gid)))
 
     def set_all_attributes(self, wanted: Sequence[NewAttributes]) -> None:
@@ -199,29 +199,29 @@ class Files(file_ports.Files):
         for path, kind, mode, uid, gid in wanted:
             is_link = kind == "symlink"
             if self._record.checks:
-                place = self._door.obstacles(path)
+                place = self._adapter.obstacles(path)
                 if is_link:
                     place.changing_link(uid, gid)
                 else:
                     place.changing(uid, gid, mode)
-            target = self._door.link(path) if is_link else ""
+            target = self._adapter.link(path) if is_link else ""
             effect = PathEffect(path, kind, mode, uid=uid, gid=gid, target=target)
             self._record.add(effect)
             self._record.unfinished.append(effect)
 
     def _unlink(self, path: str) -> None:
         if self._record.checks:
-            self._door.obstacles(path).removing()
+            self._adapter.obstacles(path).removing()
         self._record.add(PathEffect(path, "absent"))
 
     def _remove_tree(self, path: str) -> None:
         if self._record.checks:
-            self._door.obstacles(path).removing(tree=True)
+            self._adapter.obstacles(path).removing(tree=True)
         self._record.add(PathEffect(path, "absent"))
 
     def require_replaceable(self, path: str) -> None:
         """``ResourceError`` for a file that a program could not put another in place of."""
-        self._door.obstacles(path).writing(0)
+        self._adapter.obstacles(path).writing(0)
 
     def own(self, path: str) -> Tuple[int, int]:
         """Owner and group of what the run makes at a path."""

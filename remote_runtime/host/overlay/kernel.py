@@ -22,13 +22,13 @@ class Kernel(kernel_ports.Kernel):
 
     def set_value(self, key: str, value: str) -> None:
         """Plans dependent parameters too, such as those of each network interface."""
-        self._door.require_settable(key)
+        self._adapter.require_settable(key)
         if not rules.is_accepted(key, value):
             reason = "if the kernel accepts the value of %s" % settings.name_of(key)
-            self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
+            self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._add(key, value)
         family = rules.family_of(key)
-        interfaces = self._door.names_beside(family + "/all") if family else []
+        interfaces = self._adapter.names_beside(family + "/all") if family else []
         for other, its in rules.dependent_parameters(key, value, interfaces).items():
             if os.path.exists(os.path.join(parameters.PROC, other)):
                 self._add(other, its)
@@ -56,7 +56,7 @@ class Kernel(kernel_ports.Kernel):
         """A module that comes or goes, with the parameters and devices that are its own."""
         by, doing = self._record.by, "loads" if present else "unloads"
         reason = "if the kernel %s the module %s" % (doing, module)
-        self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
+        self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
 
         def covers(kind: str, value: str, there: bool) -> bool:
             inside = any(is_within(value, top) for top in (parameters.PROC, "/sys", "/dev"))

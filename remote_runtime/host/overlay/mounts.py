@@ -89,9 +89,11 @@ class Mounts(mounts.Mounts):
         effects: List[Effect] = [known or effect]
         if known is None:
             why = "the content of %s is not known before it is mounted" % entry.device
-            effects.append(_fog(why, entry.point))
+            effects.append(_unknown_effect(why, entry.point))
             if binds:
-                effects.append(_fog(why, entry.device))  # what is changed there is changed here
+                effects.append(
+                    _unknown_effect(why, entry.device)
+                )  # what is changed there is changed here
             effects.append(effect._replace(table_only=True))
         self._record.add(*effects)
 
@@ -101,15 +103,17 @@ class Mounts(mounts.Mounts):
 
     def _judge(self, entry: Entry, words: Sequence[str]) -> None:
         """Note what only mounting tells."""
-        clouds = self._record.world.clouds
+        unknown_regions = self._record.world.unknown_regions
         names = [word.partition("=")[0] for word in words]
         if entry.type == "tmpfs" or fstab.is_binding(entry.options):
             usual = (*_ANY, "rbind", *(_MEMORY if entry.type == "tmpfs" else ()))
             foreign = [name for name in names if name not in usual]
             if foreign:
-                clouds.suppose(Uncertainty(ASSUMED, "if the option %s is accepted" % foreign[0]))
+                unknown_regions.suppose(
+                    Uncertainty(ASSUMED, "if the option %s is accepted" % foreign[0])
+                )
         elif entry.type not in ("proc", "sysfs", "ramfs") or is_known_type(entry.type) is None:
-            clouds.suppose(Uncertainty(ASSUMED, "if %s can be mounted" % entry.device))
+            unknown_regions.suppose(Uncertainty(ASSUMED, "if %s can be mounted" % entry.device))
 
     def _bound(
         self, effect: MountEffect, entry: Entry, words: Sequence[str]
@@ -158,22 +162,24 @@ class Mounts(mounts.Mounts):
         effects: List[Effect] = [MountEffect(entry.point, entry=later, table_only=True)]
         changed = fstab.differing(entry.options, now.options, now.on_system)
         if {"ro", "rw", "noexec", "exec"} & set(changed):
-            effects.append(_fog("%s is mounted with other options" % entry.point, entry.point))
+            effects.append(
+                _unknown_effect("%s is mounted with other options" % entry.point, entry.point)
+            )
         if not changed:
             reason = "if %s takes its new options while it is mounted" % entry.point
-            self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
+            self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(*effects)
 
     def _unmounts(self, now: MountEntry) -> None:
         why = "the content of %s after the unmount is not known" % now.point
         gone = MountEffect(now.point, present=False)
-        self._record.add(gone, _fog(why, now.point), gone._replace(table_only=True))
+        self._record.add(gone, _unknown_effect(why, now.point), gone._replace(table_only=True))
 
     def _swaps(self, device: str, on: bool) -> None:
         reason = "if %s can be %s" % (device, "used as swap" if on else "emptied")
-        self._record.world.clouds.suppose(Uncertainty(ASSUMED, reason))
+        self._record.world.unknown_regions.suppose(Uncertainty(ASSUMED, reason))
         self._record.add(MountEffect(device, present=on, table_only=True))
 
 
-def _fog(why: str, path: str) -> UnknownEffect:
+def _unknown_effect(why: str, path: str) -> UnknownEffect:
     return UnknownEffect(Uncertainty(UNKNOWN, why), below(path, itself=True))

@@ -86,13 +86,13 @@ class Package(PackageReader, package_ports.Package):
         manager = self._manager
         if releases and before.held:
             manager.plan_hold(self.title, False)
-        foreseen: Sequence[VersionChange] = ()
+        predicted: Sequence[VersionChange] = ()
         try:
             if self._record.checks:
-                foreseen = self._foreseen(operation)
+                predicted = self._predicted(operation)
             if not operation.removal:
                 manager.wished(self.title)
-            self._record.add(*once(manager.effects(operation, foreseen)))
+            self._record.add(*once(manager.effects(operation, predicted)))
         except Missing:
             raise
         except ResourceError as error:
@@ -100,14 +100,14 @@ class Package(PackageReader, package_ports.Package):
         uncertainty = manager.chooses(self.title, questions) if questions else ""
         if uncertainty:
             self._context.suppose(uncertainty)
-        return foreseen
+        return predicted
 
-    def _foreseen(self, operation: Operation) -> Sequence[VersionChange]:
+    def _predicted(self, operation: Operation) -> Sequence[VersionChange]:
         """The predicted changes of the package manager. ``ResourceError`` if it would fail."""
         holder = self._manager.holder()
         if holder:
             raise Unknowable("a push would wait for the package lock %s" % holder)
-        return self._manager.foresee(operation)
+        return self._manager.predict(operation)
 
     def mark_manual(self) -> None:
         self._manager.wished(self.title)

@@ -43,6 +43,6 @@ class Units(UnitReader, ports.Units):
             record.unfinished.extend(systemd.unfinished(verb, name, effects))
             try:
                 if record.checks:
-                    systemd.rehearse(verb, name)
+                    systemd.preflight(verb, name)
             finally:  # if it fails at its end, all of it has come
                 record.add(*effects)

@@ -42,20 +42,20 @@ def shares(
     ``show`` gives what the lists say of these versions, ``installed`` dpkg's text about packages.
     """
     named = {operation.name.partition(":")[0] for operation in operations}
-    coming = {change.name: change.after for change in changes if change.after}
+    upcoming = {change.name: change.after for change in changes if change.after}
     going = {change.name for change in changes if not change.after}
     if len(named) != len(operations):
         return None
     if operations[0].removal:
-        if going != named or coming:
+        if going != named or upcoming:
             return None
         known = [s for s in apt_simulation.stanzas(installed()) if _is_of(s, named)]
         if len(known) != len(named):
             return None
         return batch.shares(operations, changes, _taken(known))
-    if going or not named <= set(coming):
+    if going or not named <= set(upcoming):
         return None
-    return batch.shares(operations, changes, needs(show(coming)))
+    return batch.shares(operations, changes, needs(show(upcoming)))
 
 
 def _is_of(stanza: str, names: Set[str]) -> bool:

@@ -92,11 +92,11 @@ class TransactionEffects(object):
         known = {c.name: self._contents(c.name) for c in changes if c.after}
         packed = {name: contents for name, contents in known.items() if contents is not None}
         self._looks = {name: contents.look for name, contents in packed.items()}
-        coming = {name: self._on_host(contents, name) for name, contents in packed.items()}
+        upcoming = {name: self._on_host(contents, name) for name, contents in packed.items()}
         by_name = {change.name: change for change in changes}
         calls = {
             name: package_scripts.calls_of_scripts(self._runs(by_name[name], contents))
-            for name, contents in coming.items()
+            for name, contents in upcoming.items()
         }
         # One package may start the unit of another, as nginx does.
         started = {unit: False for done in calls.values() for unit in done.started}
@@ -109,7 +109,7 @@ class TransactionEffects(object):
         restarted = {unit for done in calls.values() for unit in done.restarted}
         self._units = self._units_of(started, own, restarted)
         for change in sorted(changes, key=lambda change: bool(change.after)):
-            contents = coming.get(change.name)
+            contents = upcoming.get(change.name)
             is_so = contents.is_so if contents is not None else None
             if change.before or change.after:
                 self._effects.append(PackageEffect(change.name, change.after, is_so))
@@ -121,11 +121,11 @@ class TransactionEffects(object):
                 self._installed(change, contents, calls[change.name])
                 self._planned[change.name, change.after] = packed[change.name]
         for change in changes:
-            contents = coming.get(change.name)
+            contents = upcoming.get(change.name)
             if contents is not None:
                 self._configured(change, contents)
                 self._scripted += self._hearsay(change, contents)
-        self._triggered(changes, coming)
+        self._triggered(changes, upcoming)
         # What is known counts more than fog, so it comes later; scripts run when all is unpacked.
         effects = self._units.uncertain + self._uncertain + self._effects + self._scripted
         return effects + self._units.begun(effects)
@@ -186,7 +186,9 @@ class TransactionEffects(object):
         own = [member.path for member in contents.members if member.kind != "directory"]
         self._scripted += script_uncertainty.unknown_effect(name, calls, own)
 
-    def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
+    def _triggered(
+        self, changes: Sequence[VersionChange], upcoming: Mapping[str, Contents]
+    ) -> None:
         """What scripts of other packages do because of these changes."""
 
     # -- what goes --------------------------------------------------------------------------------

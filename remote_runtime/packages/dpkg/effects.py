@@ -59,10 +59,10 @@ class DebEffects(TransactionEffects):
                 uncertainty = Uncertainty(
                     UNKNOWN, "the scripts of the package %s may divert it" % name
                 )
-                found.append(_fog(uncertainty, moved | diverted.named))
+                found.append(_unknown_effect(uncertainty, moved | diverted.named))
         read = self._context.uncertainty
         if read.level == ASSUMED:
-            found.append(_fog(read, set(paths)))
+            found.append(_unknown_effect(read, set(paths)))
         return found
 
     def _on_host(self, contents: Contents, package: str) -> Contents:
@@ -168,13 +168,15 @@ class DebEffects(TransactionEffects):
             )
             self._open(change.name, package_scripts.opened(told), contents)
 
-    def _triggered(self, changes: Sequence[VersionChange], coming: Mapping[str, Contents]) -> None:
+    def _triggered(
+        self, changes: Sequence[VersionChange], upcoming: Mapping[str, Contents]
+    ) -> None:
         """dpkg runs the postinst of a package again that waits for a path or a name."""
         files = self._context.files
         paths: List[str] = []
         names: Set[str] = set()
         for change in changes:
-            contents = coming.get(change.name)
+            contents = upcoming.get(change.name)
             if contents is not None:
                 paths += [member.path for member in contents.members]
                 control = contents.scripts.get(TRIGGERS, "")
@@ -187,14 +189,14 @@ class DebEffects(TransactionEffects):
         world = self._context.world
         versions = {n: e.version for n, e in world.packages.items()} if world is not None else {}
         for (name, version), contents in self._planned.items():
-            if versions.get(name) == version or name in coming:
+            if versions.get(name) == version or name in upcoming:
                 for trigger in dpkg_triggers.declared(
                     contents.scripts.get(TRIGGERS, ""), "interest"
                 ):
                     waiting.setdefault(trigger, set()).add(name)
         changed = {change.name for change in changes}
         for name, triggers in sorted(dpkg_triggers.triggered(waiting, paths, names).items()):
-            if name in changed and name not in coming:
+            if name in changed and name not in upcoming:
                 continue  # it goes
             # A push may install what is planned already in the same transaction.
             comes = any(planned == name for planned, _ in self._planned)
@@ -267,7 +269,7 @@ class DebEffects(TransactionEffects):
             uncertainty = Uncertainty(
                 UNKNOWN, "cannot predict whether %s differs from the previous version" % path
             )
-            self._scripted.append(_fog(uncertainty, {path, path + _DIST, path + _OLD}))
+            self._scripted.append(_unknown_effect(uncertainty, {path, path + _DIST, path + _OLD}))
             return
         takes = self._rules.forces("confnew") and not self._rules.forces("confdef")
         gone, made = (path + _DIST, path + _OLD) if takes else (path + _OLD, path + _DIST)
@@ -294,7 +296,9 @@ class DebEffects(TransactionEffects):
         )
         beside = (".dpkg-new", _DIST, _OLD)
         self._scripted.append(
-            _fog(uncertainty, {one + ending for one in (path, leads) for ending in ("", *beside)})
+            _unknown_effect(
+                uncertainty, {one + ending for one in (path, leads) for ending in ("", *beside)}
+            )
         )
 
 
@@ -308,7 +312,7 @@ def _differs(member: Member, came_with: str) -> Optional[bool]:
     return hashlib.new("md5", text).hexdigest() != came_with if len(text) == member.size else None
 
 
-def _fog(uncertainty: Uncertainty, paths: Set[str]) -> UnknownEffect:
+def _unknown_effect(uncertainty: Uncertainty, paths: Set[str]) -> UnknownEffect:
     return UnknownEffect(
         uncertainty, lambda kind, value, present: kind == "path" and value in paths
     )

@@ -148,16 +148,16 @@ def read(
     *,
     home: str,
     options: Sequence[str],
-    coming: bool,
+    upcoming: bool,
     trouble: Callable[[str], str],
 ) -> HostRules:
-    """Read them; ``coming``: packages come as well, of which alone overrides are asked.
+    """Read them; ``upcoming``: packages come as well, of which alone overrides are asked.
 
     ``options`` are those that apt gives dpkg; for ``trouble`` see ``dpkg_settings.read``.
     ``ResourceError`` where dpkg would refuse to work.
     """
     settings = dpkg_settings.read(files, home, options, trouble)
-    overrides = _overrides(_text(files, OVERRIDES), accounts) if coming else {}
+    overrides = _overrides(_text(files, OVERRIDES), accounts) if upcoming else {}
     return HostRules(_diversions(_text(files, DIVERSIONS)), overrides, settings)
 
 

@@ -138,7 +138,7 @@ class Units(object):
             if if_running and not runs:
                 return []
             verb = RESTART if runs and unit in self._restarted else START
-            systemd.rehearse(verb, unit)
+            systemd.preflight(verb, unit)
             if runs and verb == START:
                 return [UnitEffect(unit, True)]
             return [*systemd.consequences(verb, unit)]

@@ -208,7 +208,7 @@ class EnvironmentManager(PackageManager):
         """The directory of a package. ``ResourceError`` where it cannot be used."""
         return places.of(self.context, wanted.directory, wanted.text("owner"))
 
-    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+    def predict(self, operation: Operation) -> Sequence[VersionChange]:
         """See the base class: all but what the index would send."""
         wanted = self._wanted[operation.name]
         self._require_ready(wanted)
@@ -246,13 +246,13 @@ class EnvironmentManager(PackageManager):
         """``ResourceError`` for what keeps a package from being installed."""
         raise NotImplementedError
 
-    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+    def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
         """The directory with files that are not known, and the version."""
         if not self.context.noop:
             return ()
         wanted = self._wanted[operation.name]
         version = "" if operation.removal else operation.version or self._newest(operation.name)
-        others = [PackageEffect(change.name, change.after) for change in foreseen]
+        others = [PackageEffect(change.name, change.after) for change in predicted]
         by = wanted.id
         uncertainty = Uncertainty(UNKNOWN, "%s changes the contents of %s" % (by, wanted.directory))
         inside = below(wanted.directory)
@@ -284,7 +284,7 @@ class EnvironmentManager(PackageManager):
         """What a push would make for a package, beside it."""
         return []
 
-    def _rehearsed(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
+    def _dry_run(self, wanted: PlannedPackage, place: Place, by: str) -> List[Effect]:
         """The effects of making the directory. ``ResourceError`` where that would fail."""
         from remote_runtime.host.overlay import files
         from remote_runtime.host.overlay.record import Record

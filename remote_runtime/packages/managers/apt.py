@@ -122,7 +122,7 @@ class Apt(PackageManager):
             found = debconf.answers(files, self.answer_files, questions)
         if self.context.noop and planned:
             for question in questions:
-                self.context.saw(debconf.KIND, question)
+                self.context.record_read(debconf.KIND, question)
             found.update((q, self._answers[q]) for q in questions if q in self._answers)
         return found
 
@@ -263,7 +263,7 @@ class Apt(PackageManager):
             self.readiness = Readiness()
         return self.readiness
 
-    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+    def predict(self, operation: Operation) -> Sequence[VersionChange]:
         """apt simulates it. See the base class."""
         from remote_runtime.packages.apt import errors as apt_errors
         from remote_runtime.packages.apt import simulation as apt_simulation
@@ -312,23 +312,23 @@ class Apt(PackageManager):
     def plain(self, name: str) -> str:
         return dpkg.plain(name, self._architecture)
 
-    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+    def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
         """Includes files, units and accounts, as far as the packages' contents are known."""
         name = self.plain(operation.name)
-        if operation.purge and not foreseen:
-            foreseen = [VersionChange(name, "", "")]  # of packages that were removed before
-        if name not in [change.name for change in foreseen]:
-            return super().effects(operation, foreseen)
+        if operation.purge and not predicted:
+            predicted = [VersionChange(name, "", "")]  # of packages that were removed before
+        if name not in [change.name for change in predicted]:
+            return super().effects(operation, predicted)
         from remote_runtime.packages.destination_checks import DestinationChecks
         from remote_runtime.packages.dpkg import file_conflicts
         from remote_runtime.packages.dpkg.effects import DebEffects
         from remote_runtime.packages.dpkg.installed import Registry
 
-        known = self._contents([change for change in foreseen if change.after])
+        known = self._contents([change for change in predicted if change.after])
         try:
-            rules = self._rules(any(change.after for change in foreseen))
+            rules = self._rules(any(change.after for change in predicted))
         except Unknowable:
-            return super().effects(operation, foreseen)
+            return super().effects(operation, predicted)
         if rules.unclear:
             raise Unknowable(rules.unclear)
         for name, contents in sorted(known.items()):
@@ -336,9 +336,9 @@ class Apt(PackageManager):
         file_conflicts.refuse(
             self.context,
             known,
-            changes=foreseen,
+            changes=predicted,
             planned=self._planned,
-            shown=lambda: self._show({c.name: c.after for c in foreseen if c.after}),
+            shown=lambda: self._show({c.name: c.after for c in predicted if c.after}),
             rules=rules,
         )
         lying = {name: rules.applied(contents, name) for name, contents in known.items()}
@@ -352,11 +352,11 @@ class Apt(PackageManager):
         )
         consequences.purging = operation.purge
         try:
-            return consequences.of(foreseen)
+            return consequences.of(predicted)
         except Unknowable:  # existing files, on which the new ones depend
-            return super().effects(operation, foreseen)
+            return super().effects(operation, predicted)
 
-    def _rules(self, coming: bool) -> "HostRules":
+    def _rules(self, upcoming: bool) -> "HostRules":
         """How dpkg handles the files of packages on this host."""
         from remote_runtime.packages.dpkg import host_rules as deb_host_rules
         from remote_runtime.packages.dpkg import settings as dpkg_settings
@@ -367,7 +367,7 @@ class Apt(PackageManager):
             context.accounts,
             home=context.accounts.identity().home,
             options=[*self._dpkg_options(), apt_commands.KEEPING],
-            coming=coming,
+            upcoming=upcoming,
             trouble=lambda option: dpkg_settings.option_problem(context.commands, option),
         )
 
@@ -388,15 +388,15 @@ class Apt(PackageManager):
             self._options, self._options_at = dpkg_settings.of_apt(result.stdout), now
         return self._options
 
-    def _contents(self, coming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
+    def _contents(self, upcoming: Sequence[VersionChange]) -> Dict[str, "Contents"]:
         """The contents of the new packages, without those that could not be examined."""
-        if not coming or not self.context.options.package_probe:
+        if not upcoming or not self.context.options.package_probe:
             return {}
         from remote_runtime.packages.dpkg.probe import Debs, indexed
 
         debs, known = Debs(self.context, self._fetch), {}
         listed = []
-        for change in coming:
+        for change in upcoming:
             file = self.files.get((change.name, change.after))
             if file is None:
                 listed.append(change)

@@ -235,7 +235,7 @@ class Dnf(PackageManager):
         found = self._manager().look()
         return str(found) if found else ""
 
-    def foresee(self, operation: Operation) -> Sequence[VersionChange]:
+    def predict(self, operation: Operation) -> Sequence[VersionChange]:
         """dnf resolves it, which shows whether it would fail, but only for the current host. See
         the base class."""
         from remote_runtime.packages.dnf import transaction as dnf_transaction
@@ -284,7 +284,7 @@ class Dnf(PackageManager):
         """The name of the package without an architecture."""
         return self._parts.get(name, (name, ""))[0]
 
-    def effects(self, operation: Operation, foreseen: Sequence[VersionChange]) -> Sequence[Effect]:
+    def effects(self, operation: Operation, predicted: Sequence[VersionChange]) -> Sequence[Effect]:
         """Includes files, units and accounts, if packages are only added and their contents are
         known.
 
@@ -294,26 +294,26 @@ class Dnf(PackageManager):
 
         resolved = self._resolved.get(operation, "")
         planned = self.planned_versions()
-        coming = dnf_transaction.new_packages(resolved)
-        coming = [one for one in coming or () if planned.get(one.name) != one.evr]
-        if not coming and resolved and not operation.removal:
-            return self._changing(operation, dnf_transaction.changed(resolved), foreseen)
-        if not coming or not self.context.options.package_probe:
-            return super().effects(operation, foreseen)
+        upcoming = dnf_transaction.new_packages(resolved)
+        upcoming = [one for one in upcoming or () if planned.get(one.name) != one.evr]
+        if not upcoming and resolved and not operation.removal:
+            return self._changing(operation, dnf_transaction.changed(resolved), predicted)
+        if not upcoming or not self.context.options.package_probe:
+            return super().effects(operation, predicted)
         from remote_runtime.packages.destination_checks import DestinationChecks
         from remote_runtime.packages.dpkg.installed import Installations
         from remote_runtime.packages.rpm.effects import RpmEffects
 
-        known = self._contents(operation, coming)
+        known = self._contents(operation, upcoming)
         DestinationChecks(self.context.files).refuse(known)
-        changes = [VersionChange(one.name, "", one.evr) for one in coming]
+        changes = [VersionChange(one.name, "", one.evr) for one in upcoming]
         found = RpmEffects(self.context, Installations(), known.get, {}).of(changes)
-        if operation.name not in [one.name for one in coming]:
+        if operation.name not in [one.name for one in upcoming]:
             found.append(PackageEffect(operation.name, changes[0].after))
         return found
 
     def _changing(
-        self, operation: Operation, names: Sequence[str], foreseen: Sequence[VersionChange]
+        self, operation: Operation, names: Sequence[str], predicted: Sequence[VersionChange]
     ) -> Sequence[Effect]:
         """Effects if installed packages get another version, or are replaced or removed."""
         from remote_runtime.packages import affected_packages
@@ -321,10 +321,10 @@ class Dnf(PackageManager):
         what = str(operation._replace(version=self.shown(operation.version)))
         uncertainty = Uncertainty(UNKNOWN, "the changes of %s are not known yet" % what)
         theirs = UnknownEffect(uncertainty, affected_packages.of_rpms(self.context, names))
-        return [theirs, *super().effects(operation, foreseen)]
+        return [theirs, *super().effects(operation, predicted)]
 
     def _contents(
-        self, operation: Operation, coming: "Sequence[NewPackage]"
+        self, operation: Operation, upcoming: "Sequence[NewPackage]"
     ) -> "Dict[str, Contents]":
         """The contents of the new packages, without those that could not be examined."""
         from remote_runtime.packages.dnf.transaction import INDEX, indexed
@@ -344,7 +344,7 @@ class Dnf(PackageManager):
         rpms, known = rpm_probe.Rpms(self.context, fetch), {}
         what = str(operation._replace(version=self.shown(operation.version)))
         listed = []
-        for one in coming:
+        for one in upcoming:
             path = self._file_of(one.name, one.evr)
             if path:
                 known.update(self.probe().of_file(one.name, one.evr, path=path, kind=rpms))

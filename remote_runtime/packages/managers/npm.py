@@ -226,7 +226,7 @@ class Npm(EnvironmentManager):
         if not wanted.directory:
             return []
         place = self.place(wanted)
-        return [] if place.is_there else self._rehearsed(wanted, place, by)
+        return [] if place.is_there else self._dry_run(wanted, place, by)
 
     def _prepare(self, wanted: PlannedPackage, place: Place) -> Place:
         if place.is_there:

@@ -293,7 +293,7 @@ class Pip(EnvironmentManager):
             os.path.join(wanted.directory, virtualenv.CONFIGURATION)
         ):
             return []
-        made: List[Effect] = [] if place.is_there else self._rehearsed(wanted, place, by)
+        made: List[Effect] = [] if place.is_there else self._dry_run(wanted, place, by)
         for name in (virtualenv.CONFIGURATION, "bin/python", "bin/python3", "bin/pip"):
             path = os.path.join(wanted.directory, name)
             made.append(PathEffect(path, "something", once=True))

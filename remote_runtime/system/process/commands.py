@@ -1,4 +1,4 @@
-"""The only door to subprocess (target).
+"""All use of subprocess (target).
 
 Every command has its own session, so that a timeout or a cancelled run ends it with everything that
 it started, and the environment that the reference promises, nothing inherited.

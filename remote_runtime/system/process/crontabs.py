@@ -1,4 +1,4 @@
-"""The only door to the crontabs of users (target)."""
+"""All access to the crontabs of users (target)."""
 
 import os
 from typing import TYPE_CHECKING, Callable, Dict, List, Optional

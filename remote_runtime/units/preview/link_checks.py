@@ -29,7 +29,7 @@ class LinkChecks(object):
         self._files = context.files
         self._units = units
 
-    def rehearse(self, name: str) -> None:
+    def preflight(self, name: str) -> None:
         """To enable a unit. Once systemd made links for one setting, the others may fail.
 
         ``Unknowable`` for one that conflicts with a name that it gets: it may stop by that.
@@ -45,13 +45,13 @@ class LinkChecks(object):
             if any(made):
                 return
 
-    def rehearse_removal(self, name: str) -> None:
+    def preflight_removal(self, name: str) -> None:
         """To disable a unit."""
         unit = self._units.definition(name)
         for link in self._units.files.links(unit):
             self._files.obstacles(link).removing()
 
-    def rehearse_mask(self, name: str) -> None:
+    def preflight_mask(self, name: str) -> None:
         """To put a mask in the place of a unit's file, where nothing may be."""
         link = "%s/%s" % (self._units.places.configured, name)
         if self._files.status(link) is not None and self._files.link(link) != MASKED_BY:
@@ -62,7 +62,7 @@ class LinkChecks(object):
             )
         self._files.obstacles(link).writing(0)
 
-    def rehearse_unmask(self, name: str) -> None:
+    def preflight_unmask(self, name: str) -> None:
         """To take masks away. One that came with the system stays."""
         unit = self._units.definition(name)
         masks = self._units.files.masks(name)

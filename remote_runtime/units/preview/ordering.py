@@ -14,17 +14,17 @@ def cycle(units: PlannedUnits, unit: Definition) -> List[str]:
 
     Only what a unit cannot do without counts: systemd breaks a cycle by leaving out the rest.
     """
-    coming = _coming(units, unit)
-    behind: Dict[str, Set[str]] = {name: set() for name in coming}
-    for name, one in coming.items():
-        behind[name].update(o for o in one.text.words("Unit", "After") if o in coming)
+    upcoming = _upcoming(units, unit)
+    behind: Dict[str, Set[str]] = {name: set() for name in upcoming}
+    for name, one in upcoming.items():
+        behind[name].update(o for o in one.text.words("Unit", "After") if o in upcoming)
         for other in one.text.words("Unit", "Before"):
-            if other in coming:
+            if other in upcoming:
                 behind[other].add(name)
     return _around(behind, unit.name)
 
 
-def _coming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
+def _upcoming(units: PlannedUnits, unit: Definition) -> Dict[str, Definition]:
     """The unit and those that are started along because something cannot do without them."""
     found = {unit.name: unit}
     waiting = [unit]

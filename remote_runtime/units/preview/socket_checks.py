@@ -62,7 +62,7 @@ class SocketChecks(object):
             return ""
         text = unit.text
         if not (any(text.flag("Socket", key) for key in _FOREIGN) or _is_own(address)):
-            self._context.saw("host", NETWORK)  # a command may add it
+            self._context.record_read("host", NETWORK)  # a command may add it
             return "this host does not have the address"
         if address == _ANY_OF_6 and text.last("Socket", "BindIPv6Only") != "ipv6-only":
             address = ""
@@ -76,7 +76,7 @@ class SocketChecks(object):
         world = self._context.world
         if world is not None and any(effect.active is False for effect in world.units.values()):
             raise Unknowable("the listener at port %d may be stopped first" % port)
-        self._context.saw("host", NETWORK)  # or stop what listens
+        self._context.record_read("host", NETWORK)  # or stop what listens
         return "the address is in use"
 
     def _started(self, but: str, port: int) -> Iterator[str]:

@@ -23,7 +23,7 @@ class ResourceTest(DirectoryTest):
         os.mkdir(self.home)
         self.anna = User("anna", os.geteuid(), os.getegid(), home=self.home)
         users = {"anna": self.anna}
-        door = mock.patch("remote_runtime.system.accounts.Accounts.user", side_effect=users.get)
+        adapter = mock.patch("remote_runtime.system.accounts.Accounts.user", side_effect=users.get)
         logins = mock.patch(
             "remote_runtime.host.account_reader.AccountReader.logins",
             return_value=["anna"],
@@ -32,7 +32,7 @@ class ResourceTest(DirectoryTest):
             "remote_runtime.host.account_reader.AccountReader.uid",
             return_value=os.geteuid(),
         )
-        for patch in (door, logins, uid):
+        for patch in (adapter, logins, uid):
             patch.start()
             self.addCleanup(patch.stop)
         self.keys = os.path.join(self.home, ".ssh/authorized_keys")

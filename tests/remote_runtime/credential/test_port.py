@@ -21,7 +21,7 @@ class Result(NamedTuple):
         return ""
 
 
-class Door(object):
+class Adapter(object):
     """Programs that answer as they are told; ``called`` has the arguments."""
 
     def __init__(self, result: Result, lacking: str = "") -> None:
@@ -42,42 +42,42 @@ class Door(object):
 class PortTest(unittest.TestCase):
     """The machine's part, as root and as another user."""
 
-    def port(self, door: Any, uid: int = 0) -> credentials.Credentials:
+    def port(self, adapter: Any, uid: int = 0) -> credentials.Credentials:
         patch = mock.patch("os.geteuid", return_value=uid)
         patch.start()
         self.addCleanup(patch.stop)
         self.files: Any = mock.MagicMock()
-        return credentials.Credentials(self.files, door)
+        return credentials.Credentials(self.files, adapter)
 
-    def refusal(self, door: Door, uid: int = 0) -> ResourceError:
+    def refusal(self, adapter: Adapter, uid: int = 0) -> ResourceError:
         """The error of a write, after which no file was written."""
         with self.assertRaises(ResourceError) as caught:
-            self.port(door, uid).write("a", "/a", b"v", "tpm2")
+            self.port(adapter, uid).write("a", "/a", b"v", "tpm2")
         self.files.write.assert_not_called()
         return caught.exception
 
     def test_a_value_is_written_as_encrypted(self) -> None:
         """The value goes in by the standard input, where no list of processes shows it."""
-        door = Door(Result(0, "V2h4\n"))
-        self.port(door).write("a", "/a", b"value", "host")
+        adapter = Adapter(Result(0, "V2h4\n"))
+        self.port(adapter).write("a", "/a", b"value", "host")
         argv = ["systemd-creds", "encrypt", "--name=a", "--with-key=host", "-", "-"]
-        self.assertEqual(door.called, [(argv, b"value")])
+        self.assertEqual(adapter.called, [(argv, b"value")])
         self.files.write.assert_called_once_with("/a", b"V2h4\n", mode=0o600)
 
     def test_bytes_are_read(self) -> None:
         """Also those that are not UTF-8."""
-        self.assertEqual(self.port(Door(Result(0, "/wA="))).value("a", "/a"), b"\xff\x00")
+        self.assertEqual(self.port(Adapter(Result(0, "/wA="))).value("a", "/a"), b"\xff\x00")
 
     def test_what_cannot_be_decrypted(self) -> None:
         """It is no failure: the file is written again."""
-        self.assertIsNone(self.port(Door(Result(1, ""))).value("a", "/a"))
+        self.assertIsNone(self.port(Adapter(Result(1, ""))).value("a", "/a"))
 
     def test_refusals(self) -> None:
         """Without root, without the program, and where encryption fails."""
-        self.assertIn("only root", str(self.refusal(Door(Result(0, "x")), uid=1000)))
-        lacking = self.refusal(Door(Result(0, "x"), "program systemd-creds not found"))
+        self.assertIn("only root", str(self.refusal(Adapter(Result(0, "x")), uid=1000)))
+        lacking = self.refusal(Adapter(Result(0, "x"), "program systemd-creds not found"))
         self.assertIn("systemd 250", lacking.hint)
-        failed = self.refusal(Door(Result(1, "")))
+        failed = self.refusal(Adapter(Result(1, "")))
         self.assertIn("could not encrypt the credential a: exit code 1", str(failed))
         self.assertIn("key: host", failed.hint)
-        self.assertIn("could not encrypt", str(self.refusal(Door(Result(0, " \n")))))
+        self.assertIn("could not encrypt", str(self.refusal(Adapter(Result(0, " \n")))))

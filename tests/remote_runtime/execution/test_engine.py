@@ -297,7 +297,7 @@ class EngineTest(unittest.TestCase):
         """The event of a resource that reads what an earlier one may change."""
         fog = UnknownEffect(Uncertainty(level, "t#a may change it"), everything)
         ctx = context(noop=True)
-        script = Script(look=lambda: ctx.saw("unit", "x.service"), **behaviour)
+        script = Script(look=lambda: ctx.record_read("unit", "x.service"), **behaviour)
         scripts = ScriptRegistry(a=Script(effects=[fog]), b=script)
         return run_items([item("t", "a"), item("t", "b", 1)], scripts, noop=True, shared=ctx)[1]
 
@@ -316,7 +316,7 @@ class EngineTest(unittest.TestCase):
         missing = Missing("there is no unit x.service")
 
         def look() -> None:
-            ctx.saw("unit", "x.service", False)
+            ctx.record_read("unit", "x.service", False)
             raise missing
 
         ctx = context(noop=True)
@@ -334,7 +334,7 @@ class EngineTest(unittest.TestCase):
         class Unmanageable(ScriptRegistry):
             def create(self, wanted: Item, prepare: bool = True) -> Any:
                 if wanted.name == "b":
-                    ctx.saw("path", "/usr/bin/tool", False)
+                    ctx.record_read("path", "/usr/bin/tool", False)
                     raise refused
                 return super().create(wanted)
 
@@ -452,7 +452,7 @@ class EngineTest(unittest.TestCase):
             raise ResourceError("read-only")
 
         for noop in (True, False):
-            script = Script(rehearse=refuse)
+            script = Script(preflight=refuse)
             events = self.run_names(item("t", "a"), noop=noop, scripts={"a": script})
             self.assertEqual(events["a"]["failed"], noop)
 

@@ -85,13 +85,13 @@ class EngineTest(unittest.TestCase):
         names = ["t#" + one.name for one in many]
         last = item("t", "last", 20000, require=(names[7],), subscribe=(names[9],))
         ctx = context([*many, last])
-        turns = {name: ResourceResult(True, False, noop=False) for name in names}
+        results = {name: ResourceResult(True, False, noop=False) for name in names}
         done = {one.index: "stable" for one in many}
         engine = Engine(
             context=ctx,
             lifecycle=Lifecycle(ctx, ScriptRegistry(), render=lambda one: one.properties),  # type: ignore[arg-type]  # a stand-in
             ended=lambda outcome, noop, seconds: None,
-            turns=turns,
+            results=results,
             done=done,
         )
         told = engine.record([*many, last])
@@ -105,9 +105,9 @@ class SessionTest(LedgerTest):
         an earlier run; then nothing is due."""
         reboot = {"type": "reboot", "name": "now", "properties": {"onlyif": "false"}}
         conf = "file#" + self.path("conf")
-        turn = {"met": True, "changed": True, "noop": False, "apart": ""}
+        step = {"met": True, "changed": True, "noop": False, "apart": ""}
         earlier = {
-            "resources": {conf: turn},
+            "resources": {conf: step},
             "reboot": {"index": 1, "done": {"0": "changed"}},
         }
         late = self.shell("late", "false", require=[conf])

@@ -78,11 +78,11 @@ def _said(host: Host, path: str, source: Source, name: str) -> Optional[str]:
 
 @unittest.skipUnless(shutil.which("git"), "git is not installed")
 class DifferentialTest(DirectoryTest):
-    def foreseen(self, path: str, source: Source, calls: List[str]) -> List[Any]:
+    def predicted(self, path: str, source: Source, calls: List[str]) -> List[Any]:
         ctx = context(noop=True)
         thing = item("thing", "x")
         found: List[Any] = []
-        with ctx.turn(thing, True):
+        with ctx.step(thing, True):
             overlay = Overlay(ctx.world_with(()), thing.id)
             for name in calls:
                 found.append(_said(overlay, path, source, name))
@@ -106,7 +106,7 @@ class DifferentialTest(DirectoryTest):
             STATES[state](path)
             calls = [draw.choice(CALLS) for _ in range(draw.randint(1, 3))]
             source = Source(url=url, ref="main", depth=draw.choice((0, 1)))
-            for name, said in zip(calls, self.foreseen(path, source, calls)):
+            for name, said in zip(calls, self.predicted(path, source, calls)):
                 if said == UNKNOWN:
                     break
                 known += 1

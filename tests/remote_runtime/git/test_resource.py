@@ -298,10 +298,10 @@ class CheckoutTest(DirectoryTest):
         asked: List[Any] = []
         run = Commands.run
 
-        def watched(door: Commands, argv: List[str], *args: Any, **options: Any) -> Any:
+        def watched(adapter: Commands, argv: List[str], *args: Any, **options: Any) -> Any:
             if "CCM_GIT_TOKEN" in (options.get("env") or {}):
                 asked.append((argv, options.get("user")))
-            return run(door, argv, *args, **options)
+            return run(adapter, argv, *args, **options)
 
         given: Dict[str, Any] = {"url": "https://127.0.0.1:9/x", "ref": "main", "token": "x"}
         with unittest.mock.patch.object(Commands, "run", watched):

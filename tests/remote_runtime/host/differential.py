@@ -126,13 +126,13 @@ def _kind(said: Any) -> Any:
 
 def compared(case: Case, root: str, counts: Counter[str]) -> str:
     """In what the overlay and the machine differ; the tree is made in ``root`` by now."""
-    foreseen, before, views = _foreseen(case, root)
+    predicted, before, views = _predicted(case, root)
     now = context()
     host = machine(now)
     look = _Look(host, root, lambda: 0)
     try:
         told = _differing("before", before, _seen(root), counts)
-        for number, (step, said) in enumerate(zip(case.steps, foreseen)):
+        for number, (step, said) in enumerate(zip(case.steps, predicted)):
             if told or said == UNKNOWN:
                 counts["unknown steps"] += not told
                 break
@@ -148,13 +148,13 @@ def compared(case: Case, root: str, counts: Counter[str]) -> str:
         close(now)
 
 
-def _foreseen(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
+def _predicted(case: Case, root: str) -> tuple[list[Any], View, dict[int, View]]:
     """How each step ends on the overlay, and what is seen there first and after some of them."""
     ctx = context(noop=True)
     thing = item("thing", "x")
     outcomes: list[Any] = []
     views: dict[int, View] = {}
-    with ctx.turn(thing, True):
+    with ctx.step(thing, True):
         overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         world = overlay.record.world
 

@@ -210,11 +210,11 @@ def _others(host: HostReader, manager: str) -> list[str]:
 
 def compared(case: Case, counts: Counter[str]) -> str:
     """In what the overlay and the machine differ; the host is as ``case.before`` leaves it."""
-    foreseen = _foreseen(case)
+    predicted = _predicted(case)
     now = context()
     host = machine(now)
     try:
-        for number, (step, (said, views)) in enumerate(zip(case.steps, foreseen), 1):
+        for number, (step, (said, views)) in enumerate(zip(case.steps, predicted), 1):
             if said == UNKNOWN:
                 counts["unknown steps"] += 1
                 return ""
@@ -230,11 +230,11 @@ def compared(case: Case, counts: Counter[str]) -> str:
         close(now)
 
 
-def _foreseen(case: Case) -> list[tuple[Any, View]]:
+def _predicted(case: Case) -> list[tuple[Any, View]]:
     ctx = context(noop=True)
     found: list[tuple[Any, View]] = []
     thing = item("thing", "x")
-    with ctx.turn(thing, True):
+    with ctx.step(thing, True):
         overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         planned = overlay.record.world
         for step in case.steps:

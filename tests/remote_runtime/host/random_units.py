@@ -180,11 +180,11 @@ def _look(host: HostReader, uncertainties: Callable[[], int]) -> View:
 
 def compared(case: Case, counts: Counter[str]) -> str:
     """In what the overlay and the machine differ; the units are as ``case.before`` leaves them."""
-    foreseen = _foreseen(case)
+    predicted = _predicted(case)
     now = context()
     host = machine(now)
     try:
-        for number, (step, (said, views)) in enumerate(zip(case.steps, foreseen)):
+        for number, (step, (said, views)) in enumerate(zip(case.steps, predicted)):
             if said == SKIPPED:
                 continue
             if said == UNKNOWN:
@@ -206,11 +206,11 @@ def compared(case: Case, counts: Counter[str]) -> str:
         close(now)
 
 
-def _foreseen(case: Case) -> list[tuple[Any, View]]:
+def _predicted(case: Case) -> list[tuple[Any, View]]:
     ctx = context(noop=True)
     found: list[tuple[Any, View]] = []
     thing = item("thing", "x")
-    with ctx.turn(thing, True):
+    with ctx.step(thing, True):
         overlay = Overlay(ctx.world_with(()), thing.id, context=ctx)
         planned = overlay.record.world
         for step in case.steps:
@@ -220,7 +220,7 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
             ):
                 found.append((SKIPPED, {}))
                 continue
-            said = _said(partial(_foresee, step, overlay), lambda: ctx.uncertainties)
+            said = _said(partial(_predict, step, overlay), lambda: ctx.uncertainties)
             found.append((said, _look(there, lambda: ctx.uncertainties)))
             if said == UNKNOWN:
                 break
@@ -228,7 +228,7 @@ def _foreseen(case: Case) -> list[tuple[Any, View]]:
     return found
 
 
-def _foresee(step: Step, overlay: Overlay) -> None:
+def _predict(step: Step, overlay: Overlay) -> None:
     try:
         step.on(overlay)
     except UnsettledError as error:  # in a push, the type finds it out

@@ -184,7 +184,7 @@ class SafetyTest(DirectoryTest):
     def test_no_way_from_the_overlay_to_a_door_that_writes(self) -> None:
         """Of all that can be reached from an overlay, no door to files opens for writing."""
         ctx = context(noop=True)
-        with ctx.turn(thing(), True):
+        with ctx.step(thing(), True):
             host = Overlay(ctx.world_with(()), "thing#x")
         seen: Dict[int, Any] = {}
         waiting: List[Any] = [host]
@@ -199,11 +199,11 @@ class SafetyTest(DirectoryTest):
                 waiting += list(found)
             elif hasattr(found, "__dict__") and type(found).__module__.startswith("remote_runtime"):
                 waiting += list(vars(found).values())
-        from remote_runtime.system.files import Files as Door
+        from remote_runtime.system.files import Files as Adapter
 
-        doors = [found for found in seen.values() if isinstance(found, Door)]
-        self.assertTrue(doors)
-        self.assertEqual([door for door in doors if not isinstance(door, ReadOnly)], [])
+        adapters = [found for found in seen.values() if isinstance(found, Adapter)]
+        self.assertTrue(adapters)
+        self.assertEqual([adapter for adapter in adapters if not isinstance(adapter, ReadOnly)], [])
 
     def test_a_provider_cannot_write_in_a_preview_either(self) -> None:
         """``context.files`` opens for reading only, before anything is planned and after."""

@@ -24,7 +24,7 @@ class AccountsTest(unittest.TestCase):
 
     def found(self, name: str) -> "tuple[Optional[int], str]":
         """The number, and how sure it is not."""
-        with self.context.turn(item("t", "a"), True):
+        with self.context.step(item("t", "a"), True):
             return self.context.accounts.number("group", name), self.context.uncertainty.level
 
     def test_what_the_file_says(self) -> None:

@@ -23,20 +23,20 @@ class NewUsersTest(DirectoryTest):
     def setUp(self) -> None:
         super().setUp()
         self.asked: List[str] = []
-        reads = mock.patch.object(Crontabs, "text", lambda door, user: self.asked.append(user))
+        reads = mock.patch.object(Crontabs, "text", lambda adapter, user: self.asked.append(user))
         spool = mock.patch.object(crontabs, "spool", return_value=self.root)
         for patch in (reads, spool):
             patch.start()
             self.addCleanup(patch.stop)
         layer = FileOverlay(Files())
-        clouds = UnknownRegions(lambda uncertainties, text: None, layer.others)
-        accounts = OverlayAccounts(Accounts(), clouds)
+        unknown_regions = UnknownRegions(lambda uncertainties, text: None, layer.others)
+        accounts = OverlayAccounts(Accounts(), unknown_regions)
         for name in ("ccm-new", "root"):
             user = User(name, 4321, 4321)
             accounts.planned["user", name] = (AccountEffect("user", name, 4321, entry=user), 1)
         commands: Any = None
         host = Crontabs(commands, lambda: 0)
-        self.crontabs = OverlayCrontabs(lambda: host, layer, clouds, accounts)
+        self.crontabs = OverlayCrontabs(lambda: host, layer, unknown_regions, accounts)
 
     def test_one_that_is_planned(self) -> None:
         """It has none, and the program, which does not know the user, is not asked."""

@@ -71,8 +71,8 @@ class Plan(object):
         actions = resource.actions(resource.observe(), False)
         try:
             for action in actions:
-                if action.rehearse is not None:
-                    action.rehearse()
+                if action.preflight is not None:
+                    action.preflight()
         except Missing as error:
             error.would = actions
             raise
@@ -107,13 +107,13 @@ class Plan(object):
 
     def noop(self) -> Any:
         """A block in which nothing may be changed."""
-        return self.context.turn(self.resources[0].item, noop=True)
+        return self.context.step(self.resources[0].item, noop=True)
 
     def carry_out(self, index: int = 0) -> List[Any]:
         """Do what one resource wants; return the changes."""
         resource = self.resources[index]
         changes = []
-        with self.context.turn(resource.item, False):
+        with self.context.step(resource.item, False):
             for action in resource.actions(resource.observe(), False):
                 try:
                     action.call()

@@ -109,21 +109,23 @@ class Reading(unittest.TestCase):
         (line,) = [line for line in plan.commands.asked if line.startswith("dnf -q")]
         self.assertTrue(line.endswith(" ccm-epoch ccm-hello"), line)
 
-    def foresee(self, result, planned=()):
+    def predict(self, result, planned=()):
         commands = FakeCommands()
         commands.on("dnf install --assumeno --cacheonly", result)
         plan = plan_of(("ccm-hello", {}), commands=commands)
-        for door in ("rpm -q", "dnf -q"):
-            commands.on(door, recorded("rpm-query.txt" if door[0] == "r" else "dnf-repoquery.txt"))
+        for adapter in ("rpm -q", "dnf -q"):
+            commands.on(
+                adapter, recorded("rpm-query.txt" if adapter[0] == "r" else "dnf-repoquery.txt")
+            )
         plan.context.expect(planned, Uncertainty(), "package#other")
         return plan.messages()
 
     def test_a_preview_has_dnf_resolve_it(self):
         """It ends where dnf asks whether to go on; what dnf cannot resolve fails."""
-        said = self.foresee(Result(1, "Is this ok [y/N]: \nOperation aborted.\n", ""))
+        said = self.predict(Result(1, "Is this ok [y/N]: \nOperation aborted.\n", ""))
         self.assertEqual(said, ["Would have installed"])
         with self.assertRaises(Missing) as caught:
-            self.foresee(failure("dnf-unmet", 1))
+            self.predict(failure("dnf-unmet", 1))
         self.assertNotIsInstance(caught.exception, Unknowable)
         self.assertIn("nothing provides", caught.exception.message)
 
@@ -203,16 +205,16 @@ class Reading(unittest.TestCase):
         both = TABLE.replace(
             "\nTrans", " other        noarch            1-1                lab     6.5 k\n\nTrans"
         )
-        said = self.foresee(Result(1, both + _ABORTED, ""), [PackageEffect("other", "0:1-1")])
+        said = self.predict(Result(1, both + _ABORTED, ""), [PackageEffect("other", "0:1-1")])
         self.assertEqual(said, ["Would have installed"])
         for table in (TABLE, both.replace("1-1 ", "2-1 "), both + "Removing:\n x y z w v\n"):
             with self.assertRaises(Unknowable):
-                self.foresee(Result(1, table, ""), [PackageEffect("other", "0:3-1")])
+                self.predict(Result(1, table, ""), [PackageEffect("other", "0:3-1")])
 
     def test_dnf_resolves_one_transaction_only(self):
         """What comes after another is not known; what it would do is told all the same."""
         with self.assertRaises(Unknowable) as caught:
-            self.foresee("", [PackageEffect("other", "")])
+            self.predict("", [PackageEffect("other", "")])
         self.assertEqual(caught.exception.would[0].message, "Would have installed")
 
     def test_noop_does_not_let_dnf_write(self):
@@ -389,14 +391,14 @@ class Acting(unittest.TestCase):
     def test_a_removal_that_dnf_leaves_out_fails(self):
         """dnf ends well where an exclude hides what it is to remove; a preview says so as well."""
         here = record("ccm-hello", "1.1-1.el9")
-        for foresee in (False, True):
+        for predict in (False, True):
             commands = recorded_commands(here)
             commands.on("dnf remove", "No packages marked for removal.\nNothing to do.\n")
             plan = plan_of(("ccm-hello", {"ensure": "absent"}), commands=commands)
             with self.assertRaises(ResourceError) as caught:
-                if foresee:
+                if predict:
                     plan.provider.status("ccm-hello")
-                    plan.provider.foresee(Operation("ccm-hello", removal=True))
+                    plan.provider.predict(Operation("ccm-hello", removal=True))
                 plan.carry_out()
             self.assertEqual(caught.exception.kind, "package.excluded")
 

@@ -20,14 +20,14 @@ class Overwriting(unittest.TestCase):
         self.commands = FakeCommands()
         self.commands.on("dpkg-query --search -- /etc/hostname", _HELD)
         self.context = make_context(self.commands, noop=True)
-        self.coming = {"a": contents("/etc/hostname")}
+        self.upcoming = {"a": contents("/etc/hostname")}
         self.rules = HostRules({}, {}, Settings((), frozenset()))
 
     def refuse(self, *changes, replaces="", planned=()):
         shown = "Package: a\nVersion: 1\n%s\n" % replaces
         file_conflicts.refuse(
             self.context,
-            self.coming,
+            self.upcoming,
             changes=[VersionChange("a", "", "1"), *changes],
             planned=dict(planned),
             shown=lambda: shown,
@@ -66,7 +66,7 @@ class Overwriting(unittest.TestCase):
     def test_what_a_script_diverts_first(self):
         """The preinst of the package that comes may have the other's file out of its way."""
         preinst = {"preinst": "dpkg-divert --package a --rename --add /etc/hostname\n"}
-        self.coming = {"a": contents("/etc/hostname")._replace(scripts=preinst)}
+        self.upcoming = {"a": contents("/etc/hostname")._replace(scripts=preinst)}
         self.check_allowed()
 
     def test_what_is_forced(self):
@@ -77,7 +77,7 @@ class Overwriting(unittest.TestCase):
 
     def test_a_package_of_the_plan(self):
         """One that comes earlier in the run counts as the host's, while it has that version."""
-        self.coming = {"a": contents("/usr/share/ccm-planned")}
+        self.upcoming = {"a": contents("/usr/share/ccm-planned")}
         self.commands.on("dpkg-query --search -- /usr/share/ccm-planned", "")
         before = {("b", "2"): contents("/usr/share/ccm-planned")}
         self.context.expect(

@@ -29,10 +29,10 @@ class ReachTest(DirectoryTest):
         found = [Member(self.path(n), "file", 0o644, uid=0, gid=0, size=s) for n, s in members]
         return Contents(found, [self.path(name) for name in conffiles], {})
 
-    def refused(self, **coming: Contents) -> str:
+    def refused(self, **upcoming: Contents) -> str:
         """The kind of the error, "" for none."""
         try:
-            DestinationChecks(self.context.files).refuse(coming)
+            DestinationChecks(self.context.files).refuse(upcoming)
         except ResourceError as error:
             return error.kind.rpartition(".")[2]
         return ""

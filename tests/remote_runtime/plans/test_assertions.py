@@ -65,12 +65,12 @@ class FailingTest(unittest.TestCase):
                 if name == "b" and fails:
                     raise ResourceError("could not write b: the disk is full")
 
-            def rehearse() -> None:
+            def preflight() -> None:
                 if name == "b" and full:
                     raise ResourceError("the disk is full")
 
             value = first if name == "a" else "1"
-            return Action("Would", call, [Change(name, None, value)], rehearse=rehearse)
+            return Action("Would", call, [Change(name, None, value)], preflight=preflight)
 
         return [act(name) for name in "abc"]
 

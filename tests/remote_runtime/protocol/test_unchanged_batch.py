@@ -15,9 +15,9 @@ SAID = Unplanned("posix", None, None, False, "")
 
 
 class UnchangedBatchTest(unittest.TestCase):
-    def batch(self, *turns: Any) -> UnchangedBatch:
+    def batch(self, *results: Any) -> UnchangedBatch:
         found = UnchangedBatch()
-        for seq, (index, said) in enumerate(turns, 5):
+        for seq, (index, said) in enumerate(results, 5):
             found.add(UnchangedEvent(seq, 32 + seq, 7.25, seq, index, said))
         return found
 

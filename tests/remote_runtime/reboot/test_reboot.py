@@ -102,12 +102,12 @@ class RebootTest(DirectoryTest):
     def test_another_that_asks(self) -> None:
         """One whose reasons were there before the reboot has it; a later reason needs a push."""
         ref = "file#/x"
-        turns = {"file#/x": _Changed()}  # type: Any
+        results = {"file#/x": _Changed()}  # type: Any
         for known, status in (((ref,), "stable"), ((), "failed")):
             items = [reboot(1, subscribe=[ref])]
             ctx = context(items, commands=programs(systemctl=(0, "")))
             ctx.boot = Boot(0, {}, known)
-            event = one(run_items(items, shared=ctx, turns=turns))
+            event = one(run_items(items, shared=ctx, results=results))
             self.assertEqual(event["status"], status)
         self.assertIn("push again", event["error"][0])
 
@@ -115,9 +115,9 @@ class RebootTest(DirectoryTest):
         """What it subscribes to besides, and did not change, is no later reason."""
         ctx = context([reboot(1, subscribe=["file#/x", "file#/y"])])
         ctx.boot = Boot(0, {}, ("file#/x",))
-        turns = {"file#/x": _Changed(), "file#/y": _Unchanged()}  # type: Any
+        results = {"file#/x": _Changed(), "file#/y": _Unchanged()}  # type: Any
         items = [reboot(1, subscribe=["file#/x", "file#/y"])]
-        event = one(run_items(items, shared=ctx, turns=turns))
+        event = one(run_items(items, shared=ctx, results=results))
         self.assertEqual(event["status"], "stable")
 
     def test_previews(self) -> None:

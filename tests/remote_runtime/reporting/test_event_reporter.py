@@ -16,7 +16,7 @@ class FakeChannel(object):
 
     def __init__(self) -> None:
         self.sent: List[Dict[str, Any]] = []
-        self.turns: List[UnchangedEvent] = []
+        self.results: List[UnchangedEvent] = []
         self.gathers = False
 
     def settled(self) -> None:
@@ -28,8 +28,8 @@ class FakeChannel(object):
     def send_text(self, text: str) -> None:
         self.sent.append(json.loads(text))
 
-    def send_unchanged(self, turn: UnchangedEvent) -> None:
-        self.turns.append(turn)
+    def send_unchanged(self, step: UnchangedEvent) -> None:
+        self.results.append(step)
 
 
 def outcome(changed: bool = False) -> Outcome:
@@ -48,10 +48,10 @@ class EventReporterTest(unittest.TestCase):
         for changed in (False, False, True, False):
             self.reporter.ended(outcome(changed), False, 0.5)
             self.channel.gathers = not changed
-        (event,), turns = self.channel.sent, self.channel.turns
-        self.assertEqual((event["seq"], [turn.seq for turn in turns]), (3, [1, 2, 4]))
-        self.assertEqual(turns[1].number, turns[0].number + 1)
-        self.assertEqual(turns[0][3:5], (500000000, 3))
+        (event,), results = self.channel.sent, self.channel.results
+        self.assertEqual((event["seq"], [step.seq for step in results]), (3, [1, 2, 4]))
+        self.assertEqual(results[1].number, results[0].number + 1)
+        self.assertEqual(results[0][3:5], (500000000, 3))
         self.assertEqual(self.reporter.events, 4)
         self.assertEqual(self.reporter.tally, {"stable": 3, "changed": 1})
 
@@ -65,7 +65,7 @@ class EventReporterTest(unittest.TestCase):
         """Where each event is to be whole nothing is gathered."""
         self.reporter.whole = True
         self.reporter.ended(outcome(), False, 0.5)
-        self.assertEqual((len(self.channel.sent), self.channel.turns), (1, []))
+        self.assertEqual((len(self.channel.sent), self.channel.results), (1, []))
 
 
 SAID = Unplanned("posix", None, None, False, "")

@@ -285,7 +285,7 @@ class DownloadTest(RepositoryCase):
         self.asked: Any = []
         self.served: Any = KEY.encode()
 
-        def read(door, url, limit):
+        def read(adapter, url, limit):
             self.asked.append(url)
             if self.served is None:
                 raise ResourceError("no answer", kind="resource.download.connect")

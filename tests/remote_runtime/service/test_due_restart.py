@@ -59,7 +59,7 @@ class DueRestartTest(EtcTest):
         engine = Engine(
             context=context,
             lifecycle=lifecycle,
-            ended=lambda *turn: events.append(maker.make(*turn)),
+            ended=lambda *step: events.append(maker.make(*step)),
             refreshes=recall.refreshes,
             applied=recall.account,
         )

@@ -12,9 +12,9 @@ INIT = ("systemd\n", "/sbin/init\0")
 class Host(object):
     """Processes below a directory; each sleep makes the next thing of process 7 come true."""
 
-    def __init__(self, directory, *turns):
+    def __init__(self, directory, *results):
         self.directory = directory
-        self.turns = list(turns)
+        self.results = list(results)
         self.sleeps = 0
         self.process(1, INIT)
         self.sleep(0)
@@ -32,8 +32,8 @@ class Host(object):
 
     def sleep(self, seconds):
         self.sleeps += 1
-        if self.turns:
-            self.process(7, self.turns.pop(0))
+        if self.results:
+            self.process(7, self.results.pop(0))
 
 
 class Awaited(unittest.TestCase):
@@ -48,13 +48,13 @@ class Awaited(unittest.TestCase):
             ((INIT, ("(app)\n", "(app)\0"), runs), 2),
             ((("systemd-executo\n", "/usr/lib/systemd/systemd-executor\0"), runs), 1),
         ]
-        for turns, sleeps in rows:
+        for results, sleeps in rows:
             with tempfile.TemporaryDirectory() as directory:
-                host = Host(directory, *turns)
+                host = Host(directory, *results)
                 self.assertEqual(
-                    execution.await_execution(host.sleep, 7, directory), bool(sleeps), turns
+                    execution.await_execution(host.sleep, 7, directory), bool(sleeps), results
                 )
-                self.assertEqual(host.sleeps, sleeps, turns)
+                self.assertEqual(host.sleeps, sleeps, results)
 
     def test_not_for_ever(self):
         """One that stays so is let be in the end."""

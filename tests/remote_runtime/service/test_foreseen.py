@@ -50,7 +50,7 @@ class ForeseenTest(unittest.TestCase):
             for resource in plan.resources:
                 actions = resource.actions(resource.observe(), False)
                 for action in actions:
-                    action.rehearse()
+                    action.preflight()
                     plan.context.expect(action.effects, Uncertainty(), resource.item.id)
                 said.append(resource.describe(actions))
         return said
@@ -94,7 +94,7 @@ class ForeseenTest(unittest.TestCase):
             with plan.noop():
                 actions = resource.actions(resource.observe(), True)
                 try:
-                    actions[0].rehearse()
+                    actions[0].preflight()
                     said = resource.describe(actions)
                 except ResourceError as error:
                     said = error.message
@@ -178,7 +178,7 @@ class ForeseenTest(unittest.TestCase):
         nothing = self.host.units["nosuch.service"]
         self.host.units["srv.mount"] = nothing.replace("nosuch.service", "srv.mount")
         with plan.noop():
-            units = plan.systemd._foreseen()
+            units = plan.systemd._predicted()
             self.assertEqual(units.by("Requires", "srv.mount"), ["x.service"])
             self.assertEqual(units.by("BindsTo", "srv.mount"), [])
 

@@ -26,7 +26,7 @@ class LinkingTest(DirectoryTest):
         """The kind of the error, "" for none."""
         linking = LinkChecks(context(noop=True), self.units)
         try:
-            (linking.rehearse_removal if removal else linking.rehearse)(name)
+            (linking.preflight_removal if removal else linking.preflight)(name)
         except ResourceError as error:
             return error.kind.rpartition(".")[2]
         return ""

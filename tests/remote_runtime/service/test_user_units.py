@@ -220,7 +220,7 @@ class UserUnitsTest(DirectoryTest):
         os.symlink("/usr/lib/systemd/user/own.service", directory + "/alias.service")
         plan = self.plan()
         with plan.noop():
-            units = self.managed(plan)._foreseen()
+            units = self.managed(plan)._predicted()
             self.assertTrue(units.definition("masked.service").masked)
             alias = units.definition("alias.service")
             self.assertEqual((alias.name, alias.masked), ("own.service", False))
@@ -245,7 +245,7 @@ class UserUnitsTest(DirectoryTest):
             systemd = self.managed(plan)
             other = mock.patch.object(os, "geteuid", return_value=40002)
             with other, self.assertRaises(ResourceError) as caught:
-                systemd.rehearse("stop", "ccm-daemon")
+                systemd.preflight("stop", "ccm-daemon")
             self.assertIn("become: true", caught.exception.hint)
             if ROOT:
                 self.uid = 40003
@@ -267,8 +267,8 @@ class UserUnitsTest(DirectoryTest):
             with plan.noop():
                 try:
                     for action in resource.actions(resource.observe(), False):
-                        assert action.rehearse is not None
-                        action.rehearse()
+                        assert action.preflight is not None
+                        action.preflight()
                 except Missing as missing:
                     self.assertFalse(known, line)
                     self.assertIn("only starting nosuch.service shows", missing.message)

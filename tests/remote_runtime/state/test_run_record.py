@@ -67,8 +67,8 @@ class RunRecordTest(DirectoryTest):
         target.end()
         return target.of("past")
 
-    def turns(self) -> Dict[int, Dict[str, Any]]:
-        return {turn["index"]: turn for message in self.told() for turn in message["turns"]}
+    def results(self) -> Dict[int, Dict[str, Any]]:
+        return {step["index"]: step for message in self.told() for step in message["turns"]}
 
     def records(self) -> List[str]:
         directory = os.path.join(self.state, "runs")
@@ -90,23 +90,25 @@ class RunRecordTest(DirectoryTest):
         self.target().push(*self.plan()[::2])
         self.lose(*self.plan()[::2])
         self.assertEqual(self.told()[-1]["state"], "ended")
-        self.assertEqual({turn["status"] for turn in self.turns().values()}, {"stable"})
+        self.assertEqual({step["status"] for step in self.results().values()}, {"stable"})
 
     def test_a_changed_one(self) -> None:
         """Each turn is told with its status, and whether a subscription fired it."""
         self.lose(*self.plan("exit 4"))
-        turns = self.turns()
-        self.assertEqual([turns[at]["status"] for at in range(3)], ["changed", "failed", "changed"])
-        self.assertEqual(turns[1]["exit_code"], 4)
-        self.assertIn("exit code 4", turns[1]["error"])
+        results = self.results()
+        self.assertEqual(
+            [results[at]["status"] for at in range(3)], ["changed", "failed", "changed"]
+        )
+        self.assertEqual(results[1]["exit_code"], 4)
+        self.assertIn("exit code 4", results[1]["error"])
 
     def test_a_controller_that_goes_away(self) -> None:
         """What the run came to behind the loss is on record, and that it is over."""
         self.lose(*self.plan("sleep 30"), at="event")
         (last,) = [message for message in self.told() if message["state"]]
         self.assertEqual(last["state"], "ended")
-        self.assertEqual(self.turns()[1]["status"], "failed")
-        self.assertNotIn(2, self.turns())
+        self.assertEqual(self.results()[1]["status"], "failed")
+        self.assertNotIn(2, self.results())
 
     def test_a_kill_of_the_runtime(self) -> None:
         """A resource that was at work then is named, and nothing says that the run ended."""
@@ -116,7 +118,7 @@ class RunRecordTest(DirectoryTest):
         self.assertNotEqual(target.end(), 0)
         last = self.told()[-1]
         self.assertEqual((last["state"], last["begun"]), ("cut", [1]))
-        self.assertEqual(list(self.turns()), [0])
+        self.assertEqual(list(self.results()), [0])
 
     def test_one_that_is_at_work(self) -> None:
         """It is said to be running, with what it came to so far."""
@@ -124,7 +126,7 @@ class RunRecordTest(DirectoryTest):
         target.start(*self.plan("sleep 30"), receipt=RECEIPT)
         target.until("event")
         self.assertEqual(self.told()[-1]["state"], "running")
-        self.assertEqual(list(self.turns()), [0])
+        self.assertEqual(list(self.results()), [0])
         target.process.send_signal(signal.SIGKILL)
 
     def test_none(self) -> None:
@@ -143,7 +145,7 @@ class RunRecordTest(DirectoryTest):
             text = source.read()
         for word in ("hunter2", "top-secret", "nobody-of-that-name", self.root):
             self.assertNotIn(word, text)
-        self.assertEqual(self.turns()[3]["error"], "")
+        self.assertEqual(self.results()[3]["error"], "")
 
     def test_another_machine(self) -> None:
         """A clone believes no record, and says that it cannot tell."""
@@ -162,7 +164,7 @@ class RunRecordTest(DirectoryTest):
         )
         with open(path, "w") as out:
             out.write("\n".join(lines[:at]) + "\n" + lines[at][:10])
-        self.assertEqual(list(self.turns()), [0])
+        self.assertEqual(list(self.results()), [0])
         self.assertEqual(self.told()[-1]["state"], "cut")
 
     def test_bounds(self) -> None:
@@ -232,7 +234,7 @@ class RunRecordTest(DirectoryTest):
             record.ended(Outcome(self.item(1)), False, 0.1)
             record.close()
             self.assertEqual(self.told()[-1]["state"], "unusable")
-            self.assertEqual(list(self.turns()), known)
+            self.assertEqual(list(self.results()), known)
 
     def test_too_large(self) -> None:
         """A record ends at its bound, and says so."""

@@ -16,8 +16,8 @@ class EarlierTest(unittest.TestCase):
     def test_turns_by_reference(self) -> None:
         """Each reference has the turn that it had in an earlier command."""
         earlier = parse({"resources": {"exec#a": GOOD}, "pending": True})
-        turn = earlier.turns["exec#a"]
-        self.assertEqual((turn.met, turn.changed, turn.noop), (True, True, False))
+        step = earlier.results["exec#a"]
+        self.assertEqual((step.met, step.changed, step.noop), (True, True, False))
         (fog,) = earlier.pending
         self.assertEqual((fog.uncertainty.level, fog.covers("path", "/x", True)), ("assumed", True))
         self.assertEqual(parse({}).pending, [])
@@ -31,7 +31,7 @@ class EarlierTest(unittest.TestCase):
 
     def test_gates_and_subscriptions(self) -> None:
         """A resource requires, and is fired by, what an earlier command did."""
-        turns = {
+        results = {
             "t#good": ResourceResult(True, True),
             "t#bad": ResourceResult(False),
             "t#preview": ResourceResult(True, True, noop=True),
@@ -43,7 +43,7 @@ class EarlierTest(unittest.TestCase):
         ]
         for fields, noop, status in cases:
             registry = ScriptRegistry(a=Script())
-            (event,) = run_items([item("t", "a", **fields)], registry, noop, turns=turns)
+            (event,) = run_items([item("t", "a", **fields)], registry, noop, results=results)
             self.assertEqual(event["status"], status, fields)
         for reference, noop, refreshed in (
             ("t#good", False, True),
@@ -53,7 +53,7 @@ class EarlierTest(unittest.TestCase):
         ):
             registry = ScriptRegistry(a=Script())
             fired = item("t", "a", subscribe=(reference,))
-            (event,) = run_items([fired], registry, noop, turns=turns)
+            (event,) = run_items([fired], registry, noop, results=results)
             self.assertEqual(event["refreshed"], refreshed, (reference, noop))
 
 
