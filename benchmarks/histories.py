@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
 from orchestrator.fleet.host.phases import Phase
@@ -170,7 +170,7 @@ def _write_run(parent: Path, number: int, names: tuple[str, ...], chance: random
         commit=f"{number // 5:06x}{COMMIT[6:]}",
         clean=True,
     )
-    started = happening.RunStarted(
+    started = run_events.RunStarted(
         f"{stamp}-{number:07x}", at, names, number % 7 == 3, "/srv/site/site.yaml",
         identity="site/site.yaml", again=("ccm", "push", "site.yaml"), origin=who,
     )  # fmt: skip
@@ -181,19 +181,19 @@ def _write_run(parent: Path, number: int, names: tuple[str, ...], chance: random
         directory.handle_all(
             list(_host_events(started, host, place, touched=touched, broken=broken, chance=chance))
         )
-    directory.handle(happening.RunFinished(at + 120, False))
+    directory.handle(run_events.RunFinished(at + 120, False))
     directory.close()
 
 
 def _host_events(
-    started: happening.RunStarted,
+    started: run_events.RunStarted,
     host: str,
     place: int,
     *,
     touched: list[int],
     broken: str,
     chance: random.Random,
-) -> Iterator[happening.Event]:
+) -> Iterator[run_events.Event]:
     at = started.at + place * 0.01
     if chance.random() < 0.002 or (place % 97 == 11 and place):
         result = HostResult(
@@ -201,18 +201,18 @@ def _host_events(
             message=f"{host} (192.0.2.9:22) does not answer", hint="is it up?", seconds=10.0,
             phases=((Phase.CONNECTING, at),),
         )  # fmt: skip
-        yield happening.HostFinished(result)
+        yield run_events.HostFinished(result)
         return
     phases = tuple((phase, at + 0.1 * step) for step, phase in enumerate(PHASES))
-    yield happening.HostPhase(host, Phase.RUNNING, phases[-1][1], phases[:-1])
-    yield happening.HostPlanned(host, tuple(f"file#{name}" for name in NAMES))
+    yield run_events.HostPhase(host, Phase.RUNNING, phases[-1][1], phases[:-1])
+    yield run_events.HostPlanned(host, tuple(f"file#{name}" for name in NAMES))
     tally = Tally()
     fails = NAMES.index(broken) if broken and place % 9 == 4 else -1
     told = {*touched, *([fails] if fails >= 0 else [])}
     rows: list[list[Any]] = [
         [index, 40_000, "posix"] for index in range(RESOURCES) if index not in told
     ]
-    yield happening.ResourcesStable(
+    yield run_events.ResourcesStable(
         host,
         UnchangedResources(
             host=host, run_id=started.run_id, number=1 << 80 | place << 32,
@@ -224,15 +224,15 @@ def _host_events(
     for index in sorted(told):
         event = _event(started, host, index, place, fails=index == fails)
         tally.add(event, again=False)
-        yield happening.ResourceEvent(host, event, json.dumps(event, separators=(",", ":")))
+        yield run_events.ResourceEvent(host, event, json.dumps(event, separators=(",", ":")))
     outcome = "failed" if tally.failed else "ok"
-    yield happening.HostFinished(
+    yield run_events.HostFinished(
         HostResult(host, tally, outcome, planned=RESOURCES, seconds=1.2, phases=phases)
     )
 
 
 def _event(
-    started: happening.RunStarted, host: str, index: int, place: int, *, fails: bool
+    started: run_events.RunStarted, host: str, index: int, place: int, *, fails: bool
 ) -> dict[str, Any]:
     name = NAMES[index]
     number = int(started.at) % 9_000

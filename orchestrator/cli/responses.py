@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, TextIO
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult
 from remote_runtime.errors import CcmError, InputError
 
@@ -24,11 +24,11 @@ class Responses:
         self._by_host = by_host
         self._states: dict[str, dict[str, Any]] = {}
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Store the latest event of a host: that of an apply comes after those of its children."""
-        if isinstance(event, happening.HostFinished):
+        if isinstance(event, run_events.HostFinished):
             self._finish(event.result)
-        for state, _ in happening.transaction_events(event):
+        for state, _ in run_events.transaction_events(event):
             self._states[state["host"]] = state
 
     def close(self) -> None:

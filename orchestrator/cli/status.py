@@ -17,7 +17,7 @@ from orchestrator.cli.options import (
 from orchestrator.cli.prompts import terminal_secret
 
 if TYPE_CHECKING:
-    from orchestrator.fleet import events as happening
+    from orchestrator.fleet import events as run_events
     from orchestrator.fleet.outcome import HostResult
 
 HELP = "Show the current state of one resource without changing it."
@@ -116,7 +116,7 @@ class EventCollector:
     def __init__(self) -> None:
         self.events: dict[str, dict[str, Any]] = {}
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Keep a transaction event."""
         from orchestrator.fleet.events import ResourceEvent
 

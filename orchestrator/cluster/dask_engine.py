@@ -21,7 +21,7 @@ from orchestrator.cluster.relay import JoinRequest
 from orchestrator.cluster.remote_host import host_record
 from orchestrator.cluster.remote_link import RemoteLink, RunBundle
 from orchestrator.cluster.scheduler_client import ClusterMember, SchedulerClient
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.host.stage_host import host_itself
@@ -111,7 +111,7 @@ class DaskEngine:
     def engage(self, means: EngineContext) -> DaskEngine:
         """Start to receive and publish the events of workers."""
         self._means = means
-        self._answers = RpcServer([*self._planners, means.lore])
+        self._answers = RpcServer([*self._planners, means.package_metadata])
         self._here = ThreadEngine(means)
         self._client.listen(self._take)
         self._thread.start()
@@ -306,7 +306,7 @@ class DaskEngine:
         if now - one.since > _TELLING and one.task.name not in self._told:
             self._told.add(one.task.name)
             text = f"waiting for a {worker_description(one.task.host)}"
-            self._means.bus.publish(happening.HostNotice(one.task.name, "info", text, waits=True))
+            self._means.bus.publish(run_events.HostNotice(one.task.name, "info", text, waits=True))
 
     def _choose(self, task: RemoteTask, chunks: dict[str, list[RemoteTask]]) -> str | None:
         """The worker for a host: the one that has had it, else that of its site with the fewest."""
@@ -375,14 +375,16 @@ class DaskEngine:
             self._shunned.add(address)
         who = one_line(address)  # as the scheduler says it
         for task in tasks:
-            self._means.lore.leave(task.name)  # no other host waits for what it was at
+            self._means.package_metadata.leave(task.name)  # no other host waits for what it was at
             tries = self._tries[task.name] = self._tries.get(task.name, 0) + 1
             if self._gone or self._closing or tries >= TRIES or not task.begin_again():
                 self._lose(task, loss.of(who))
                 continue
             text = f"lost worker {who} ({loss.how}): another worker starts over"
             self._told.discard(task.name)
-            self._means.bus.publish(happening.HostNotice(task.name, "warning", one_line(text, 600)))
+            self._means.bus.publish(
+                run_events.HostNotice(task.name, "warning", one_line(text, 600))
+            )
             self.begin(task)
 
     def _lose(self, task: RemoteTask, loss: WorkerLostError) -> None:

@@ -234,7 +234,7 @@ def _work(channel: SealedChannel, office: WorkDirectory) -> None:
         hosts=channel.hosts,
         connector=ready.connector,
         planners=ready.made,
-        lore=PackageMetadataCache(state_directory() / "packages"),
+        package_metadata=PackageMetadataCache(state_directory() / "packages"),
         failed=_crash,
         dear=True,
     )

@@ -34,7 +34,7 @@ class EngineContext(NamedTuple):
     connector: Connector
     bus: Bus
     publisher: Publisher
-    lore: PackageMetadataCache
+    package_metadata: PackageMetadataCache
 
 
 class Engine(Protocol):
@@ -71,7 +71,7 @@ class ThreadEngine:
                 bus=shared.bus,
                 settings=job.settings,
                 publisher=shared.publisher,
-                lore=shared.lore,
+                package_metadata=shared.package_metadata,
             )
 
         return make

@@ -90,7 +90,7 @@ class ResourcesStable(NamedTuple):
     """
 
     host: str
-    turns: UnchangedResources
+    unchanged: UnchangedResources
 
 
 class HostNotice(NamedTuple):
@@ -213,4 +213,4 @@ def transaction_events(event: Event) -> Iterator[tuple[dict[str, Any], str]]:
     if isinstance(event, ResourceEvent):
         yield event.event, event.line
     elif isinstance(event, ResourcesStable):
-        yield from event.turns.events()
+        yield from event.unchanged.events()

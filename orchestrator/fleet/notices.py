@@ -1,6 +1,6 @@
 """Messages about one host (controller)."""
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus
 
 MAX_NOTICES = 200  # warnings and errors of one host; they are stored for the summary
@@ -29,4 +29,4 @@ class Notices:
         if count == maximum:
             level, text = "warning", f"more than {maximum} {words}; the rest is omitted"
         if count <= maximum:
-            self.bus.publish(happening.HostNotice(self.host, level, text, waits))
+            self.bus.publish(run_events.HostNotice(self.host, level, text, waits))

@@ -301,9 +301,9 @@ def _fingerprint(text: str) -> str:
 class HostPackages:
     """The requests and reports of one host, limited to a plausible number."""
 
-    def __init__(self, link: FramedLink, lore: PackageMetadataCache, host: str) -> None:
+    def __init__(self, link: FramedLink, package_metadata: PackageMetadataCache, host: str) -> None:
         self._link = link
-        self._lore = lore
+        self._package_metadata = package_metadata
         self._host = host
         self._left = MAX_REQUESTS
         self._open: set[str] = set()
@@ -314,7 +314,7 @@ class HostPackages:
         if not isinstance(shas, list) or not all(is_sha(sha) for sha in shas):
             raise ProtocolError("packages without a list of hashes")
         self._count(shas)
-        known, alone, to_read = self._lore.ask(shas, self._host)
+        known, alone, to_read = self._package_metadata.ask(shas, self._host)
         self._open.update(sha for sha in shas if sha not in known)
         members = [
             ",".join(f'"{sha}":{contents}' for sha, contents in one.items())
@@ -341,7 +341,7 @@ class HostPackages:
             raise ProtocolError("contents that are nested too deeply")
         text = _encode(contents) if contents else ""
         self._open.discard(sha)
-        self._lore.tell(sha, text, self._host)
+        self._package_metadata.tell(sha, text, self._host)
 
     def confirm(self, message: wire.Message) -> None:
         """Receive ``installed``: the contents of installed packages."""
@@ -350,7 +350,7 @@ class HostPackages:
             raise ProtocolError("an installation without hashes")
         self._count(prints)
         for sha, print_ in prints.items():
-            self._lore.compare(sha, print_)
+            self._package_metadata.compare(sha, print_)
 
     def _count(self, shas: Collection[str]) -> None:
         """Reduce the remaining messages of a host by this number, which its progress needs."""
@@ -360,4 +360,4 @@ class HostPackages:
 
     def close(self) -> None:
         """Let other hosts examine the packages that this one did not report."""
-        self._lore.leave(self._host)
+        self._package_metadata.leave(self._host)

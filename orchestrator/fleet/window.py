@@ -98,7 +98,7 @@ class Window(Generic[R]):
         self._tick = tick
         self._grace = grace
         self._running: dict[str, HostTask[R]] = {}
-        self._mute: set[str] = set()  # of them, as of the last look
+        self._unresponsive: set[str] = set()  # of them, as of the last look
         self._beside = spare_descriptors(forks)
         self._done: queue.SimpleQueue[tuple[str, R]] = queue.SimpleQueue()
         self._interrupted = threading.Event()
@@ -135,7 +135,7 @@ class Window(Generic[R]):
 
     def _taken(self) -> int:
         """How many places are not free."""
-        beside, spare = min(len(self._mute), self._beside), self._course.spare
+        beside, spare = min(len(self._unresponsive), self._beside), self._course.spare
         return len(self._running) - (beside if spare is None else min(beside, spare))
 
     def _over(self, name: str, answer: R) -> None:
@@ -149,7 +149,7 @@ class Window(Generic[R]):
             self._look()
         else:
             self._running.pop(name)
-            self._mute.discard(name)
+            self._unresponsive.discard(name)
             self._finished(name, result)
             self._course.ended(name, result)
         self._tick()
@@ -163,7 +163,7 @@ class Window(Generic[R]):
     def _look(self) -> None:
         """See which hosts are mute."""
         now = time.monotonic()
-        self._mute = {name for name, task in self._running.items() if task.is_mute(now)}
+        self._unresponsive = {name for name, task in self._running.items() if task.is_mute(now)}
 
     def _wind_down(self) -> None:
         self._course.interrupt()

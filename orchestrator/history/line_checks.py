@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.checks.unchanged_resources import read_unchanged
@@ -38,7 +38,7 @@ _STATES = ("", "running", "ended", "cut", "none", "unusable")
 _STABLE = frozenset(("host", "id", "at", "noop", "prediction", "rows", "resources"))
 _RESULT = frozenset(HostResult._fields)
 _TALLY = frozenset((*Tally.__slots__,))
-_STEPS = {kind.__name__: frozenset(("step", *kind._fields)) for kind in happening.ROLLOUT}
+_STEPS = {kind.__name__: frozenset(("step", *kind._fields)) for kind in run_events.ROLLOUT}
 _CHECKED = frozenset(("host", "label", "status", "text", "derived"))
 _ASSESSED = frozenset(
     ("hosts", "outcomes", "refused", "unreached", "warnings", "left_out", "not_run", "defect",
@@ -173,7 +173,7 @@ class LineChecks:
             raise ValueError("it is about another run")
 
     def _notice(self, told: dict[str, Any]) -> None:
-        _members(told, required=happening.HostNotice._fields)
+        _members(told, required=run_events.HostNotice._fields)
         if told["host"] != "":
             self._host(told["host"])
         records.word(told["level"])

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
@@ -101,13 +101,13 @@ class PlanFile:
     def _left_out(self, host: str) -> HostResult:
         return HostResult(host, Tally(), **self.shown["left_out"][host])
 
-    def _rollout(self) -> Iterator[happening.RolloutPlanned]:
+    def _rollout(self) -> Iterator[run_events.RolloutPlanned]:
         """The hosts of each wave and stage."""
         kept = self.shown.get("rollout")
         if kept:
             waves = tuple(map(tuple, kept["waves"]))
             stages = tuple(kept["stages"])
-            yield happening.RolloutPlanned(waves, None, {}, stages=stages, limits=kept["limits"])
+            yield run_events.RolloutPlanned(waves, None, {}, stages=stages, limits=kept["limits"])
 
     @property
     def origin(self) -> Origin:
@@ -118,17 +118,17 @@ class PlanFile:
     def verified(self) -> None:
         """None: a preview does not verify."""
 
-    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+    def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The stored preview as messages of the event bus, with one message for each event."""
         about = self.about
         at, hosts = about["start"], tuple(about["hosts"])
-        yield happening.RunStarted(self.run_id, at, hosts, True, about["manifest"], "plan")
+        yield run_events.RunStarted(self.run_id, at, hosts, True, about["manifest"], "plan")
         yield from self._rollout()
         for event, line in self.events():
-            yield happening.ResourceEvent(event["host"], event, line)
+            yield run_events.ResourceEvent(event["host"], event, line)
         for result in self.results():
-            yield happening.HostFinished(result)
-        yield happening.RunFinished(at, False)
+            yield run_events.HostFinished(result)
+        yield run_events.RunFinished(at, False)
 
 
 def moment(seconds: float) -> str:
@@ -143,7 +143,7 @@ def event_members(event: Mapping[str, Any]) -> Record:
     return {key: event[key] for key in (*_DONE, *_KEPT) if key in event}
 
 
-def rollout_of(event: happening.RolloutPlanned) -> Record:
+def rollout_of(event: run_events.RolloutPlanned) -> Record:
     """The division of the hosts that a plan stores."""
     waves = list(map(list, event.waves))
     return {"waves": waves, "stages": list(event.stages), "limits": dict(event.limits)}

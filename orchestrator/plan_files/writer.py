@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.host.stage_host import StageHost
@@ -125,17 +125,17 @@ class PlanWriter(Subscriber):
             self._files_told |= new
         return sorted(new)
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Store a message of the preview."""
-        if isinstance(event, happening.ResourceEvent):
+        if isinstance(event, run_events.ResourceEvent):
             self._hear(event.host, event.event)
-        elif isinstance(event, happening.HostPlanPart):
+        elif isinstance(event, run_events.HostPlanPart):
             self._keep(event.host, event.record)
-        elif isinstance(event, happening.RunStarted):
+        elif isinstance(event, run_events.RunStarted):
             self._order = event.hosts
-        elif isinstance(event, happening.RolloutPlanned):
+        elif isinstance(event, run_events.RolloutPlanned):
             self._rollout = rollout_of(event)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             result = event.result
             if self._room.pop(result.host, 0) < 0:
                 return  # its host is left out of the plan for that reason

@@ -73,7 +73,7 @@ class HostPlan:
         self.before: Sequence[EarlierPlan] = ()
         self.secrets_before: Sequence[str] = ()
         self.implications = Implications()
-        self._turns: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
+        self._deferred: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class HostPlan:
             zip(self._everything, self.declared, strict=True)
         ):
             late = repr(declared.raw).encode("utf-8", "surrogatepass")
-            yield entry.item, entry.json + (late if index in self._turns else b"")
+            yield entry.item, entry.json + (late if index in self._deferred else b"")
 
     def longest(self) -> float:
         """The maximum seconds that one of its resources may run, by its own timeouts."""
@@ -266,7 +266,7 @@ class HostPlan:
         self, index: int, declared: DeclaredResource, scope: Scope, travel: BlobReferences
     ) -> None:
         """Store what is needed to render the resource at ``index`` on demand."""
-        self._turns[index] = (declared, scope, travel)
+        self._deferred[index] = (declared, scope, travel)
 
     def render(self, index: int, read: Callable[[str], bytes]) -> dict[str, Any]:
         """Render the deferred properties of a resource when it runs.
@@ -278,16 +278,16 @@ class HostPlan:
             if first <= index < first + one.plan.total:
                 return one.plan.render(index - first, read)
             first += one.plan.total
-        if index not in self._turns:
+        if index not in self._deferred:
             raise ResourceError(f"resource {index} has nothing to render", kind="template")
-        declared, scope, travel = self._turns[index]
+        declared, scope, travel = self._deferred[index]
         files: dict[str, str] = {}
-        turn = scope._replace(target_files=files)
+        deferred_scope = scope._replace(target_files=files)
         ensure = self._everything[index].outline.ensure
         for _ in range(MAX_FILES + 1):
             try:
                 return self._finish(
-                    index, declared, travel, render_deferred(declared, turn, ensure)
+                    index, declared, travel, render_deferred(declared, deferred_scope, ensure)
                 )
             except NeedFileError as error:
                 files[error.path] = _text_of(error.path, read(error.path))

@@ -132,7 +132,7 @@ class Planner:
         _refuse_own_reboot(host, plan)
         if self.site.earlier:
             plan.earlier = self.site.earlier.of(host.name, self._references)
-        for index, (declared, scope, travel) in walk.turns.items():
+        for index, (declared, scope, travel) in walk.deferred_templates.items():
             plan.defer(index, declared, scope, travel)
         if secrets is not None:
             secrets.share(host.name, plan)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TextIO
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import HostResult
@@ -67,20 +67,20 @@ class CommandOutput(Subscriber):
         self._held = 0
         self._notices: dict[tuple[str, str], list[str]] = {}
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Store the output of a host."""
         self._standing.handle(event)
-        if isinstance(event, happening.ResourceEvent):
+        if isinstance(event, run_events.ResourceEvent):
             self._answers[event.host] = self._kept(_answer_of(event.event))
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self._results[event.result.host] = event.result
-        elif isinstance(event, happening.HostNotice):
+        elif isinstance(event, run_events.HostNotice):
             if event.level != "info":
                 self._notices.setdefault((event.level, event.text), []).append(event.host)
-        elif isinstance(event, happening.RunStarted):
+        elif isinstance(event, run_events.RunStarted):
             self._order, self._began = event.hosts, event.at
             self._asked = RetryOptions(event.run_id, event.again)
-        elif isinstance(event, happening.RunFinished):
+        elif isinstance(event, run_events.RunFinished):
             self._took = max(0.0, event.at - self._began)
 
     def _kept(self, answer: HostOutput) -> HostOutput:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.store.saved_runs import ReportSource
 from orchestrator.plan_files.counters import Counters
@@ -86,11 +86,11 @@ class Dangers(Subscriber):
         self._hosts = 0
         self._uncertain: set[str] = set()
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Add the prediction for a resource."""
-        if isinstance(event, happening.RunStarted):
+        if isinstance(event, run_events.RunStarted):
             self._hosts = len(event.hosts)
-        elif isinstance(event, happening.ResourceEvent) and event.event["noop"]:
+        elif isinstance(event, run_events.ResourceEvent) and event.event["noop"]:
             self._add(event.host, event.event)
 
     def _add(self, host: str, event: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, is_apply
 from orchestrator.fleet.store.saved_runs import ReportSource, SavedRun
 from orchestrator.report.dangers import Dangers
@@ -68,21 +68,21 @@ class Grid:
         self.cells: dict[str, dict[str, Cell]] = {host: {} for host in self.hosts}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
-        self.turns = UnfinishedResources()
+        self.unfinished = UnfinishedResources()
         self.rollout = RolloutProgress()
         self.dangers = Dangers()
         self._entries = Entries(maximum)
         self._known: set[str] = set()
         for event in kept.replay(whole=whole):
-            self.turns.handle(event)
+            self.unfinished.handle(event)
             self.rollout.handle(event)
             if self.noop and not self._drift:
                 self.dangers.handle(event)
-            if isinstance(event, happening.ResourceEvent):
+            if isinstance(event, run_events.ResourceEvent):
                 self._add(event.event)
-            elif isinstance(event, happening.HostFinished):
+            elif isinstance(event, run_events.HostFinished):
                 self.results[event.result.host] = event.result
-            elif isinstance(event, happening.HostNotice):
+            elif isinstance(event, run_events.HostNotice):
                 names = self.notices.setdefault((event.level, event.text), [])
                 names += [event.host] if event.host else []
 

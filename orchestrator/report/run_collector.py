@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.outcome import APPLY, HostResult
 from orchestrator.report.action_text import UNCERTAINTIES, ChangeLine, intent, operation_words
@@ -141,12 +141,12 @@ class RunCollector(Subscriber):
     def __init__(
         self, verbose: bool = False, outputs: bool = False, dangerous: bool = True
     ) -> None:
-        self.started: happening.RunStarted | None = None
-        self.ended: happening.RunFinished | None = None
+        self.started: run_events.RunStarted | None = None
+        self.ended: run_events.RunFinished | None = None
         self.entries: dict[str, list[Entry]] = {}
         self.results: dict[str, HostResult] = {}
         self.notices: dict[tuple[str, str], list[str]] = {}
-        self.turns = UnfinishedResources()
+        self.unfinished = UnfinishedResources()
         self.rollout = RolloutProgress()
         self.dangers: Dangers | None = None
         self._dangerous = dangerous
@@ -155,25 +155,25 @@ class RunCollector(Subscriber):
         self._drift = False
         self._known = Entries()
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Store the relevant part of an event."""
-        self.turns.handle(event)
+        self.unfinished.handle(event)
         self.rollout.handle(event)
-        if isinstance(event, happening.RunStarted):
+        if isinstance(event, run_events.RunStarted):
             self._start(event)
         if self.dangers is not None:
             self.dangers.handle(event)
-        if isinstance(event, happening.ResourceEvent):
+        if isinstance(event, run_events.ResourceEvent):
             self._resource(event)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self.results[event.result.host] = event.result
-        elif isinstance(event, happening.HostNotice):
+        elif isinstance(event, run_events.HostNotice):
             if event.level != "info":
                 self.notices.setdefault((event.level, event.text), []).append(event.host)
-        elif isinstance(event, happening.RunFinished):
+        elif isinstance(event, run_events.RunFinished):
             self.ended = event
 
-    def _start(self, event: happening.RunStarted) -> None:
+    def _start(self, event: run_events.RunStarted) -> None:
         self.started = event
         self._drift = event.command == "drift"
         if event.noop and self._dangerous and not self._drift:
@@ -181,7 +181,7 @@ class RunCollector(Subscriber):
 
             self.dangers = Dangers()
 
-    def _resource(self, event: happening.ResourceEvent) -> None:
+    def _resource(self, event: run_events.ResourceEvent) -> None:
         told = event.event
         status = told["status"]
         expected = "planned" not in told

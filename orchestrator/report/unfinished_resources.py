@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import REFUSED, HostResult, is_apply
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class _Plan:
     """The names of a plan, the indexes of each, and which subscribe to one."""
 
-    def __init__(self, planned: happening.HostPlanned) -> None:
+    def __init__(self, planned: run_events.HostPlanned) -> None:
         self.names = planned.resources
         self.applies = sum(map(is_apply, self.names))
         self.places: dict[str, list[int]] = {}
@@ -71,23 +71,23 @@ class UnfinishedResources:
         self.due: dict[str, tuple[str, ...]] = {}
         self.unknown: dict[str, tuple[str, ...]] = {}
         self.uncounted: dict[str, int] = {}
-        self._plans: dict[happening.HostPlanned, _Plan] = {}
+        self._plans: dict[run_events.HostPlanned, _Plan] = {}
         self._reports: dict[str, _HostReports] = {}
         self._same: dict[tuple[str, ...], tuple[str, ...]] = {}
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Note of an event."""
-        if isinstance(event, happening.HostPlanned):
+        if isinstance(event, run_events.HostPlanned):
             key = event._replace(host="")
             plan = self._plans.get(key)
             if plan is None:
                 plan = self._plans[key] = _Plan(event)
             self._reports[event.host] = _HostReports(plan)
-        elif isinstance(event, happening.ResourceEvent):
+        elif isinstance(event, run_events.ResourceEvent):
             self._mark(event.host, event.event)
-        elif isinstance(event, happening.ResourcesStable):
+        elif isinstance(event, run_events.ResourcesStable):
             self._mark_stable(event)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self._end(event.result)
 
     def _mark(self, host: str, event: Mapping[str, Any]) -> None:
@@ -99,10 +99,10 @@ class UnfinishedResources:
             reports.due.update(reports.plan.subscribers.get(name, ()))
         reports.mark(name, event["status"] == "skipped")
 
-    def _mark_stable(self, event: happening.ResourcesStable) -> None:
+    def _mark_stable(self, event: run_events.ResourcesStable) -> None:
         reports = self._reports.get(event.host)
         if reports is not None:
-            for index in event.turns.indices:
+            for index in event.unchanged.indices:
                 if index < len(reports.told):
                     reports.told[index] = 1
 
@@ -133,8 +133,8 @@ def unfinished_resources(
     kept: "ReportSource", results: Iterable[HostResult]
 ) -> UnfinishedResources:
     """The data of a stored run; its events are not read if all hosts completed."""
-    turns = UnfinishedResources()
+    unfinished = UnfinishedResources()
     if any(one.is_incomplete for one in results):
         for event in kept.replay():
-            turns.handle(event)
-    return turns
+            unfinished.handle(event)
+    return unfinished

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.window import Window
@@ -87,7 +87,7 @@ class Gate(Protocol):
 class GateRunner:
     """Runs one gate after the other, until one stops the rollout."""
 
-    def __init__(self, gates: Sequence[Gate], publish: Callable[[happening.Event], None]) -> None:
+    def __init__(self, gates: Sequence[Gate], publish: Callable[[run_events.Event], None]) -> None:
         self.gates = gates
         self._publish = publish
         self._cancelled = threading.Event()
@@ -125,7 +125,7 @@ class GateRunner:
 
     def _one(self, gate: Gate, wave: int, results: list[HostResult]) -> GateAnswer:
         now = time.time()
-        self._publish(happening.GateAsked(wave, gate.name, now, now + gate.seconds))
+        self._publish(run_events.GateAsked(wave, gate.name, now, now + gate.seconds))
         try:
             answer = gate.ask(wave, results, GateTime(gate.seconds, self._cancelled))
         except Exception as error:  # a defect: a gate that gives no answer is not passed
@@ -133,7 +133,7 @@ class GateRunner:
             answer = GateAnswer(f"{gate.name}: internal error in ccm, see {path}")
         hosts = tuple(result.host for result in answer.failed)
         self._publish(
-            happening.GateAnswered(
+            run_events.GateAnswered(
                 wave=wave,
                 gate=gate.name,
                 passed=not answer.stop and not hosts,

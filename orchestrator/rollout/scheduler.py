@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
@@ -91,7 +91,7 @@ class RolloutScheduler:
         options: RolloutOptions,
         *,
         make: Callable[[Target], HostTask[HostResult]],
-        publish: Callable[[happening.Event], None],
+        publish: Callable[[run_events.Event], None],
         gates: Callable[[], Gates] = NoGates,
         clusters: Sequence[Sequence[str]] = (),
         stage: StagePosition = ALONE,
@@ -122,9 +122,9 @@ class RolloutScheduler:
         self._interrupted = False
         self._options = options
 
-    def planned(self, again: str) -> happening.RolloutPlanned:
+    def planned(self, again: str) -> run_events.RolloutPlanned:
         """Who is in which wave; ``again`` is the command that continues."""
-        return happening.RolloutPlanned(
+        return run_events.RolloutPlanned(
             self.waves(), self.budget.limit, self._options.record(), again
         )
 
@@ -182,7 +182,7 @@ class RolloutScheduler:
         if self._skipped and not self._stopped:
             lost = tuple(host.name for host in self._skipped)
             failed = ", ".join(self._failed)
-            self._publish(happening.RolloutHeld(CANARY, failed, lost, self._clock()))
+            self._publish(run_events.RolloutHeld(CANARY, failed, lost, self._clock()))
         for host in self._left():
             yield self._make(host)
 
@@ -200,7 +200,7 @@ class RolloutScheduler:
         self._wave += 1
         if not self._waiting:  # all of its hosts belong to a canary that failed
             return
-        self._publish(happening.WaveStarted(self._number, self._clock()))
+        self._publish(run_events.WaveStarted(self._number, self._clock()))
 
     @property
     def _number(self) -> int:
@@ -241,7 +241,7 @@ class RolloutScheduler:
                 failed.append(stopped)
             for one in failed:
                 wrong.add(one.host)
-                self._publish(happening.HostFinished(one))
+                self._publish(run_events.HostFinished(one))
                 self._count(one)
             if verdict.stop and not self._first:
                 self._stop(GATE, verdict.stop)
@@ -267,7 +267,7 @@ class RolloutScheduler:
         if not self._stopped:
             self._stopped = True
             left = tuple(host.name for host in (*self._left(), *self._stage.behind))
-            self._publish(happening.RolloutHeld(why, text, left, self._clock()))
+            self._publish(run_events.RolloutHeld(why, text, left, self._clock()))
 
     def _left(self) -> Iterator[Target]:
         yield from self._skipped

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
@@ -14,7 +14,7 @@ from orchestrator.rollout.gates import GateAnswer, GateTime, failed_result
 KIND = "rollout.soak"
 CHECKING = 1800.0  # seconds that all checks of a wave may take together
 
-Monitor = Callable[[Target, Callable[[happening.Event], None]], HostTask[HostResult]]
+Monitor = Callable[[Target, Callable[[run_events.Event], None]], HostTask[HostResult]]
 
 
 class Soak:
@@ -40,9 +40,9 @@ class Soak:
             return GateAnswer("did not complete")
         failures: dict[str, str] = {}
 
-        def record(event: happening.Event) -> None:
+        def record(event: run_events.Event) -> None:
             """Record the first failure of each host."""
-            if isinstance(event, happening.ResourceEvent) and event.event["failed"]:
+            if isinstance(event, run_events.ResourceEvent) and event.event["failed"]:
                 failures.setdefault(event.host, _reason(event.event))
 
         tasks = (self._monitor(self._hosts[result.host], record) for result in results)

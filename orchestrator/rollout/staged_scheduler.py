@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_task import HostTask
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Target
@@ -48,10 +48,10 @@ class StagedScheduler:
             before += len(scheduler.waves())
         self._at = 0
 
-    def planned(self, again: str) -> happening.RolloutPlanned:
+    def planned(self, again: str) -> run_events.RolloutPlanned:
         """Who is in which wave of which stage; ``again`` is the command that continues."""
         waves = [scheduler.waves() for scheduler in self._schedulers]
-        return happening.RolloutPlanned(
+        return run_events.RolloutPlanned(
             waves=tuple(wave for of_stage in waves for wave in of_stage),
             max_fail=self._overall.limit,
             wishes=self._options.record(),

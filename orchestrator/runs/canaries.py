@@ -14,7 +14,7 @@ from remote_runtime.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from orchestrator.fleet import events as happening
+    from orchestrator.fleet import events as run_events
     from orchestrator.runs.push_job import PushJob
     from orchestrator.runs.result import RunResult
 
@@ -75,7 +75,7 @@ def with_clusters(push: PushJob, collected: RunCollector, flow: PushFlow) -> Pus
     return push._replace(clusters=clusters)
 
 
-def collect(events: Iterable[happening.Event]) -> RunCollector:
+def collect(events: Iterable[run_events.Event]) -> RunCollector:
     """The events of a preview, collected."""
     collected = RunCollector()
     for event in events:

@@ -137,7 +137,7 @@ def _started(choice: EngineChoice, spec: EngineSpec) -> Workers | None:
             spec.jobs,
             hosts={host.name: host for host in spec.hosts},
             connector=spec.connector,
-            lore=PackageMetadataCache(state_directory() / "packages"),
+            package_metadata=PackageMetadataCache(state_directory() / "packages"),
             planners=spec.planners,
         )
     except OSError as error:

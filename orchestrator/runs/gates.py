@@ -12,14 +12,14 @@ from orchestrator.rollout.gates import Gate, GateAnswer, GateRunner, GateTime
 from orchestrator.rollout.scheduler import Gates, NoGates
 
 if TYPE_CHECKING:
-    from orchestrator.fleet import events as happening
+    from orchestrator.fleet import events as run_events
     from orchestrator.fleet.host.host_task import HostTask
     from orchestrator.fleet.outcome import HostResult
     from orchestrator.fleet.ports import Target
     from orchestrator.runs.push_job import PushConfig, PushJob, Targets
     from orchestrator.runs.reporter import Reporter
 
-    Publish = Callable[[happening.Event], None]
+    Publish = Callable[[run_events.Event], None]
 
 VERIFY = "verify"
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.checks.origin import local_user
 from orchestrator.fleet.engine import EngineContext, Job
@@ -42,9 +42,9 @@ class _Facts(Subscriber):
         self._names = {host.name for host in hosts}
         self.known: dict[str, HostFacts] = {}
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Store the record of a host; anything but a record of facts is ignored."""
-        if not isinstance(event, happening.HostPlanPart) or event.host not in self._names:
+        if not isinstance(event, run_events.HostPlanPart) or event.host not in self._names:
             return
         record: Any = event.record
         facts = record.get("facts") if isinstance(record, Mapping) else None
@@ -88,8 +88,8 @@ def gather_by_workers(
     with start_engine(request.engine, spec) as engage:
         bus = Bus([facts])
         publisher = Publisher(_no_store)
-        lore = PackageMetadataCache(state_directory() / "packages")
-        engine = engage(EngineContext(connector, bus, publisher, lore))
+        package_metadata = PackageMetadataCache(state_directory() / "packages")
+        engine = engage(EngineContext(connector, bus, publisher, package_metadata))
         try:
             results = run_all(map(engine.maker(job), chosen.hosts), forks, watch)
         finally:

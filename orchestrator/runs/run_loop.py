@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inventory.programs import end_programs
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, Maker
 from orchestrator.fleet.outcome import HostResult
@@ -97,7 +97,7 @@ def _engine_spec(push: PushJob, targets: Targets, config: PushConfig) -> EngineS
 class _Start(NamedTuple):
     """The start of a run: its first event, its record, and the factory of its engine."""
 
-    event: happening.RunStarted
+    event: run_events.RunStarted
     directory: RunDirectory | None
     engage: Engage
 
@@ -110,19 +110,19 @@ def _run(
     bus = Bus([*([directory] if directory else []), *push.subscribers, *subscribers])
     ended: dict[str, HostResult] = {}
 
-    def publish(event: happening.Event) -> None:
+    def publish(event: run_events.Event) -> None:
         """Publish an event, and record the result of a host."""
-        if isinstance(event, happening.HostFinished):
+        if isinstance(event, run_events.HostFinished):
             ended[event.result.host] = event.result
         bus.publish(event)
 
     def finished(_: str, result: HostResult) -> None:
         """Publish the result of a host."""
-        publish(happening.HostFinished(result))
+        publish(run_events.HostFinished(result))
 
     publisher = Publisher(lambda: _registry(config))
-    lore = PackageMetadataCache(state_directory() / "packages")
-    engine = engage(EngineContext(targets.connector, bus, publisher, lore))
+    package_metadata = PackageMetadataCache(state_directory() / "packages")
+    engine = engage(EngineContext(targets.connector, bus, publisher, package_metadata))
     context = _RunContext(engine=engine, publish=publish, reporter=reporter)
     planned = config.rollout.given or bool(push.stages)
     scheduler = _scheduler(push, targets, config, context) if planned else None
@@ -142,7 +142,7 @@ def _run(
             engine.close()
             unpublished = _announced(publisher, bus, window.interrupted)
             _publish_remarks(push.remarks(), bus)
-            bus.publish(happening.RunFinished(time.time(), window.interrupted))
+            bus.publish(run_events.RunFinished(time.time(), window.interrupted))
             bus.close()
             reporter.close()
     results = list(ended.values())
@@ -179,7 +179,7 @@ class _RunContext(NamedTuple):
     """The objects that the parts of a push share: the engine, the bus and the reporter."""
 
     engine: Engine
-    publish: Callable[[happening.Event], None]
+    publish: Callable[[run_events.Event], None]
     reporter: Reporter
 
 
@@ -256,10 +256,10 @@ def _rollout_scheduler(part: _Part, context: _RunContext, place: StagePosition) 
 
 def _planned(
     scheduler: RolloutScheduler | StagedScheduler,
-    begin: happening.RunStarted,
+    begin: run_events.RunStarted,
     config: PushConfig,
     staged: bool,
-) -> happening.RolloutPlanned:
+) -> run_events.RolloutPlanned:
     """The order in which the hosts start, and the command for those that were not started."""
     from orchestrator.report.terminal.paragraphs import RetryOptions
 
@@ -285,8 +285,8 @@ def _job(part: _Part) -> Job:
     return Job(part.push.binder or part.push.planner, part.config.settings)
 
 
-def _begin(push: PushJob, targets: Targets, config: PushConfig) -> happening.RunStarted:
-    return happening.RunStarted(
+def _begin(push: PushJob, targets: Targets, config: PushConfig) -> run_events.RunStarted:
+    return run_events.RunStarted(
         run_id=config.settings.run_id,
         at=time.time(),
         hosts=tuple(host.name for host in targets.hosts),
@@ -302,7 +302,7 @@ def _begin(push: PushJob, targets: Targets, config: PushConfig) -> happening.Run
 def _publish_remarks(remarks: Iterable[str], bus: Bus) -> None:
     """Report notices of the run that belong to no host."""
     for text in remarks:
-        bus.publish(happening.HostNotice("", "warning", text))
+        bus.publish(run_events.HostNotice("", "warning", text))
 
 
 def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
@@ -316,12 +316,12 @@ def _announced(publisher: Publisher, bus: Bus, interrupted: bool) -> bool:
     for host, count in failure.hosts.items():
         what = "1 registration was" if count == 1 else f"{count} registrations were"
         text = f"{what} not published: {failure.reason}"
-        bus.publish(happening.HostNotice(host, "error", text))
+        bus.publish(run_events.HostNotice(host, "error", text))
     return True
 
 
 def _directory(
-    begin: happening.RunStarted, config: PushConfig, parent: Path | None = None
+    begin: run_events.RunStarted, config: PushConfig, parent: Path | None = None
 ) -> RunDirectory:
     try:
         directory = RunDirectory(begin, config.record, parent=parent, keep=config.keep)

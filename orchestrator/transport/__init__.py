@@ -1,8 +1,8 @@
 """Channels to hosts: ssh and local, the bootstrap, become, host keys (controller).
 
-``Connector`` is the door; see docs/design/package-interfaces.md. Only the modules whose names
-begin with ``ssh`` may import fabric or paramiko, and they are imported when a host needs them, as
-is what finds the way to a host that is not this machine.
+``Connector`` is the entry point; see docs/design/package-interfaces.md. Only the modules whose
+names begin with ``ssh`` may import fabric or paramiko. They are imported when a host needs them, as
+are the modules that find the route to another machine.
 """
 
 from orchestrator.transport.connector import Connector

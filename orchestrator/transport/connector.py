@@ -1,4 +1,4 @@
-"""The transport's door: from a host of the inventory to the link of its runtime (controller)."""
+"""Connects hosts of the inventory to their runtimes (controller)."""
 
 from __future__ import annotations
 

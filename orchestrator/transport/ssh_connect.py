@@ -306,11 +306,13 @@ def new_connection(route: Route, **connecting: Any) -> fabric.Connection:
 
 
 class _DisconnectedError(Exception):
-    """The server hung up before it showed its key; ``mute``: before it said that it speaks SSH."""
+    """The server closed the connection before it showed its key; ``unresponsive``: before it named
+    its protocol.
+    """
 
-    def __init__(self, said: str, *, mute: bool) -> None:
+    def __init__(self, said: str, *, unresponsive: bool) -> None:
         super().__init__(said)
-        self.mute = mute
+        self.unresponsive = unresponsive
 
 
 def _mapped(
@@ -347,7 +349,7 @@ def _mapped(
             hint="check the port",
         )
     said = sock.last_error() if isinstance(sock, ProxySocket) else ""
-    return _DisconnectedError(said or text, mute=not session.remote_version)
+    return _DisconnectedError(said or text, unresponsive=not session.remote_version)
 
 
 def _again(route: Route, backoff: Backoff) -> bool:
@@ -363,7 +365,7 @@ def _hung_up(route: Route, attempts: int, shed: _DisconnectedError) -> Unreachab
             "transport.proxy",
             hint=f"run it manually: {route.proxy_command}",
         )
-    if shed.mute:
+    if shed.unresponsive:
         return UnreachableError(
             (
                 f"{route.address} port {route.port} closed the connection before the SSH "

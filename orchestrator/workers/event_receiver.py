@@ -5,7 +5,7 @@ import re
 import sys
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.event_check import ADDED, shape_problem
 from orchestrator.fleet.checks.unchanged_resources import read_unchanged
 from orchestrator.fleet.host.phases import Phase
@@ -15,14 +15,14 @@ from orchestrator.workers.event_sender import MAX_NUMBERED
 from remote_runtime.errors import ProtocolError
 
 DecodedEvent = (
-    happening.HostPhase
-    | happening.HostPlanned
-    | happening.ResourceProgress
-    | happening.ResourceEvent
-    | happening.ResourcesStable
-    | happening.HostNotice
-    | happening.HostPlanPart
-    | happening.HostFinished
+    run_events.HostPhase
+    | run_events.HostPlanned
+    | run_events.ResourceProgress
+    | run_events.ResourceEvent
+    | run_events.ResourcesStable
+    | run_events.HostNotice
+    | run_events.HostPlanPart
+    | run_events.HostFinished
 )
 
 _MAX_TEXTS = 1_000_000  # all messages of a host come before it restarts
@@ -41,7 +41,7 @@ class EventReceiver:
     def __init__(self, run_id: str) -> None:
         self._run_id = run_id
         self._texts: list[str] = []
-        self._names: list[happening.HostPlanned] = []
+        self._names: list[run_events.HostPlanned] = []
 
     def event(self, line: str) -> DecodedEvent | None:
         """The event in a line; None for one that defines shared parts of plans."""
@@ -52,33 +52,33 @@ class EventReceiver:
         host, _, text = line[1:].partition("\t")
         if kind == "s":
             told = _plain(text)[0]
-            turns = read_unchanged(host, self._run_id, told, self._texts.__getitem__)
-            return happening.ResourcesStable(host, turns)
+            unchanged = read_unchanged(host, self._run_id, told, self._texts.__getitem__)
+            return run_events.ResourcesStable(host, unchanged)
         told, text = _plain(text)
         if kind == "p":
             *before, (phase, at) = [(Phase(value), at) for value, at in told]
-            return happening.HostPhase(host, phase, at, tuple(before))
+            return run_events.HostPhase(host, phase, at, tuple(before))
         if kind == "e":
             _require_event(told, host)
-            return happening.ResourceEvent(host, told, text)
+            return run_events.ResourceEvent(host, told, text)
         if kind == "h":
-            names: happening.HostPlanned = self._names[told]
+            names: run_events.HostPlanned = self._names[told]
             return names._replace(host=host)
         if kind == "d":
             resource, action, at = told
             if type(resource) is not str or type(action) is not str:
                 raise TypeError("resource and action must be texts")
-            return happening.ResourceProgress(host, resource, action, float(at))
+            return run_events.ResourceProgress(host, resource, action, float(at))
         if kind == "t":
             level, words, waits = told
             if level not in _LEVELS or type(words) is not str or type(waits) is not bool:
                 raise ValueError("a notice must have a level, a text and whether the host waits")
-            return happening.HostNotice(host, level, words, waits)
+            return run_events.HostNotice(host, level, words, waits)
         if kind == "k":
             _require_plan_part(told)
-            return happening.HostPlanPart(host, told)
+            return run_events.HostPlanPart(host, told)
         if kind == "f":
-            return happening.HostFinished(HostResult.from_record(told))
+            return run_events.HostFinished(HostResult.from_record(told))
         raise ValueError(f"a worker cannot report {kind!r}")
 
     def _learn(self, kind: str, text: str) -> None:
@@ -147,7 +147,7 @@ def _require_plan_part(told: Any) -> None:
         raise ValueError("the plan's data must have items and secrets")
 
 
-def _planned(resources: list[str], *links: list[Any]) -> happening.HostPlanned:
+def _planned(resources: list[str], *links: list[Any]) -> run_events.HostPlanned:
     subscribed, required, applied = (
         tuple((name, tuple(others)) for name, others in found) for found in links
     )
@@ -155,4 +155,4 @@ def _planned(resources: list[str], *links: list[Any]) -> happening.HostPlanned:
     named = (each for name, others in pairs for each in (name, *others))
     if not all(type(name) is str for name in (*resources, *named)):
         raise TypeError("resource names must be texts")
-    return happening.HostPlanned("", tuple(resources), subscribed, required, applied)
+    return run_events.HostPlanned("", tuple(resources), subscribed, required, applied)

@@ -26,7 +26,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 from orchestrator.fleet.outcome import HostResult
@@ -66,23 +66,23 @@ class EventSender(Subscriber):
         """Start sending."""
         self._thread.start()
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Encode an event; one call at a time."""
-        if isinstance(event, happening.HostPhase):
+        if isinstance(event, run_events.HostPhase):
             self._entered(event)
-        elif isinstance(event, happening.ResourcesStable):
+        elif isinstance(event, run_events.ResourcesStable):
             self._stable(event)
-        elif isinstance(event, happening.ResourceEvent):
+        elif isinstance(event, run_events.ResourceEvent):
             self._put(f"e{event.host}\t{event.line}", event.host)
-        elif isinstance(event, happening.HostPlanned):
+        elif isinstance(event, run_events.HostPlanned):
             self._planned(event)
-        elif isinstance(event, happening.ResourceProgress):
+        elif isinstance(event, run_events.ResourceProgress):
             self._put(f"d{event.host}\t{_encode(event[1:])}", event.host)
-        elif isinstance(event, happening.HostNotice):
+        elif isinstance(event, run_events.HostNotice):
             self._put(f"t{event.host}\t{_encode(event[1:])}", event.host)
-        elif isinstance(event, happening.HostPlanPart):
+        elif isinstance(event, run_events.HostPlanPart):
             self._put(f"k{event.host}\t{_encode(event.record)}", event.host)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self._finished(event.result)
         else:
             raise TypeError(f"a host cannot report a {type(event).__name__}")
@@ -105,18 +105,18 @@ class EventSender(Subscriber):
     def _finished(self, result: HostResult) -> None:
         self._put(f"f{result.host}\t{_encode(result.record())}", result.host, urgent=not self._dear)
 
-    def _stable(self, event: happening.ResourcesStable) -> None:
+    def _stable(self, event: run_events.ResourcesStable) -> None:
         numbers = self._numbers
         if len(numbers) >= MAX_NUMBERED:
             numbers.forget(first=0)
             self._put("ci")
-        told = _encode(event.turns.message(numbers))
+        told = _encode(event.unchanged.message(numbers))
         if numbers.new:
             self._put("i" + "\t".join(numbers.new))
             numbers.new.clear()
         self._put(f"s{event.host}\t{told}", event.host)
 
-    def _planned(self, event: happening.HostPlanned) -> None:
+    def _planned(self, event: run_events.HostPlanned) -> None:
         names = event[1:]
         number = self._names.get(names)
         if number is None:
@@ -127,7 +127,7 @@ class EventSender(Subscriber):
             self._put("n" + _encode(names))
         self._put(f"h{event.host}\t{number}", event.host)
 
-    def _entered(self, event: happening.HostPhase) -> None:
+    def _entered(self, event: run_events.HostPhase) -> None:
         """Encode phases; consecutive ones of a host share a line."""
         told = _encode(event.entered)
         with self._changed:

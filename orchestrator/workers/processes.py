@@ -42,7 +42,7 @@ class ProcessEngine:
         *,
         hosts: Mapping[str, Target],
         connector: worker.ForkableConnector,
-        lore: PackageMetadataCache,
+        package_metadata: PackageMetadataCache,
         planners: Sequence[Planner] = (),
     ) -> None:
         self._jobs = list(jobs)
@@ -54,7 +54,7 @@ class ProcessEngine:
         self._of_task: dict[str, WorkerHandle] = {}
         self._hands: list[WorkerHandle] = []
         self._lock = threading.Lock()
-        self._lore: PackageMetadataCache | None = None
+        self._package_metadata: PackageMetadataCache | None = None
         self._closing = threading.Event()
         self._bus: Bus
         self._watch = threading.Thread(target=self._watching, name="watching", daemon=True)
@@ -65,7 +65,7 @@ class ProcessEngine:
             hosts=hosts,
             connector=connector,
             planners=planners,
-            lore=lore,
+            package_metadata=package_metadata,
             failed=forking.crash,
         )
         try:
@@ -86,9 +86,9 @@ class ProcessEngine:
 
     def engage(self, means: EngineContext) -> "ProcessEngine":
         """Start to receive and publish the events of workers."""
-        self._lore = means.lore
+        self._package_metadata = means.package_metadata
         self._bus = means.bus
-        answers = RpcServer([*self._planners, means.lore])
+        answers = RpcServer([*self._planners, means.package_metadata])
         for hand in self._hands:
             run_id = self._jobs[0].settings.run_id
             receiver = EventReceiver(run_id)
@@ -166,6 +166,6 @@ class ProcessEngine:
 
     def _lose(self, tasks: Sequence[RemoteTask], loss: WorkerLostError) -> None:
         for task in tasks:
-            if self._lore is not None:
-                self._lore.leave(task.name)  # no other host waits for what it was at
+            if self._package_metadata is not None:
+                self._package_metadata.leave(task.name)  # no other host waits for what it was at
             task.lose(loss)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_run import ending_of
 from orchestrator.fleet.host.host_task import NEVER, HostTask, InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
@@ -84,7 +84,7 @@ class RemoteTask(HostTask[HostResult]):
         self._began = 0.0
         self._planned = 0
         self._phases: list[tuple[Phase, float]] = []
-        self._told: list[happening.Event] = []
+        self._told: list[run_events.Event] = []
 
     def begin(self, done: Done) -> None:
         """Have a worker do it; no thread waits for that."""
@@ -101,15 +101,15 @@ class RemoteTask(HostTask[HostResult]):
         if cancelled:  # in the meantime, possibly before any worker had it
             self._pool.tell(self, "cancel")
 
-    def record(self, event: happening.Event) -> None:
+    def record(self, event: run_events.Event) -> None:
         """Store an event of the host."""
-        if isinstance(event, happening.HostPhase):
+        if isinstance(event, run_events.HostPhase):
             for phase, at in event.entered:
                 self._entered(phase)
                 self._phases.append((phase, round(at, 3)))
-        elif isinstance(event, happening.HostPlanned):
+        elif isinstance(event, run_events.HostPlanned):
             self._planned = len(event.resources)
-        elif isinstance(event, (happening.ResourceEvent, happening.ResourcesStable)):
+        elif isinstance(event, (run_events.ResourceEvent, run_events.ResourcesStable)):
             self._told.append(event)
 
     def finish(self, result: HostResult) -> None:
@@ -178,7 +178,7 @@ class RemoteTask(HostTask[HostResult]):
         """The total of the events so far."""
         tally, seen = Tally(), set[tuple[str, str]]()
         for told in self._told:
-            for event, _ in happening.transaction_events(told):
+            for event, _ in run_events.transaction_events(told):
                 identity = event["type"], event["name"]
                 tally.add(event, identity in seen)
                 seen.add(identity)

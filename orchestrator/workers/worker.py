@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import EngineContext, Job, Maker, ThreadEngine
 from orchestrator.fleet.host.host_task import HostTask
@@ -81,7 +81,7 @@ class Worker:
         *,
         hosts: Mapping[str, Target],
         connector: Connector,
-        lore: PackageMetadataCache,
+        package_metadata: PackageMetadataCache,
         failed: Callable[[Exception], Any],
         planners: Sequence[Planner] = (),
         dear: bool = False,
@@ -91,13 +91,13 @@ class Worker:
         self._failed = failed
         self._outbox = outbox = EventSender(channel, dear=dear)
         self._bus = Bus([outbox])
-        threads = ThreadEngine(EngineContext(connector, self._bus, outbox, lore))
+        threads = ThreadEngine(EngineContext(connector, self._bus, outbox, package_metadata))
         self._makers: list[Maker] = [threads.maker(job) for job in jobs]
         self._running: dict[str, HostTask[HostResult]] = {}
         self._tended = self._beaten = time.monotonic()
         self._beats = not dear  # where messages are expensive, another process sends heartbeats
         self._questions = RpcClient(outbox.ask)
-        self._questions.forward([*planners, lore])
+        self._questions.forward([*planners, package_metadata])
 
     def serve(self) -> None:
         """Work until the controller reports that no host is left; EOFError if it exits."""
@@ -108,11 +108,11 @@ class Worker:
             if kind == "close":
                 break
             if kind:
-                self._heed(kind, told)
+                self._handle(kind, told)
             self._tend()
         self._outbox.close()
 
-    def _heed(self, kind: str, told: Any) -> None:
+    def _handle(self, kind: str, told: Any) -> None:
         if kind == "begin":
             for job, name in told:
                 task = self._running[name] = self._makers[job](self._hosts[name])
@@ -130,7 +130,7 @@ class Worker:
     def _over(self, name: str, result: HostResult) -> None:
         del self._running[name]
         # Another thread may be about to deliver earlier events of the host.
-        self._bus.publish(happening.HostFinished(result))
+        self._bus.publish(run_events.HostFinished(result))
         self._require_told()
 
     def _require_told(self) -> None:
@@ -157,7 +157,7 @@ def serve(
     hosts: Mapping[str, Target],
     connector: ForkableConnector,
     planners: Sequence[Planner] = (),
-    lore: PackageMetadataCache,
+    package_metadata: PackageMetadataCache,
     failed: Callable[[Exception], Any],
     dear: bool = False,
 ) -> None:
@@ -168,7 +168,7 @@ def serve(
         jobs,
         hosts=hosts,
         connector=connector,
-        lore=lore,
+        package_metadata=package_metadata,
         failed=failed,
         planners=planners,
         dear=dear,

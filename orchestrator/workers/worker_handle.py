@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.fleet.ports import Publisher
@@ -207,13 +207,13 @@ class WorkerHandle:
 
     def _take(self, text: str, *, receiver: EventReceiver, bus: Bus, publisher: Publisher) -> None:
         """Publish the events of a message, then finish the hosts that ended."""
-        told: list[happening.Event] = []
+        told: list[run_events.Event] = []
         ended: list[tuple[RemoteTask, HostResult]] = []
         try:
             for line in _lines(text):
                 try:
                     event = self._event(line, receiver, publisher)
-                    if isinstance(event, happening.HostFinished):
+                    if isinstance(event, run_events.HostFinished):
                         ended.append((self.running.pop(event.result.host), event.result))
                     elif event is not None:
                         self.running[event.host].record(event)

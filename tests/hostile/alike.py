@@ -163,15 +163,15 @@ class _Sinks:
         if not theirs:
             return
         check = EventCheck(host, "1", planned=plan.identities())
-        turns = check_unchanged(check, message, plan.implied).turns
+        unchanged = check_unchanged(check, message, plan.implied).unchanged
         with self._lock:
-            line = turns.line(self._numbers)
+            line = unchanged.line(self._numbers)
             self._texts += self._numbers.new
             self._numbers.new.clear()
-            self._outbox.handle(ResourcesStable(host, turns))
+            self._outbox.handle(ResourcesStable(host, unchanged))
             self._told.append(theirs)
         kept = read_line(line, "1", self._texts.__getitem__)
-        for one, ours in (("told", turns), ("kept", kept)):
+        for one, ours in (("told", unchanged), ("kept", kept)):
             shown = [text for _, text in ours.events()]
             if shown != theirs:
                 yield f"{host}: {one} {shown!r:.2000}, there {theirs!r:.2000}"
@@ -183,7 +183,7 @@ class _Sinks:
         events = map(received.event, "\n".join(self._frames).split("\n") if self._frames else ())
         for told, event in zip(self._told, filter(None, events), strict=True):
             assert isinstance(event, ResourcesStable)
-            if [text for _, text in event.turns.events()] != told:
+            if [text for _, text in event.unchanged.events()] != told:
                 yield f"{event.host}: heard {event!r:.2000}, told {told!r:.2000}"
 
 

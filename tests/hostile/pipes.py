@@ -7,7 +7,7 @@ import queue
 import socket
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus, Subscriber
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.workers.channel import Channel
@@ -45,14 +45,14 @@ class WorkersPipe(Subscriber):
         RemoteTask(self.host, 0, crew).begin(lambda _, result: self._ends.put(result))
         self._orders.receive()
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """The worker tells."""
         self._here.handle(event)
         self._outbox.handle(event)
 
     def otherwise(self, result: HostResult) -> str:
         """What has not come through as it was, once the host is at its end; "" where all has."""
-        self._outbox.handle(happening.HostFinished(result))
+        self._outbox.handle(run_events.HostFinished(result))
         received = self._ends.get(timeout=PATIENCE)
         if isinstance(received, str):
             return received
@@ -92,11 +92,11 @@ class _Noted(Subscriber):
     def __init__(self) -> None:
         self.events: list[str] = []
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         told: list[Any] = [event]
-        if isinstance(event, happening.ResourcesStable):
-            told = [list(event.turns.events())]
-        elif isinstance(event, happening.HostPhase):
+        if isinstance(event, run_events.ResourcesStable):
+            told = [list(event.unchanged.events())]
+        elif isinstance(event, run_events.HostPhase):
             told = [(event.host, *entered) for entered in event.entered]
         self.events += [json.dumps([type(event).__name__, one]) for one in told]
 

@@ -25,7 +25,7 @@ _HIGHEST = 1 << 130  # what 26 characters hold
 class CheckedResources(NamedTuple):
     """Resources that may be shown and stored, and how many of them were reported before."""
 
-    turns: UnchangedResources
+    unchanged: UnchangedResources
     again: int
 
 
@@ -53,7 +53,7 @@ def check_unchanged(
     check.counted(len(rows), encode_id(number + len(rows) - 1))
     plain_rows = [[index, duration, *map(_plain, rest)] for index, duration, *rest in rows]
     host, run_id = check.origin
-    turns = UnchangedResources(
+    unchanged = UnchangedResources(
         host,
         run_id,
         number,
@@ -63,7 +63,7 @@ def check_unchanged(
         rows=plain_rows,
         implied=tuple(texts),
     )
-    return CheckedResources(turns, again)
+    return CheckedResources(unchanged, again)
 
 
 def _implied(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome as outcomes
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_task import InterruptedRunError, LinkTask, NotStartedError
@@ -54,14 +54,14 @@ class HostRun(LinkTask[HostResult]):
         bus: Bus,
         settings: RunSettings,
         publisher: Publisher | None = None,
-        lore: PackageMetadataCache | None = None,
+        package_metadata: PackageMetadataCache | None = None,
     ) -> None:
         super().__init__(host_itself(host), connector, host.name)
         self._planner = planner
         self._bus = bus
         self._settings = settings
         self._publisher = publisher
-        self._packages = lore
+        self._packages = package_metadata
         self._notices = Notices(host.name, bus)
         self._conversation: Conversation | None = None
         self._reached: RunProgress | None = None
@@ -89,7 +89,7 @@ class HostRun(LinkTask[HostResult]):
             settings=self._settings,
             notices=self._notices,
             publisher=self._publisher,
-            lore=self._packages,
+            package_metadata=self._packages,
         )
         reboot = talk.carry_out(self._enter)
         if reboot is not None:
@@ -108,7 +108,7 @@ class HostRun(LinkTask[HostResult]):
     def _keep(self, plan: Plan) -> None:
         content = plan.kept()
         if content is not None:
-            self._bus.publish(happening.HostPlanPart(self.name, content))
+            self._bus.publish(run_events.HostPlanPart(self.name, content))
 
     @property
     def _until(self) -> float | None:
@@ -148,7 +148,7 @@ class HostRun(LinkTask[HostResult]):
         if not link.cancelling:
             link.cancel(CANCEL_GRACE)
 
-    def _enter(self, phase: Phase, *events: happening.Event) -> None:
+    def _enter(self, phase: Phase, *events: run_events.Event) -> None:
         """Enter a phase, and publish the ``events`` with it."""
         if phase == self._phase:
             if events:
@@ -158,7 +158,7 @@ class HostRun(LinkTask[HostResult]):
         self._entered(phase)
         now = time.time()
         self._phases.append((phase, round(now, 3)))
-        self._bus.publish(*events, happening.HostPhase(self.name, phase, now))
+        self._bus.publish(*events, run_events.HostPhase(self.name, phase, now))
 
     def _ended(self, error: CcmError) -> HostResult:
         return self._result(**ending_of(error, self._cancelled))

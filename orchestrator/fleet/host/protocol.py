@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.event_check import EventCheck
 from orchestrator.fleet.checks.unchanged_check import check_unchanged
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
@@ -51,7 +51,7 @@ _KIND = r"(host|package|plan|protocol|resource|runtime|service)(\.[a-z]+){0,2}\Z
 class Enter(Protocol):
     """Receives the next phase of a host, with the events to publish with it."""
 
-    def __call__(self, phase: Phase, /, *events: happening.Event) -> None: ...
+    def __call__(self, phase: Phase, /, *events: run_events.Event) -> None: ...
 
 
 def greet(link: FramedLink, enter: Callable[[Phase], None]) -> HostFacts:
@@ -145,7 +145,7 @@ class Conversation:
         settings: RunSettings,
         notices: Notices,
         publisher: Publisher | None = None,
-        lore: PackageMetadataCache | None = None,
+        package_metadata: PackageMetadataCache | None = None,
     ) -> None:
         self.tally = Tally()
         self.untried = 0
@@ -158,7 +158,7 @@ class Conversation:
         self._resources = tuple(plan.identities())
         self._has_applies = any(map(is_apply, self._resources))
         self._mask = Mask(plan.secrets)
-        self._together: list[happening.Event] = []  # what arrived at once, yet to be published
+        self._together: list[run_events.Event] = []  # what arrived at once, yet to be published
         self._reboots = 0
         self._reboot: Reboot | None = None
         self._before = plan.total - self.planned
@@ -173,12 +173,12 @@ class Conversation:
         )
         self._uid = link.uid
         self._recall = LostEvents(host_in(self._host), link.uid, settings.run_id)
-        self._shared_lore = lore or PackageMetadataCache()
+        self._shared_package_metadata = package_metadata or PackageMetadataCache()
         self._talk_over(link)
 
     def _talk_over(self, link: FramedLink) -> None:
         self._link = link
-        self._packages = HostPackages(link, self._shared_lore, self._host)
+        self._packages = HostPackages(link, self._shared_package_metadata, self._host)
 
     @property
     def planned(self) -> int:
@@ -199,7 +199,7 @@ class Conversation:
             note(self._settings.run_id, self._host, self._uid)
         return {"receipt": receipt_of(key, self._host)}
 
-    def _planned(self) -> happening.HostPlanned:
+    def _planned(self) -> run_events.HostPlanned:
         together = " ".join(self._resources)  # most plans have nothing to hide or to leave out
         as_they_are = self._shown(together) == together
         names = self._resources if as_they_are else tuple(map(self._shown, self._resources))
@@ -208,7 +208,7 @@ class Conversation:
             tuple((self._shown(name), tuple(map(self._shown, others))) for name, others in pairs)
             for pairs in (plan.subscriptions(), plan.requirements(), plan.members())
         )
-        return happening.HostPlanned(self._host, names, subscribed, required, applied)
+        return run_events.HostPlanned(self._host, names, subscribed, required, applied)
 
     def go_on(self, link: FramedLink, reboot: "Reboot", enter: Enter) -> None:
         """Continue with the plan after the reboot of the host. CcmError."""
@@ -218,7 +218,7 @@ class Conversation:
         self._converse(enter, {"earlier": reboot.earlier})
 
     def _converse(
-        self, enter: Enter, more: Mapping[str, object], *events: happening.Event
+        self, enter: Enter, more: Mapping[str, object], *events: run_events.Event
     ) -> "Reboot | None":
         enter(Phase.RUNNING, *events)
         envelope = {**self._settings.envelope(), **self._receipt(), **more}
@@ -306,7 +306,7 @@ class Conversation:
         if misprediction:
             event = {**event, "planned": misprediction}
             line = json.dumps(event, separators=(",", ":"))
-        self._together.append(happening.ResourceEvent(self._host, event, line))
+        self._together.append(run_events.ResourceEvent(self._host, event, line))
         if self._publisher is not None:
             registrations = self._plan.registrations(checked.identity)
             if registrations and is_stable(checked.event):
@@ -315,12 +315,12 @@ class Conversation:
     def _stable(self, message: wire.Message) -> None:
         self._reboot = None
         checked = check_unchanged(self._check, message, self._plan.implied)
-        turns = checked.turns
-        self.tally.add_stable(turns.total, checked.again, self._applies_in(turns))
-        self._together.append(happening.ResourcesStable(self._host, turns))
+        unchanged = checked.unchanged
+        self.tally.add_stable(unchanged.total, checked.again, self._applies_in(unchanged))
+        self._together.append(run_events.ResourcesStable(self._host, unchanged))
         if self._publisher is None:
             return
-        for index in turns.indices if not turns.noop else ():
+        for index in unchanged.indices if not unchanged.noop else ():
             registrations = self._plan.registrations(self._resources[index])
             if registrations:
                 self._announce(self._resources[index], registrations)
@@ -333,11 +333,11 @@ class Conversation:
         source = source_of(self._settings.manifest, host_in(self._host), identity)
         self._publisher.add(self._host, [{**one, "source": source} for one in registrations])
 
-    def _applies_in(self, turns: UnchangedResources) -> int:
+    def _applies_in(self, unchanged: UnchangedResources) -> int:
         """How many of the resources are ``apply`` resources."""
         if not self._has_applies:
             return 0
-        return sum(is_apply(self._resources[index]) for index in turns.indices)
+        return sum(is_apply(self._resources[index]) for index in unchanged.indices)
 
     def _file(self, message: wire.Message) -> None:
         if self._plan.incoming is not None:
@@ -368,7 +368,9 @@ class Conversation:
                 raise ProtocolError("progress of a resource that is not in the plan")
             resource = one_line(self._mask.text(self._resources[index]), 200)
             action = one_line(self._mask.text(plain(str(action))), 80)
-            self._bus.publish(happening.ResourceProgress(self._host, resource, action, time.time()))
+            self._bus.publish(
+                run_events.ResourceProgress(self._host, resource, action, time.time())
+            )
         elif message["t"] == "notice":
             level = message.get("level")
             level = level if level in ("waiting", "warning", "error") else "info"

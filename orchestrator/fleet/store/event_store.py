@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.fleet.checks.event_check import stored_event_problem
 from orchestrator.support.atomic_file import replacing
@@ -36,9 +36,9 @@ class EventStore(Subscriber):
         self._noop = noop
         self._read: dict[str, dict[str, Event]] | None = None
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Keep the transaction events."""
-        for transaction, line in happening.transaction_events(event):
+        for transaction, line in run_events.transaction_events(event):
             self._write(transaction["event_id"], line)
 
     def _write(self, name: str, line: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.store import records
 from orchestrator.fleet.store.event_lines import checked_event, whole_lines
 
@@ -28,17 +28,17 @@ class LaterReports(NamedTuple):
     events: list[dict[str, Any]]
     over: dict[str, str]
 
-    def notices(self) -> Iterator[happening.HostNotice]:
+    def notices(self) -> Iterator[run_events.HostNotice]:
         """Notes about these hosts for a reader."""
         counts = Counter(event["host"] for event in self.events)
         for host in {**counts, **self.over}:
             number = counts[host]
             if self.over.get(host) == "none":
-                yield happening.HostNotice(host, "warning", NO_RECORD)
+                yield run_events.HostNotice(host, "warning", NO_RECORD)
             elif number:
                 were = "resources were" if number > 1 else "resource was"
                 text = f"{number} {were} {REPORTED_LATER}"
-                yield happening.HostNotice(host, "warning", text)
+                yield run_events.HostNotice(host, "warning", text)
 
 
 def read_later(directory: Path) -> LaterReports:

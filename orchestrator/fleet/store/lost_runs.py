@@ -24,7 +24,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.event_check import PROTOCOL, finished, refuse, shape_problem
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import CUT_OFF
@@ -183,9 +183,9 @@ def lost_hosts(run: SavedRun) -> list[LostHost]:
     if not cut:
         return []
     plans = {
-        turn.host: turn.resources
-        for turn in run.turns()
-        if isinstance(turn, happening.HostPlanned) and turn.host in cut
+        planned.host: planned.resources
+        for planned in run.host_progress()
+        if isinstance(planned, run_events.HostPlanned) and planned.host in cut
     }
     open_resources = {host: _OpenResources(names) for host, names in plans.items()}
     for event, _ in run.events():
@@ -248,21 +248,21 @@ class LostEvents:
         has anything new, which is bounded. ProtocolError.
         """
         receipt, state = message.get("receipt"), message.get("state")
-        turns, begun = message.get("turns"), message.get("begun")
+        results, begun = message.get("turns"), message.get("begun")
         is_open = isinstance(receipt, str) and receipt in self._open
         if not is_open or not isinstance(state, str) or state not in _STATES:
             raise refuse("a report of an earlier run that was not requested")
         lost, reported = self._lost[str(receipt)], self._turns[str(receipt)]
-        if not isinstance(turns, list) or not isinstance(begun, list):
+        if not isinstance(results, list) or not isinstance(begun, list):
             raise refuse("an invalid report of an earlier run")
         if len(begun) > len(lost.names):
             raise refuse("a report of an earlier run with more resources than its plan has")
-        for turn in turns:
-            index = _checked_index(turn, lost)
+        for result in results:
+            index = _checked_index(result, lost)
             if index in reported:
                 raise refuse("a report of an earlier run that contains a resource twice")
-            if _KEYS.issuperset(turn):
-                reported[index] = turn
+            if _KEYS.issuperset(result):
+                reported[index] = result
             else:
                 raise refuse("a report of an earlier run with unknown members")
         for index in begun:
@@ -270,18 +270,18 @@ class LostEvents:
         if state:
             self._open.discard(str(receipt))
             _complete(lost, state, reported, begun)
-        return bool(state or turns)
+        return bool(state or results)
 
 
-def _checked_index(turn: Any, lost: LostHost) -> int:
-    index = turn.get("index") if isinstance(turn, dict) else None
+def _checked_index(result: Any, lost: LostHost) -> int:
+    index = result.get("index") if isinstance(result, dict) else None
     if type(index) is not int or not 0 <= index < len(lost.names):
         raise refuse("a report of an earlier run about a resource that is not in its plan")
     return index
 
 
 def _complete(
-    lost: LostHost, state: str, turns: Mapping[int, Mapping[str, Any]], begun: list[int]
+    lost: LostHost, state: str, results: Mapping[int, Mapping[str, Any]], begun: list[int]
 ) -> None:
     """Add new reports of a host to the record of its run."""
     from orchestrator.fleet.store.saved_runs import saved_run
@@ -290,7 +290,7 @@ def _complete(
     cut: dict[int, Mapping[str, Any]] = {}
     if state in ("ended", "cut"):
         cut = {at: {"index": at, "failed": True, "status": "failed", "error": _CUT} for at in begun}
-    reports = {**cut, **turns}
+    reports = {**cut, **results}
     lines = []
     for index in sorted(lost.unknown.intersection(reports)):
         event = _event(lost, reports[index], ids.next(), now)
@@ -310,39 +310,39 @@ def _complete(
         forget(lost.run_id)
 
 
-def _event(lost: LostHost, turn: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:
+def _event(lost: LostHost, result: Mapping[str, Any], event_id: str, now: float) -> dict[str, Any]:
     """The transaction event in a row; ProtocolError for an invalid one."""
-    kind, _, name = lost.names[turn["index"]].partition("#")
-    at = turn.get("at", int(now * 1e6))
+    kind, _, name = lost.names[result["index"]].partition("#")
+    at = result.get("at", int(now * 1e6))
     if type(at) is not int or not 0 <= at <= _LAST:
         raise refuse("a report of an earlier run with an invalid time")
-    error = turn.get("error")
+    error = result.get("error")
     event: dict[str, Any] = {
         "protocol": PROTOCOL,
         "event_id": event_id,
         "timestamp": timestamp_of(at),
         "type": kind,
         "name": name,
-        "provider": turn.get("provider", ""),
-        "requested_ensure": turn.get("requested", ""),
-        "final_ensure": turn.get("final", ""),
-        "duration": turn.get("duration", 0),
+        "provider": result.get("provider", ""),
+        "requested_ensure": result.get("requested", ""),
+        "final_ensure": result.get("final", ""),
+        "duration": result.get("duration", 0),
         "properties": {},
-        "status": turn.get("status"),
+        "status": result.get("status"),
         "changes": [],
         "error": [] if error is None else [error or "the host has no record of the reason"],
-        "noop": turn.get("noop", False),
-        "unmet_requirements": turn.get("unmet", []),
+        "noop": result.get("noop", False),
+        "unmet_requirements": result.get("unmet", []),
     }
     for flag in ("changed", "refreshed", "failed", "skipped"):
-        event[flag] = turn.get(flag, False)
+        event[flag] = result.get(flag, False)
     for key in ("exit_code", "left_out"):
-        if key in turn:
-            event[key] = turn[key]
-    if turn.get("health_only"):
+        if key in result:
+            event[key] = result[key]
+    if result.get("health_only"):
         event["health_check_only"] = True
-    if "health" in turn:
-        event["health_check"] = _with_output(turn["health"])
+    if "health" in result:
+        event["health_check"] = _with_output(result["health"])
     problem = shape_problem(event)
     texts = (event["provider"], event["requested_ensure"], event["final_ensure"], *event["error"])
     if problem or any(len(text) > 2_000 for text in texts):

@@ -28,7 +28,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.project.settings import DEFAULT_KEEP
 from orchestrator.support.atomic_file import replacing
 from orchestrator.support.hashing import sha256
@@ -91,7 +91,7 @@ class RunDirectory:
 
     def __init__(
         self,
-        started: happening.RunStarted,
+        started: run_events.RunStarted,
         options: dict[str, Any],
         *,
         parent: Path | None = None,
@@ -121,36 +121,36 @@ class RunDirectory:
             _remove(self.path)
             raise
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Store an event."""
         self.handle_all((event,))
 
-    def handle_all(self, events: Sequence[happening.Event]) -> None:
+    def handle_all(self, events: Sequence[run_events.Event]) -> None:
         """Store events, with one write to each file."""
         for event in events:
             self._take(event)
         self._write()
 
-    def _take(self, event: happening.Event) -> None:
-        if isinstance(event, happening.ResourceEvent):
+    def _take(self, event: run_events.Event) -> None:
+        if isinstance(event, run_events.ResourceEvent):
             self._event(event)
-        elif isinstance(event, happening.ResourcesStable):
+        elif isinstance(event, run_events.ResourcesStable):
             self._stable(event)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self._put("hosts", json.dumps(event.result.record()) + "\n")
-        elif isinstance(event, happening.HostPhase):
+        elif isinstance(event, run_events.HostPhase):
             self._put("turns", _phase_lines(event))
-        elif isinstance(event, happening.HostPlanned):
+        elif isinstance(event, run_events.HostPlanned):
             self._plan(event)
-        elif isinstance(event, happening.HostNotice):
+        elif isinstance(event, run_events.HostNotice):
             if event.level != "info":
                 self._notice(event)
-        elif isinstance(event, happening.ROLLOUT):
-            self._put("rollout", json.dumps(happening.rollout_record(event)) + "\n")
-        elif isinstance(event, happening.RunFinished):
+        elif isinstance(event, run_events.ROLLOUT):
+            self._put("rollout", json.dumps(run_events.rollout_record(event)) + "\n")
+        elif isinstance(event, run_events.RunFinished):
             self._finish(event)
 
-    def _event(self, event: happening.ResourceEvent) -> None:
+    def _event(self, event: run_events.ResourceEvent) -> None:
         line, printed = event.line, len(event.event.get("output", ""))
         self._printed += printed
         if printed and self._printed > self._max_output:
@@ -158,27 +158,27 @@ class RunDirectory:
             line = json.dumps({**event.event, "output": note}, separators=(",", ":"))
         self._spool("events", line + "\n")
 
-    def _stable(self, event: happening.ResourcesStable) -> None:
+    def _stable(self, event: run_events.ResourcesStable) -> None:
         if self._numbers is None:
             from orchestrator.fleet.checks.unchanged_resources import TextNumbers
 
             self._numbers = TextNumbers()
         elif len(self._numbers) >= self._max_numbered:
             self._numbers.forget()
-        line = event.turns.line(self._numbers)
+        line = event.unchanged.line(self._numbers)
         if new := self._numbers.new:
             self._spool("resources", "\n".join(new) + "\n")
             new.clear()
         self._spool("events", line + "\n")
 
-    def _plan(self, event: happening.HostPlanned) -> None:
+    def _plan(self, event: run_events.HostPlanned) -> None:
         """Store the resources of a host; a repeated list is stored by its number."""
         maximum = min(2 * len(event.resources), MAX_NUMBERED)
         self._max_numbered = max(self._max_numbered, maximum)
         number = self._plan_number(event._replace(host=""))
         self._spool("turns", json.dumps({"host": event.host, "plan": number}) + "\n")
 
-    def _stored_plan(self, event: happening.HostPlanned) -> int:
+    def _stored_plan(self, event: run_events.HostPlanned) -> int:
         plan = event._asdict()
         del plan["host"]
         names = json.dumps(plan)
@@ -188,7 +188,7 @@ class RunDirectory:
             self._spool("turns", f'{{"plan": {self._plans[key]}, {names[1:]}\n')
         return self._plans[key]
 
-    def _notice(self, event: happening.HostNotice) -> None:
+    def _notice(self, event: run_events.HostNotice) -> None:
         if self._noticed > MAX_NOTICES:
             return
         line = json.dumps(event._asdict()) + "\n"
@@ -228,7 +228,7 @@ class RunDirectory:
             self._files[name] = LineFile(self.path / f"{name}.jsonl", private=True)
         return self._files[name]
 
-    def _finish(self, event: happening.RunFinished) -> None:
+    def _finish(self, event: run_events.RunFinished) -> None:
         self._write()
         with contextlib.suppress(OSError):
             self._file("hosts").sync()
@@ -259,7 +259,7 @@ class RunDirectory:
             file.close()
 
 
-def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, Any]:
+def _about(started: run_events.RunStarted, options: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "run_id": started.run_id,
@@ -277,7 +277,7 @@ def _about(started: happening.RunStarted, options: dict[str, Any]) -> dict[str, 
     }
 
 
-def _phase_lines(event: happening.HostPhase) -> str:
+def _phase_lines(event: run_events.HostPhase) -> str:
     host = json.dumps(event.host)
     lines = [
         f'{{"host": {host}, "phase": "{phase.value}", "at": {at!r}}}\n'

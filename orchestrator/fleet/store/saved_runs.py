@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
@@ -60,7 +60,7 @@ class ReportSource(Protocol):
 
     def events(self) -> Iterator[tuple[dict[str, Any], str]]: ...
 
-    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]: ...
+    def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]: ...
 
     def verified(self) -> list[dict[str, Any]] | None: ...
 
@@ -143,30 +143,30 @@ class SavedRun:
             tallies[event["host"]].add(event, again)
         phases: dict[str, list[tuple[Phase, float]]] = {host: [] for host in hosts}
         planned = dict.fromkeys(hosts, 0)
-        for turn in self.turns():
-            if isinstance(turn, happening.HostPhase):
-                phases.setdefault(turn.host, []).append((turn.phase, turn.at))
+        for progress in self.host_progress():
+            if isinstance(progress, run_events.HostPhase):
+                phases.setdefault(progress.host, []).append((progress.phase, progress.at))
             else:
-                planned[turn.host] = len(turn.resources)
+                planned[progress.host] = len(progress.resources)
         return [cut_off(host, tallies[host], tuple(phases[host]), planned[host]) for host in hosts]
 
     def _with_repeats(self, hosts: Container[str]) -> Iterator[tuple[dict[str, Any], bool]]:
         """The events of these hosts, each with whether its host reported the resource before."""
         reported: set[tuple[str, str, str]] = set()
         for step in self._happened(whole=True, hosts=hosts):
-            for event, _ in happening.transaction_events(step):
+            for event, _ in run_events.transaction_events(step):
                 key = event["host"], event["type"], event["name"]
                 yield event, key in reported
                 reported.add(key)
 
-    def turns(
+    def host_progress(
         self, *, phases: bool = True
-    ) -> Iterator[happening.HostPhase | happening.HostPlanned]:
+    ) -> Iterator[run_events.HostPhase | run_events.HostPlanned]:
         """When hosts entered which phase, and which resources they have; without ``phases``, only
         the latter. InputError.
         """
         path = self.path / "turns.jsonl"
-        plans: dict[int, happening.HostPlanned] = {}
+        plans: dict[int, run_events.HostPlanned] = {}
         try:
             for line in whole_lines(path) if path.exists() else ():
                 if not phases and '"plan":' not in line:
@@ -181,13 +181,13 @@ class SavedRun:
                         )
                         for member in ("subscribed", "required", "applied")
                     )
-                    plan = happening.HostPlanned("", names, subscribed, required, applied)
+                    plan = run_events.HostPlanned("", names, subscribed, required, applied)
                     plans[record["plan"]] = plan
                 elif "plan" in record:
                     yield plans[record["plan"]]._replace(host=records.text(record["host"]))
                 else:
                     host, at = records.text(record["host"]), records.seconds(record["at"])
-                    yield happening.HostPhase(host, Phase(record["phase"]), at)
+                    yield run_events.HostPhase(host, Phase(record["phase"]), at)
         except records.DAMAGED as error:
             raise _unreadable(path, error) from error
 
@@ -197,13 +197,13 @@ class SavedRun:
         InputError if they cannot be read.
         """
         try:
-            for number, line, turns in event_lines(self.path, self.run_id):
-                if turns is None:
+            for number, line, host_progress in event_lines(self.path, self.run_id):
+                if host_progress is None:
                     if not line.isprintable():
                         raise ValueError(f"line {number} is invalid")
                     yield line
                 else:
-                    yield from (text for _, text in expanded(turns, number))
+                    yield from (text for _, text in expanded(host_progress, number))
         except records.DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
         yield from (json.dumps(event, separators=(",", ":")) for event in self._later.events)
@@ -211,49 +211,53 @@ class SavedRun:
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events and the JSON text of each. InputError for one that is damaged."""
         for step in self._happened(whole=True):
-            yield from happening.transaction_events(step)
+            yield from run_events.transaction_events(step)
 
     def _happened(
         self, *, whole: bool, hosts: Container[str] | None = None
-    ) -> Iterator[happening.ResourceEvent | happening.ResourcesStable]:
+    ) -> Iterator[run_events.ResourceEvent | run_events.ResourcesStable]:
         """The results of resources, in batches as stored, or as single events (``whole``); of all
         hosts or of these. InputError for damaged data.
         """
         try:
-            for number, line, turns in event_lines(self.path, self.run_id):
-                if turns is not None and hosts is not None and turns.host not in hosts:
+            for number, line, host_progress in event_lines(self.path, self.run_id):
+                if (
+                    host_progress is not None
+                    and hosts is not None
+                    and host_progress.host not in hosts
+                ):
                     continue  # most of a run, and no event is made for it
-                if turns is None:
+                if host_progress is None:
                     events = iter([(json.loads(line), line)])
                 elif not whole:
-                    yield happening.ResourcesStable(turns.host, turns)
+                    yield run_events.ResourcesStable(host_progress.host, host_progress)
                     continue
                 else:
-                    events = expanded(turns, number)
+                    events = expanded(host_progress, number)
                 for event, text in events:
                     host = checked_event(event, number)["host"]
                     if hosts is None or host in hosts:
-                        yield happening.ResourceEvent(host, event, text)
+                        yield run_events.ResourceEvent(host, event, text)
         except records.DAMAGED as error:
             raise _unreadable(self.path / "events.jsonl", error) from error
         for event in self._later.events:
             if hosts is None or event["host"] in hosts:
                 line = json.dumps(event, separators=(",", ":"))
-                yield happening.ResourceEvent(event["host"], event, line)
+                yield run_events.ResourceEvent(event["host"], event, line)
 
-    def notices(self) -> Iterator[happening.HostNotice]:
+    def notices(self) -> Iterator[run_events.HostNotice]:
         """The warnings and errors of hosts, and under the host "" those about the record itself."""
         path = self.path / "notices.jsonl"
         try:
             for line in whole_lines(path) if path.exists() else ():
-                notice = happening.HostNotice(**json.loads(line))
+                notice = run_events.HostNotice(**json.loads(line))
                 host, level, text = map(records.text, notice[:3])
-                yield happening.HostNotice(host, level, text, records.flag(notice.waits))
+                yield run_events.HostNotice(host, level, text, records.flag(notice.waits))
         except records.DAMAGED as error:
             raise _unreadable(path, error) from error
         yield from self._later.notices()
         for text in self._lacking():
-            yield happening.HostNotice("", "warning", text)
+            yield run_events.HostNotice("", "warning", text)
 
     def _lacking(self) -> Iterator[str]:
         """The missing part of the record."""
@@ -270,10 +274,10 @@ class SavedRun:
             if has_partial_last_line(path) and not self.running:
                 yield f"the last line of {path.name} is incomplete and omitted"
 
-    def rollout(self) -> Iterator[happening.RolloutStep]:
+    def rollout(self) -> Iterator[run_events.RolloutStep]:
         """How waves and gates went, if there were any. InputError."""
         path = self.path / "rollout.jsonl"
-        kinds = {kind.__name__: kind for kind in happening.ROLLOUT}
+        kinds = {kind.__name__: kind for kind in run_events.ROLLOUT}
         try:
             for line in whole_lines(path) if path.exists() else ():
                 members = {name: _tuples(value) for name, value in json.loads(line).items()}
@@ -300,12 +304,12 @@ class SavedRun:
             hosts.update(record.get("found", {}).get("unreached", ()))
         return hosts
 
-    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+    def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The events of the run that reports need; ``whole``: each transaction event separately,
         including those of converged resources.
         """
         about = self.about
-        yield happening.RunStarted(
+        yield run_events.RunStarted(
             self.run_id,
             about["start"],
             tuple(about["hosts"]),
@@ -317,13 +321,13 @@ class SavedRun:
             self.origin,
         )
         yield from self.rollout()
-        yield from self.turns()
+        yield from self.host_progress()
         yield from self._happened(whole=whole)
         yield from self.notices()
         for result in self.results():
-            yield happening.HostFinished(result)
+            yield run_events.HostFinished(result)
         if about["end"]:
-            yield happening.RunFinished(about["end"], about["interrupted"])
+            yield run_events.RunFinished(about["end"], about["interrupted"])
 
 
 def saved_runs(folder: RunSource = OWN_RUNS) -> Iterator[SavedRun]:

@@ -43,8 +43,8 @@ def at_iteration(problem: Problem, scope: Scope) -> Problem:
     """The problem, with the iteration in which it occurred."""
     for name in ("key", "index"):
         if name in scope.loop:
-            turn = f" (foreach, {name} {scope.loop[name]})"
-            return problem._replace(message=problem.message + turn)
+            iteration = f" (foreach, {name} {scope.loop[name]})"
+            return problem._replace(message=problem.message + iteration)
     return problem
 
 

@@ -53,8 +53,8 @@ def examine_resources(walk: Walk, root: AppliedManifest) -> ExaminedResources:
     digests: dict[str, bytes] = {}
     for index, entry in enumerate(walk.resources):
         text = entry.json
-        if index in walk.turns:
-            declared, scope, _ = walk.turns[index]
+        if index in walk.deferred_templates:
+            declared, scope, _ = walk.deferred_templates[index]
             for reference, _ in calls_in(repr(declared.raw)):
                 try:
                     text += str(scope.secret(frozenset((reference,)), reference)).encode()

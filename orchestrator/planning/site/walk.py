@@ -83,7 +83,7 @@ class Walk:
     """Compiles every resource of one host (an inventory's ``Host``).
 
     ``resources`` and ``declared`` are all resources pre-order, ``secrets`` the texts to mask,
-    ``turns`` the templates that are rendered on demand, by index in ``resources``.
+    ``deferred_templates`` the templates that are rendered on demand, by index in ``resources``.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Walk:
         self._secrets_before = secrets_before
         self.resources: list[CompiledResource] = []
         self.declared: list[DeclaredResource] = []
-        self.turns: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
+        self.deferred_templates: dict[int, tuple[DeclaredResource, Scope, BlobReferences]] = {}
         self.warnings: list[str] = []
         self.secrets: dict[str, None] = {}
         self._problems: list[Problem] = []
@@ -235,21 +235,23 @@ class Walk:
                 continue  # planning is repeated, so only further questions matter
             made = []
             once = declared.foreach is None
-            for turn in (scope,) if once else self._turns(declared, scope, number, managed):
+            for iteration in (
+                (scope,) if once else self._iterations(declared, scope, number, managed)
+            ):
                 entry = resources.shared(index) or self._render(
-                    place.part, turn, index=index, declared=declared, managed=managed
+                    place.part, iteration, index=index, declared=declared, managed=managed
                 )
                 own = None
                 if entry is None and declared.type.applies and self._is_examined:
                     entry, own = self._without_data(
-                        place, turn, index=index, declared=declared, managed=managed
+                        place, iteration, index=index, declared=declared, managed=managed
                     )
                 if entry is None:
                     self._rows.append(_Row(declared, None, number))
                 else:
                     made.append(
                         self._placed(
-                            place, turn, declared=declared, entry=entry, number=number,
+                            place, iteration, declared=declared, entry=entry, number=number,
                             managed=managed, own=own,
                         )
                     )  # fmt: skip
@@ -257,7 +259,7 @@ class Walk:
             compiled += made
         return tuple(compiled)
 
-    def _turns(
+    def _iterations(
         self, declared: DeclaredResource, scope: Scope, number: int, managed: bool
     ) -> list[Scope]:
         """The variables of each resource that an entry makes."""
@@ -307,7 +309,7 @@ class Walk:
             self._handed_on = above
             self.resources[at] = entry
         if runs and entry.outline.item.deferred_render:
-            self.turns[at] = (declared, scope, place.part.travel)
+            self.deferred_templates[at] = (declared, scope, place.part.travel)
             late = repr(declared.raw)
             scope.environ.report_named(late)
             if "secret" in late:

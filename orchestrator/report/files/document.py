@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.saved_runs import SavedRun
 from orchestrator.report.failures import failures_of_run
@@ -21,7 +21,7 @@ def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
     record, and every event, streamed.
     """
     results = run.results()
-    turns = unfinished_resources(run, results)
+    unfinished = unfinished_resources(run, results)
     about = run.about
     asked = RetryOptions(again=about.get("again", ()))
     head: dict[str, Any] = {
@@ -36,10 +36,10 @@ def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
             for one in failures_of_run(run, results).all()
             for limit in (limit_of(one.outcome, one.hosts),)
         ],
-        "hosts": {result.host: _host(result, turns) for result in results},
+        "hosts": {result.host: _host(result, unfinished) for result in results},
         "warnings": [notice.text for notice in run.notices() if not notice.host],
     }
-    rollout = list(map(happening.rollout_record, run.rollout()))
+    rollout = list(map(run_events.rollout_record, run.rollout()))
     if rollout:
         head["rollout"] = rollout
     options = about.get("options", {})
@@ -61,13 +61,13 @@ def write_document(run: SavedRun, exit_code: int | None, out: TextIO) -> None:
     out.flush()
 
 
-def _host(result: HostResult, turns: UnfinishedResources) -> dict[str, Any]:
+def _host(result: HostResult, unfinished: UnfinishedResources) -> dict[str, Any]:
     record = result.record()
     del record["host"]
     for key, by_host in (
-        ("did_not_run", turns.left),
-        ("not_known", turns.unknown),
-        ("due", turns.due),
+        ("did_not_run", unfinished.left),
+        ("not_known", unfinished.unknown),
+        ("due", unfinished.due),
     ):
         if result.host in by_host:
             record[key] = by_host[result.host]

@@ -52,7 +52,7 @@ def _totals(grid: Grid, checked: dict[str, list[Outcome]]) -> dict[str, Any]:
 def _counts(grid: Grid, host: str) -> dict[str, int]:
     statuses = [cell.status for cell in grid.cells[host].values()]
     error = _host_error(grid.results.get(host))
-    left = len(grid.turns.left.get(host, ())) + len(grid.turns.unknown.get(host, ()))
+    left = len(grid.unfinished.left.get(host, ())) + len(grid.unfinished.unknown.get(host, ()))
     return {
         "tests": len(statuses) + left + bool(error),
         "failures": statuses.count("failed"),
@@ -89,9 +89,9 @@ def _suite(grid: Grid, host: str) -> Iterator[str]:
     for name, cell in grid.cells[host].items():
         inner = _inner(cell.status, cell.entry) if cell.entry else ()
         yield from _case(host, name, inner, time=f"{cell.seconds:.3f}")
-    for name in grid.turns.left.get(host, ()):
+    for name in grid.unfinished.left.get(host, ()):
         yield from _case(host, name, [_skipped("not run")])
-    for name in grid.turns.unknown.get(host, ()):
+    for name in grid.unfinished.unknown.get(host, ()):
         yield from _case(host, name, [_skipped(NOT_KNOWN)])
     if error := _host_error(result):
         yield from _case(host, "host", [_failed("error", error, _stderr(result))])

@@ -148,7 +148,7 @@ def _verified(kept: ReportSource) -> Iterator[str]:
 
 
 def _unknown(grid: Grid) -> Iterator[str]:
-    found = not_run_resources(grid.turns.unknown, grid.hosts)
+    found = not_run_resources(grid.unfinished.unknown, grid.hosts)
     if found:
         yield "\n### Not known\n\n"
         yield "The host was lost before it reported these. They may have run.\n\n"
@@ -164,14 +164,14 @@ def _resources(found: Sequence[NotRun]) -> Iterator[str]:
 
 
 def _unreported(grid: Grid) -> Iterator[str]:
-    found = not_run_resources(grid.turns.left, grid.hosts)
+    found = not_run_resources(grid.unfinished.left, grid.hosts)
     silent = grid.without_turn
     if found or silent:
         yield f"\n### {'Not checked' if grid.noop else 'Not run'}\n\n"
     if silent:
         yield f"- on {inline(named(silent, _HOSTS))}: all resources; these hosts did not start\n"
     yield from _resources(found)
-    for names, hosts in not_run_resources(grid.turns.due, grid.hosts)[:MAX_ROWS]:
+    for names, hosts in not_run_resources(grid.unfinished.due, grid.hosts)[:MAX_ROWS]:
         what = inline(listed(names, _NAMES))
         yield f"- on {inline(named(hosts, _HOSTS))}: refreshed by the next push: {what}\n"
 

@@ -49,7 +49,7 @@ class Matrix:
             host: sum(cell.status == "failed" for cell in cells.values())
             for host, cells in grid.cells.items()
         }
-        self.hosts = sorted(grid.hosts, key=lambda host: (not self._fate(host), -failed[host]))
+        self.hosts = sorted(grid.hosts, key=lambda host: (not self._outcome(host), -failed[host]))
         self.resources = chosen
 
     @property
@@ -81,9 +81,9 @@ class Matrix:
 
     def _status(self, row: str, column: str) -> str:
         cell = self._cell(row, column)
-        return cell.status if cell else self._fate(row if self.rows_are_hosts else column)
+        return cell.status if cell else self._outcome(row if self.rows_are_hosts else column)
 
-    def _fate(self, host: str) -> str:
+    def _outcome(self, host: str) -> str:
         result = self._grid.results.get(host)
         return result.outcome if result and result.outcome in HOST_LETTERS else ""
 

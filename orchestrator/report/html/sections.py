@@ -55,9 +55,9 @@ def sections_of(grid: Grid, *, max_troubled: int | None = None, with_hosts: bool
         "troubled": list(map(_troubled, troubled[:max_troubled])),
         "troubled_left": len(troubled[max_troubled:]) if max_troubled is not None else 0,
         **_verify(grid, groups),
-        "unheard": _shares(grid.turns.left, grid, groups),
-        "unknown": _shares(grid.turns.unknown, grid, groups),
-        "due": _shares(grid.turns.due, grid, groups),
+        "unheard": _shares(grid.unfinished.left, grid, groups),
+        "unknown": _shares(grid.unfinished.unknown, grid, groups),
+        "due": _shares(grid.unfinished.due, grid, groups),
         "not_started": groups.of(grid.without_turn),
         "findings": {
             status: [_finding(one, status, groups) for one in grid.findings(status)]

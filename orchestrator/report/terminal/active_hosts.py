@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.unchanged_resources import UnchangedResources
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import is_apply
@@ -47,9 +47,9 @@ class ActiveHost:
         self.done += not is_apply(resource)
         self._ended_resource()
 
-    def count_unchanged(self, turns: UnchangedResources) -> None:
+    def count_unchanged(self, unchanged: UnchangedResources) -> None:
         """A batch of unchanged resources is done."""
-        self.done += turns.total - len(self._applies.intersection(turns.indices))
+        self.done += unchanged.total - len(self._applies.intersection(unchanged.indices))
         self._ended_resource()
 
     def _ended_resource(self) -> None:
@@ -89,19 +89,19 @@ class ActiveHosts:
         """The hosts whose step takes the longest first."""
         return sorted(self.rows.items(), key=lambda item: item[1].since)
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Note of an event."""
-        if isinstance(event, happening.RunStarted):
+        if isinstance(event, run_events.RunStarted):
             self.hosts = len(event.hosts)
-        elif isinstance(event, happening.HostPhase):
+        elif isinstance(event, run_events.HostPhase):
             row = self.rows.setdefault(event.host, ActiveHost(event.at))
             row.enter(event.phase.words, event.at)
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self.rows.pop(event.result.host, None)
             self._ended.add(event.result.host)
         else:
             host = getattr(event, "host", "")
-            waits = isinstance(event, happening.HostNotice) and event.waits
+            waits = isinstance(event, run_events.HostNotice) and event.waits
             if waits and host not in self._ended:  # maybe for its first step
                 self.rows.setdefault(host, ActiveHost(time.time()))
             row_of = self.rows.get(host)
@@ -109,14 +109,14 @@ class ActiveHosts:
                 _of_row(row_of, event)
 
 
-def _of_row(row: ActiveHost, event: happening.Event) -> None:
-    if isinstance(event, happening.ResourceProgress):
+def _of_row(row: ActiveHost, event: run_events.Event) -> None:
+    if isinstance(event, run_events.ResourceProgress):
         row.enter(event.action, event.at, event.resource)
-    elif isinstance(event, happening.ResourceEvent):
+    elif isinstance(event, run_events.ResourceEvent):
         row.count(f"{event.event['type']}#{event.event['name']}")
-    elif isinstance(event, happening.ResourcesStable):
-        row.count_unchanged(event.turns)
-    elif isinstance(event, happening.HostPlanned):
+    elif isinstance(event, run_events.ResourcesStable):
+        row.count_unchanged(event.unchanged)
+    elif isinstance(event, run_events.HostPlanned):
         row.plan(event.resources)
-    elif isinstance(event, happening.HostNotice) and event.waits:
+    elif isinstance(event, run_events.HostNotice) and event.waits:
         row.wait(event.text)

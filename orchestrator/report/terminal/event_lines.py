@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 
 
@@ -12,7 +12,7 @@ class EventLines(Subscriber):
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Write the lines of transaction events."""
-        for _, line in happening.transaction_events(event):
+        for _, line in run_events.transaction_events(event):
             self._write(line + "\n")

@@ -3,7 +3,7 @@
 import time
 from typing import TextIO
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Subscriber
 from orchestrator.report.durations import duration_text
 from orchestrator.report.run_collector import entry_of
@@ -30,29 +30,29 @@ class Lines(Subscriber):
         self._standing = RolloutProgress()
         self._said_at = time.monotonic()
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Write the lines."""
         self._work.handle(event)
         self._standing.handle(event)
-        if isinstance(event, happening.ROLLOUT):
+        if isinstance(event, run_events.ROLLOUT):
             if text := self._standing.line(event):
                 self._say(text)
-        elif isinstance(event, happening.ResourceEvent):
+        elif isinstance(event, run_events.ResourceEvent):
             self._resource(event)
-        elif isinstance(event, happening.HostFinished) and event.result.was_started:
+        elif isinstance(event, run_events.HostFinished) and event.result.was_started:
             count = f"[{self._work.ended}/{self._work.hosts}]"
             self._say(f"{count} {event.result.host}: {host_line(event.result, self._noop)}")
-        elif isinstance(event, happening.HostNotice):
+        elif isinstance(event, run_events.HostNotice):
             if self._verbose or event.level == "info":
                 self._say(f"{event.host}: {event.text}")
-        elif isinstance(event, happening.HostPhase):
+        elif isinstance(event, run_events.HostPhase):
             if self._verbose:
                 for phase, _ in event.entered:
                     self._say(f"{event.host}: {phase.words}")
-        elif isinstance(event, happening.RunStarted):
+        elif isinstance(event, run_events.RunStarted):
             self._noop = event.noop
 
-    def _resource(self, event: happening.ResourceEvent) -> None:
+    def _resource(self, event: run_events.ResourceEvent) -> None:
         told = event.event
         status = told["status"]
         if status == "failed" or (self._verbose and status != "stable"):

@@ -22,7 +22,7 @@ from rich.segment import ControlType, Segment
 from rich.table import Table
 from rich.text import Text
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult
 from orchestrator.report.durations import duration_text
@@ -96,29 +96,29 @@ class LiveView:
             redirect_stderr=False,
         )
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Note of an event; nothing is drawn here."""
         with self._lock:
             self._work.handle(event)
             self._standing.handle(event)
-            if isinstance(event, happening.ResourceEvent):
+            if isinstance(event, run_events.ResourceEvent):
                 self._resource(event)
-            elif isinstance(event, happening.HostFinished):
+            elif isinstance(event, run_events.HostFinished):
                 self._finished(event.result)
-            elif isinstance(event, happening.HostNotice):
+            elif isinstance(event, run_events.HostNotice):
                 self._noticed(event)
-            elif isinstance(event, happening.RunStarted):
+            elif isinstance(event, run_events.RunStarted):
                 self._noop, self._began = event.noop, event.at
                 self._failures = Failures(event.hosts)
 
-    def _noticed(self, event: happening.HostNotice) -> None:
+    def _noticed(self, event: run_events.HostNotice) -> None:
         if event.level == "info" and not event.waits:  # what the user asked a command to print
             text = one_line(event.text, 2000)
             self._above.append(Text.assemble((event.host, "bold"), ": ", (text, "dim")))
         elif not event.waits or self._verbose:
             self._say(event.host, event.text, "dim")
 
-    def _resource(self, event: happening.ResourceEvent) -> None:
+    def _resource(self, event: run_events.ResourceEvent) -> None:
         told = event.event
         if told["status"] == "stable":
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import stage_in
 from orchestrator.fleet.outcome import HostResult
@@ -15,7 +15,7 @@ from orchestrator.rollout.budget import Budget, is_failure
 from orchestrator.rollout.deadline import clock_text
 from orchestrator.rollout.reasons import BUDGET, CANARY, INTERRUPTED, UNTIL
 
-_TAKEN = frozenset((happening.RunStarted, happening.HostFinished, *happening.ROLLOUT))
+_TAKEN = frozenset((run_events.RunStarted, run_events.HostFinished, *run_events.ROLLOUT))
 
 
 class WaveRow(NamedTuple):
@@ -30,38 +30,38 @@ class RolloutProgress:
     """Receives a run's events; without rollout options there is no progress."""
 
     def __init__(self) -> None:
-        self.planned: happening.RolloutPlanned | None = None
+        self.planned: run_events.RolloutPlanned | None = None
         self.wave = 0
-        self._asked: list[happening.GateAsked] = []
-        self.answers: list[happening.GateAnswered] = []
-        self.held: happening.RolloutHeld | None = None
+        self._asked: list[run_events.GateAsked] = []
+        self.answers: list[run_events.GateAnswered] = []
+        self.held: run_events.RolloutHeld | None = None
         self._noop = False
         self._budgets = {"": Budget(None)}  # by stage, that of the complete run under ""
         self._ended: set[str] = set()
         self._failed: dict[str, HostResult] = {}
 
-    def handle(self, event: happening.Event) -> None:
+    def handle(self, event: run_events.Event) -> None:
         """Note of an event."""
         if event.__class__ not in _TAKEN:  # which most are not
             return
-        if isinstance(event, happening.RunStarted):
+        if isinstance(event, run_events.RunStarted):
             self._noop = event.noop
-        elif isinstance(event, happening.RolloutPlanned):
+        elif isinstance(event, run_events.RolloutPlanned):
             self.planned = event
             limits = {"": event.max_fail, **event.limits}
             self._budgets = {stage: Budget(limit) for stage, limit in limits.items()}
-        elif isinstance(event, happening.WaveStarted):
+        elif isinstance(event, run_events.WaveStarted):
             self.wave = event.wave
-        elif isinstance(event, happening.GateAsked):
+        elif isinstance(event, run_events.GateAsked):
             self._asked.append(event)
-        elif isinstance(event, happening.GateAnswered):
+        elif isinstance(event, run_events.GateAnswered):
             self.answers.append(event)
             answered = [one for one in self._asked if (one.wave, one.gate) == event[:2]]
             for one in answered[:1]:  # clusters may have asked the same at once
                 self._asked.remove(one)
-        elif isinstance(event, happening.RolloutHeld):
+        elif isinstance(event, run_events.RolloutHeld):
             self.held = event
-        elif isinstance(event, happening.HostFinished):
+        elif isinstance(event, run_events.HostFinished):
             self._finished(event.result)
 
     def _finished(self, result: HostResult) -> None:
@@ -121,19 +121,19 @@ class RolloutProgress:
         budget = self._budget
         return "" if budget.limit is None else f"{budget.failed:,} failed (limit {budget.limit:,})"
 
-    def line(self, event: happening.Event) -> str:
+    def line(self, event: run_events.Event) -> str:
         """The log line for an event of the rollout; "" for another event."""
-        if isinstance(event, happening.WaveStarted) and self.planned is not None:
+        if isinstance(event, run_events.WaveStarted) and self.planned is not None:
             waves = self.planned.waves
             if len(waves) > 1:
                 hosts = waves[event.wave - 1]
                 return f"wave {event.wave} of {len(waves)}: {named(list(hosts), 60)}"
-        elif isinstance(event, happening.GateAsked):
+        elif isinstance(event, run_events.GateAsked):
             until = clock_text(event.until)
             return f"{_after(event.wave)}: {event.gate} started, times out at {until}"
-        elif isinstance(event, happening.GateAnswered):
+        elif isinstance(event, run_events.GateAnswered):
             return _answer(event)
-        elif isinstance(event, happening.RolloutHeld):
+        elif isinstance(event, run_events.RolloutHeld):
             return f"stopped: {self.reason()}{_left(event)}"
         return ""
 
@@ -179,7 +179,7 @@ class RolloutProgress:
                 begin = f" --from {self.stage}" if several and self.stage else ""
                 yield "", f"resume with: {self.planned.again}{begin}"
 
-    def _preview(self, planned: happening.RolloutPlanned, width: int) -> Iterator[tuple[str, str]]:
+    def _preview(self, planned: run_events.RolloutPlanned, width: int) -> Iterator[tuple[str, str]]:
         lines = [
             f"{number}: {named(list(hosts), width - 15)}"
             for number, hosts in enumerate(planned.waves, 1)
@@ -189,7 +189,7 @@ class RolloutProgress:
         for line in lines:
             yield ("Waves" if line is lines[0] else ""), line
 
-    def _foreseen(self, planned: happening.RolloutPlanned) -> str:
+    def _foreseen(self, planned: run_events.RolloutPlanned) -> str:
         """Where a push with the same results as this preview would stop; "" for nowhere."""
         if "canary" in planned.wishes:
             return ""
@@ -243,14 +243,14 @@ def _after(wave: int) -> str:
     return f"after wave {wave}"
 
 
-def _answer(answer: happening.GateAnswered) -> str:
+def _answer(answer: run_events.GateAnswered) -> str:
     what = "passed" if answer.passed else "failed"
     wrong = f" on {named(list(answer.hosts), 60)}" if answer.hosts else ""
     text = answer.text.removeprefix(f"{answer.gate} ")
     return f"{_after(answer.wave)}: {answer.gate} {what}{wrong}{text and ': '}{text}"
 
 
-def _left(held: happening.RolloutHeld) -> str:
+def _left(held: run_events.RolloutHeld) -> str:
     """The remaining hosts of a rollout that stopped."""
     return f"; {_hosts(len(held.hosts))} not started" if held.hosts else ""
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TextIO
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import FAILED, OK, HostResult, Tally
 from orchestrator.report.grid import NANOSECOND, seconds_of
 
@@ -66,12 +66,12 @@ class SessionReport:
         collected = RunCollector(verbose=everything)
         results = self._results()
         hosts = tuple(result.host for result in results)
-        collected.handle(happening.RunStarted("", self.start, hosts, noop, "", "session"))
+        collected.handle(run_events.RunStarted("", self.start, hosts, noop, "", "session"))
         for event, line in self._events:
-            collected.handle(happening.ResourceEvent(event["host"], event, line))
+            collected.handle(run_events.ResourceEvent(event["host"], event, line))
         for result in results:
-            collected.handle(happening.HostFinished(result))
-        collected.handle(happening.RunFinished(self.end, False))
+            collected.handle(run_events.HostFinished(result))
+        collected.handle(run_events.RunFinished(self.end, False))
         Summary(collected, Style.of(out), DetailLevel(everything, everything)).write(out)
 
     def write_document(self, out: TextIO) -> None:

@@ -149,7 +149,7 @@ class Summary:
         style, result = self._style, block.result
         width = 10_000 if self._choice.everything else style.width - 24
         role = "changed" if block.outcome == outcome.OK and block.changed else block.outcome
-        told = self._fate(block)
+        told = self._outcome(block)
         yield ""
         yield f"{style('title', named(block.hosts, width))}  {style(role, told)}"
         if result.message:
@@ -196,10 +196,10 @@ class Summary:
         words = "not checked" if self._noop else "not run"
         if block.result.untried:
             words = "not tried (fail_on_error)"
-        turns = self._collected.turns
-        yield from self._shares(block, "not known", turns.unknown)
-        yield from self._shares(block, words, turns.left)
-        yield from self._shares(block, "refreshed by the next push", turns.due)
+        unfinished = self._collected.unfinished
+        yield from self._shares(block, "not known", unfinished.unknown)
+        yield from self._shares(block, words, unfinished.left)
+        yield from self._shares(block, "refreshed by the next push", unfinished.due)
 
     def _shares(
         self, block: Block, what: str, by_host: Mapping[str, Iterable[str]]
@@ -221,7 +221,7 @@ class Summary:
             where = named(left, self._style.width // 3)
             yield self._style("faint", f"    … and more on {where}, -v shows all")
 
-    def _fate(self, block: Block) -> str:
+    def _outcome(self, block: Block) -> str:
         result = block.result
         words = counts(block.results, self._noop)
         if block.outcome == outcome.OK:
@@ -247,7 +247,7 @@ class Summary:
                 yield f"    {style('faint', line)}"
         if result.planned:
             done = span([one.tally.shown.total for one in block.results])
-            uncounted = self._collected.turns.uncounted
+            uncounted = self._collected.unfinished.uncounted
             planned = span([one.planned - uncounted.get(one.host, 0) for one in block.results])
             if result.is_end_known:
                 yield f"    ran {done} of {planned} resources"

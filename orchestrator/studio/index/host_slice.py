@@ -13,7 +13,7 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_lines import LineReader
@@ -76,9 +76,9 @@ class HostSlice:
     def events(self) -> Iterator[tuple[dict[str, Any], str]]:
         """The transaction events of these hosts."""
         for event in self._happened():
-            yield from happening.transaction_events(event)
+            yield from run_events.transaction_events(event)
 
-    def _happened(self, unchanged_of: Set[str] | None = None) -> Iterator[happening.Event]:
+    def _happened(self, unchanged_of: Set[str] | None = None) -> Iterator[run_events.Event]:
         """The events; with ``unchanged_of``, unchanged resources of these hosts only."""
         reader = LineReader(self._run.path, self._run.run_id)
         path = self._run.path / "events.jsonl"
@@ -89,23 +89,23 @@ class HostSlice:
                     continue
                 try:
                     for event, text in reader.events(line):
-                        yield happening.ResourceEvent(event["host"], event, text)
+                        yield run_events.ResourceEvent(event["host"], event, text)
                 except DAMAGED as error:
                     raise _unreadable(path, error) from error
         hosts = set(self.about["hosts"])
         for event in self._run.later_events():
             if event["host"] in hosts:
                 text = json.dumps(event, separators=(",", ":"))
-                yield happening.ResourceEvent(event["host"], event, text)
+                yield run_events.ResourceEvent(event["host"], event, text)
 
-    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+    def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The events of these hosts, each transaction event separately, and their results. Without
         ``whole``, unchanged resources only of hosts whose runs are incomplete.
         """
         results = self.results()
         incomplete = {one.host for one in results if one.is_incomplete}
         yield from self._happened(None if whole else incomplete)
-        yield from map(happening.HostFinished, results)
+        yield from map(run_events.HostFinished, results)
 
 
 def _numbers(places: bytes) -> array[int]:

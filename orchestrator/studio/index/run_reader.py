@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.host.stage_host import host_in
 from orchestrator.fleet.outcome import HostResult
@@ -143,37 +143,37 @@ class _IndexedSource(SavedRun):
         self.places: dict[str, list[int]] = {}
         self._same: dict[tuple[object, ...], Plan] = {}
 
-    def replay(self, *, whole: bool = False) -> Iterator[happening.Event]:
+    def replay(self, *, whole: bool = False) -> Iterator[run_events.Event]:
         """The events of the run, without phases, and with unchanged resources only of hosts whose
         runs are incomplete: others need no further data.
         """
         results = self.results()
         yield from self.rollout()
-        for event in self.turns(phases=False):
-            if isinstance(event, happening.HostPlanned):
+        for event in self.host_progress(phases=False):
+            if isinstance(event, run_events.HostPlanned):
                 self.plans[event.host] = self._plan(event)
                 yield event
         yield from self._resources({one.host for one in results if one.is_incomplete})
         yield from self.notices()
-        yield from map(happening.HostFinished, results)
+        yield from map(run_events.HostFinished, results)
 
-    def _resources(self, incomplete: set[str]) -> Iterator[happening.Event]:
+    def _resources(self, incomplete: set[str]) -> Iterator[run_events.Event]:
         reader = LineReader(self.path, self.run_id)
         for at, line in _lines(self.path / "events.jsonl"):
             if stable := _STABLE.match(line):
                 host = json.loads(stable[1])
                 if host in incomplete:
                     rows = reader.unchanged(line.decode("utf-8"))
-                    yield happening.ResourcesStable(host, rows)
+                    yield run_events.ResourcesStable(host, rows)
             else:
                 ((event, text),) = reader.events(line.decode("utf-8"))
                 host = event["host"]
-                yield happening.ResourceEvent(host, event, text)
+                yield run_events.ResourceEvent(host, event, text)
             self.places.setdefault(host, []).append(at)
         for event in self.later_events():
-            yield happening.ResourceEvent(event["host"], event, "")
+            yield run_events.ResourceEvent(event["host"], event, "")
 
-    def _plan(self, event: happening.HostPlanned) -> Plan:
+    def _plan(self, event: run_events.HostPlanned) -> Plan:
         key = event[1:]
         if key not in self._same:
             kinds = (("subscribe", event.subscribed), ("require", event.required))
@@ -237,8 +237,8 @@ def at_work(kept: SavedRun, grid: Grid) -> list[dict[str, Any]]:
     from orchestrator.report.wording import listed
 
     phases = {host: "waiting for a slot" for host in grid.hosts if host not in grid.results}
-    for event in kept.turns():
-        if isinstance(event, happening.HostPhase) and event.host in phases:
+    for event in kept.host_progress():
+        if isinstance(event, run_events.HostPhase) and event.host in phases:
             phases[event.host] = event.phase.words
     found: dict[str, list[str]] = {}
     for host, words in phases.items():

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.report.unfinished_resources import UnfinishedResources
 from orchestrator.studio.index.host_slice import HostSlice
 from orchestrator.studio.index.reader import Row
@@ -57,7 +57,7 @@ def _pending(studio: Studio, row: Row, name: str) -> dict[str, str]:
         turns.handle(planned)
     for event in source.replay():
         turns.handle(event)
-        if isinstance(event, happening.ResourceEvent):
+        if isinstance(event, run_events.ResourceEvent):
             told = event.event
             resource = f"{told['type']}#{told['name']}"
             found.pop(resource, None)
@@ -68,7 +68,7 @@ def _pending(studio: Studio, row: Row, name: str) -> dict[str, str]:
     return found
 
 
-def _planned(studio: Studio, row: Row, hosts: list[str]) -> Iterator[happening.HostPlanned]:
+def _planned(studio: Studio, row: Row, hosts: list[str]) -> Iterator[run_events.HostPlanned]:
     """The plan of the host in this run, from the index."""
     plan = studio.reader.row("SELECT resources, edges FROM plans WHERE plan = ?", (row["plan"],))
     if plan is None:
@@ -81,4 +81,4 @@ def _planned(studio: Studio, row: Row, hosts: list[str]) -> Iterator[happening.H
     resources = tuple(names[one] for one in json.loads(plan["resources"]) if one in names)
     links = tuple((name, tuple(others)) for name, others in subscribed.items())
     for host in hosts:
-        yield happening.HostPlanned(host, resources, links)
+        yield run_events.HostPlanned(host, resources, links)

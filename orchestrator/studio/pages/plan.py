@@ -18,8 +18,8 @@ from orchestrator.studio.pages.studio import Studio, hosts_text
 from orchestrator.studio.plans.plan_cache import (
     DamagedPlan,
     OpenPlan,
-    PlanShelf,
     PlanSummary,
+    StoredPlans,
     problem_of,
 )
 from orchestrator.studio.plans.pushes import Pushes
@@ -47,7 +47,7 @@ WHERE runs.start > ? AND hosts.name IN (SELECT value FROM json_each(?)) AND (
 class PlanDesk(NamedTuple):
     """The plans of the project, None without one, and their pushes, None unless allowed."""
 
-    shelf: PlanShelf | None = None
+    stored_plans: StoredPlans | None = None
     pushes: Pushes | None = None
 
 
@@ -63,34 +63,38 @@ class ChangeSince(NamedTuple):
     hosts: int
 
 
-def plan_list_page(studio: Studio, shelf: PlanShelf | None) -> Page:
+def plan_list_page(studio: Studio, stored_plans: StoredPlans | None) -> Page:
     """The plans of the project with their approvals."""
-    found = visible_plans(studio, shelf)
+    found = visible_plans(studio, stored_plans)
     values = {
-        "root": str(shelf.folder.root) if shelf else "",
-        "policy": shelf.policy if shelf else None,
+        "root": str(stored_plans.folder.root) if stored_plans else "",
+        "policy": stored_plans.policy if stored_plans else None,
         "plans": [
-            _listed(studio, shelf, one) for one in found if shelf and isinstance(one, PlanSummary)
+            _listed(studio, stored_plans, one)
+            for one in found
+            if stored_plans and isinstance(one, PlanSummary)
         ],
         "damaged": [one for one in found if isinstance(one, DamagedPlan)],
     }
     return Page("plans.html", "Plans", values)
 
 
-def _listed(studio: Studio, shelf: PlanShelf, one: PlanSummary) -> dict[str, Any]:
+def _listed(studio: Studio, stored_plans: StoredPlans, one: PlanSummary) -> dict[str, Any]:
     return {
         "plan": one,
         "age": _age(one),
-        "approvals": shelf.approvals_of(one),
-        "denied": list(map(str, shelf.verdict(one).denied)),
+        "approvals": stored_plans.approvals_of(one),
+        "denied": list(map(str, stored_plans.verdict(one).denied)),
         "drifted": len(changed_since(studio, one)[1]),
     }
 
 
-def visible_plans(studio: Studio, shelf: PlanShelf | None) -> list[PlanSummary | DamagedPlan]:
+def visible_plans(
+    studio: Studio, stored_plans: StoredPlans | None
+) -> list[PlanSummary | DamagedPlan]:
     """The plans that a user may see: for a user who is limited to some hosts, only plans for these
     hosts."""
-    found = shelf.summaries() if shelf else []
+    found = stored_plans.summaries() if stored_plans else []
     if not studio.is_part:
         return found
     return [one for one in found if isinstance(one, PlanSummary) and _is_visible(studio, one)]
@@ -101,11 +105,11 @@ def _is_visible(studio: Studio, plan: PlanSummary) -> bool:
     return not studio.is_part or own.issuperset((*plan.hosts, *plan.left_out))
 
 
-def plan_of(studio: Studio, shelf: PlanShelf | None, name: str) -> OpenPlan:
+def plan_of(studio: Studio, stored_plans: StoredPlans | None, name: str) -> OpenPlan:
     """A plan that a browser names. MissingPageError, even if it exists but the user may not see
     it."""
     try:
-        found = shelf.open(name) if shelf else None
+        found = stored_plans.open(name) if stored_plans else None
     except (CcmError, OSError) as error:
         text = "The plan cannot be read." if studio.is_part else problem_of(error)
         raise MissingPageError(text) from error
@@ -116,14 +120,14 @@ def plan_of(studio: Studio, shelf: PlanShelf | None, name: str) -> OpenPlan:
 
 def plan_page(studio: Studio, plans: PlanDesk, parameters: Parameters) -> Page:
     """The changes of a plan, its approvals, and its hosts that have changed since."""
-    shelf, pushes = plans
-    plan = plan_of(studio, shelf, parameters.text("name"))
-    assert shelf is not None
+    stored_plans, pushes = plans
+    plan = plan_of(studio, stored_plans, parameters.text("name"))
+    assert stored_plans is not None
     short = plan.summary
-    sections, matrix = shelf.of_plan(plan, _preview)
+    sections, matrix = stored_plans.of_plan(plan, _preview)
     since, changed = changed_since(studio, short)
     values = {
-        **plan_values(shelf, plan),
+        **plan_values(stored_plans, plan),
         "sections": sections,
         "matrix": matrix,
         "letters": LETTERS,
@@ -139,11 +143,11 @@ def plan_page(studio: Studio, plans: PlanDesk, parameters: Parameters) -> Page:
 
 def push_page(plans: PlanDesk, plan: OpenPlan, problem: str = "") -> Page:
     """The confirmation before the push of a plan, or why it cannot be pushed."""
-    shelf, pushes = plans
-    assert shelf is not None
+    stored_plans, pushes = plans
+    assert stored_plans is not None
     assert pushes is not None
     values = {
-        **plan_values(shelf, plan),
+        **plan_values(stored_plans, plan),
         "where": hosts_text(plan.summary.hosts, MAX_NAMES),
         "obstacles": pushes.obstacles(plan),
         "problem": problem,
@@ -151,16 +155,16 @@ def push_page(plans: PlanDesk, plan: OpenPlan, problem: str = "") -> Page:
     return Page("plan_push.html", f"Push {plan.summary.name}", values)
 
 
-def plan_values(shelf: PlanShelf, plan: OpenPlan) -> dict[str, Any]:
+def plan_values(stored_plans: StoredPlans, plan: OpenPlan) -> dict[str, Any]:
     """The times, the approvals and the policy of a plan."""
     short = plan.summary
     return {
         "plan": short,
         "age": _age(short),
-        "approvals": shelf.approvals(plan.stored, short.manifest),
-        "policy": shelf.policy,
-        "verdict": shelf.verdict(short),
-        "root": str(shelf.folder.root),
+        "approvals": stored_plans.approvals(plan.stored, short.manifest),
+        "policy": stored_plans.policy,
+        "verdict": stored_plans.verdict(short),
+        "root": str(stored_plans.folder.root),
         "sign_command": f"ccm plan sign --key ~/.ssh/id_ed25519 {shlex.quote(short.name)}",
     }
 

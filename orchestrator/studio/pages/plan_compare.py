@@ -9,16 +9,18 @@ from orchestrator.studio.pages.compare import group_values
 from orchestrator.studio.pages.page import Page, Parameters, pager
 from orchestrator.studio.pages.plan import plan_of, visible_plans
 from orchestrator.studio.pages.studio import Studio
-from orchestrator.studio.plans.plan_cache import OpenPlan, PlanShelf, PlanSummary
+from orchestrator.studio.plans.plan_cache import OpenPlan, PlanSummary, StoredPlans
 
 GROUPS = 40  # on a page
 MAX_ROWS = 500  # differences of a group
 _WORDS = {FIRST: "only in the first plan", SECOND: "only in the second plan"}
 
 
-def compare_plans_page(studio: Studio, shelf: PlanShelf | None, parameters: Parameters) -> Page:
+def compare_plans_page(
+    studio: Studio, stored_plans: StoredPlans | None, parameters: Parameters
+) -> Page:
     """The differences of the plans ``a`` and ``b``; without both, a choice of plans."""
-    found = visible_plans(studio, shelf)
+    found = visible_plans(studio, stored_plans)
     values: dict[str, Any] = {
         "choices": [one.name for one in found if isinstance(one, PlanSummary)],
         "plans": None,
@@ -26,7 +28,7 @@ def compare_plans_page(studio: Studio, shelf: PlanShelf | None, parameters: Para
     names = parameters.text("a"), parameters.text("b")
     if all(names):
         values |= _compared(
-            *(plan_of(studio, shelf, name) for name in names), parameters=parameters
+            *(plan_of(studio, stored_plans, name) for name in names), parameters=parameters
         )
     return Page("compare_plans.html", "Compare two plans", values)
 

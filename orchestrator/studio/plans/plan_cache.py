@@ -119,7 +119,7 @@ class DamagedPlan(NamedTuple):
     problem: str
 
 
-class PlanShelf:
+class StoredPlans:
     """The plans below ``root``, under a policy."""
 
     def __init__(self, root: Path, policy: PlanPolicy = NO_POLICY) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from orchestrator.fleet.checks.origin import ACTOR
-from orchestrator.studio.plans.plan_cache import OpenPlan, PlanShelf
+from orchestrator.studio.plans.plan_cache import OpenPlan, StoredPlans
 from orchestrator.support.plain_text import one_line
 from orchestrator.transport.credentials import BECOME_PASSWORD, COMMAND_SUFFIX, SSH_PASSWORD
 from remote_runtime.errors import UsageError
@@ -82,12 +82,12 @@ class Pushes:
 
     def __init__(
         self,
-        shelf: PlanShelf,
+        stored_plans: StoredPlans,
         command: Sequence[str],
         runs: Path,
         wait_for: Callable[[str], None] = lambda run_id: None,
     ) -> None:
-        self._shelf = shelf
+        self._stored_plans = stored_plans
         self._command = list(command)
         self._runs = runs
         self._wait_for = wait_for
@@ -100,15 +100,15 @@ class Pushes:
 
     def obstacles(self, plan: OpenPlan) -> list[str]:
         """Why a plan may not be pushed now; nothing if it may."""
-        short, policy = plan.summary, self._shelf.policy
+        short, policy = plan.summary, self._stored_plans.policy
         found = []
         if short.state != "valid":
             found.append(f"The plan is {short.state}.")
-        approvals = self._shelf.approvals(plan.stored, short.manifest)
+        approvals = self._stored_plans.approvals(plan.stored, short.manifest)
         if not approvals.are_enough:
             number = f"{len(approvals.people)} of {policy.wanted} approvals"
             found.append(approvals.problem or f"The plan has {number}.")
-        found += [f"The plan is denied: {one}." for one in self._shelf.verdict(short).denied]
+        found += [f"The plan is denied: {one}." for one in self._stored_plans.verdict(short).denied]
         if short.given:
             given = ", ".join(short.given)
             found.append(f"A push needs the values of {given}: push it on the command line.")
@@ -130,7 +130,7 @@ class Pushes:
             if len(running) >= MAX_AT_ONCE:
                 raise UsageError(f"{len(running)} plans are being pushed", hint="wait for one")
             self._latest[plan.summary.id] = push
-        policy = self._shelf.policy
+        policy = self._stored_plans.policy
         order = PushOrder(
             plan.summary.name,
             plan.summary.digest,
@@ -164,7 +164,7 @@ class Pushes:
             self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            cwd=self._shelf.folder.root,
+            cwd=self._stored_plans.folder.root,
             env=environment_of(push.user, os.environ),
             start_new_session=True,  # Ctrl-C ends the studio, and no push
         ) as process:

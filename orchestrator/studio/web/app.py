@@ -93,10 +93,12 @@ class StudioApp:
             ),
             "/resource": lambda studio, request, asked: resource_page(studio, asked),
             "/compare": lambda studio, request, asked: compare_page(studio, asked),
-            "/plans": lambda studio, request, asked: plan_list_page(studio, self._plans.shelf),
+            "/plans": lambda studio, request, asked: plan_list_page(
+                studio, self._plans.stored_plans
+            ),
             "/plan": lambda studio, request, asked: plan_page(studio, self._plans, asked),
             "/compare/plans": lambda studio, request, asked: compare_plans_page(
-                studio, self._plans.shelf, asked
+                studio, self._plans.stored_plans, asked
             ),
             "/compare/hosts": lambda studio, request, asked: compare_hosts_page(studio, asked),
             "/search": lambda studio, request, asked: search_page(studio, asked),

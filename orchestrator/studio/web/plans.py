@@ -74,7 +74,7 @@ class PlanRoutes:
 
     def _plan(self, session: Session, name: str) -> OpenPlan:
         """A plan that the user may see. MissingPageError."""
-        return plan_of(self._visible.of(session.groups), self._plans.shelf, name)
+        return plan_of(self._visible.of(session.groups), self._plans.stored_plans, name)
 
     def _page(self, session: Session, name: str, *, problem: str = "", status: int = 200) -> Page:
         try:
@@ -132,8 +132,8 @@ class PlanRoutes:
 
     def _teller(self, plan: OpenPlan, request: Request, session: Session) -> Tell:
         address, short = address_of(request), plan.summary
-        assert self._plans.shelf is not None
-        people = self._plans.shelf.approvals(plan.stored, short.manifest).people
+        assert self._plans.stored_plans is not None
+        people = self._plans.stored_plans.approvals(plan.stored, short.manifest).people
 
         def tell(action: str, push: PlanPush) -> None:
             """Record the result of the push."""

@@ -20,7 +20,7 @@ from orchestrator.studio.pages.design import Designer
 from orchestrator.studio.pages.hosts import FleetHosts
 from orchestrator.studio.pages.plan import PlanDesk
 from orchestrator.studio.pages.studio import RUN_COLUMNS, Studio
-from orchestrator.studio.plans.plan_cache import PlanPolicy, PlanShelf
+from orchestrator.studio.plans.plan_cache import PlanPolicy, StoredPlans
 from orchestrator.studio.plans.pushes import Pushes
 from orchestrator.studio.sharing.feed import readable_runs, run_item
 from orchestrator.studio.sharing.inbox import KEEP, MAX_STORED_BYTES, RunInbox
@@ -181,10 +181,10 @@ def _plans(options: StudioOptions, runs: Path, keeper: IndexKeeper) -> PlanDesk:
     """The plans of the project, and their pushes if these are allowed."""
     if options.project is None:
         return PlanDesk()
-    shelf = PlanShelf(options.project, options.policy)
+    stored_plans = StoredPlans(options.project, options.policy)
     if not options.push_command:
-        return PlanDesk(shelf)
-    return PlanDesk(shelf, Pushes(shelf, options.push_command, runs, keeper.wait_for))
+        return PlanDesk(stored_plans)
+    return PlanDesk(stored_plans, Pushes(stored_plans, options.push_command, runs, keeper.wait_for))
 
 
 def _webhook(target: WebhookTarget, reader: IndexReader, audit: AuditLog) -> Webhook:

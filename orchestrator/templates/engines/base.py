@@ -35,7 +35,7 @@ class Rendering(Protocol):
 class Compiled(Protocol):
     """One template; shared by all hosts and threads."""
 
-    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
+    def render(self, rendering: Rendering, context: Sequence[Any]) -> str:
         """Its text for one host; EvaluationError with the position, NeedFileError.
 
         ``context`` is the second argument of ``render()``, if any.

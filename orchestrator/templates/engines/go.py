@@ -32,7 +32,7 @@ from remote_runtime.errors import InputError, Position, Problem
 if TYPE_CHECKING:
     import gotpl
 
-_turn: ContextVar[Rendering] = ContextVar("turn")
+_rendering: ContextVar[Rendering] = ContextVar("turn")
 _literals: ContextVar[frozenset[str]] = ContextVar("literals", default=frozenset())
 _LITERAL = re.compile(r'"([^"\\\n]*)"')
 _MISSING = re.compile(r"missing key or attribute '(.*)'\Z", re.DOTALL)
@@ -50,20 +50,20 @@ class GoTemplate:
         self._name = name
         self._literals = frozenset(_LITERAL.findall(text))
 
-    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
+    def render(self, rendering: Rendering, context: Sequence[Any]) -> str:
         """See ``Compiled``."""
         import gotpl
 
-        token, spelled = _turn.set(turn), _literals.set(self._literals)
+        token, spelled = _rendering.set(rendering), _literals.set(self._literals)
         try:
-            return self._template.render(context[0] if context else _root(turn))
+            return self._template.render(context[0] if context else _root(rendering))
         except gotpl.TemplateError as error:
             raise _explained(error, self._name, self._text) from error
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise EvaluationError(str(error) or type(error).__name__, self._at(1, 1)) from error
         finally:
             _literals.reset(spelled)
-            _turn.reset(token)
+            _rendering.reset(token)
 
     def _at(self, line: int, column: int) -> Position:
         return Position(self._name, line, column)
@@ -173,7 +173,7 @@ def _bounded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 def _given(name: str) -> Any:
     """A value of the host's rendering, by name."""
-    return _turn.get().names(frozenset())[name]
+    return _rendering.get().names(frozenset())[name]
 
 
 def _of_scope(name: str) -> Callable[..., Any]:
@@ -181,7 +181,7 @@ def _of_scope(name: str) -> Callable[..., Any]:
         """Call the function of the current scope."""
         # A file is one of the directory, whatever is spelled out; a bucket and a secret must be.
         spelled = _literals.get() if name in ("kvGet", "secret") else frozenset()
-        return _turn.get().names(spelled)[name](*arguments)
+        return _rendering.get().names(spelled)[name](*arguments)
 
     return call
 
@@ -189,7 +189,7 @@ def _of_scope(name: str) -> Callable[..., Any]:
 def _of_turn(name: str) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         """Call the function of the current rendering."""
-        return getattr(_turn.get(), name)(*arguments)
+        return getattr(_rendering.get(), name)(*arguments)
 
     return call
 
@@ -205,16 +205,16 @@ def _expandenv(text: str) -> str:
     return Template(text).safe_substitute(Environment())
 
 
-def _root(turn: Rendering) -> dict[str, Any]:
+def _root(rendering: Rendering) -> dict[str, Any]:
     """The initial dot. Sprig can change maps, so each rendering has its own copies."""
-    if "root" not in turn.kept:
-        given = dict(turn.names(frozenset()))
+    if "root" not in rendering.kept:
+        given = dict(rendering.names(frozenset()))
         given["Facts"] = given["Facts"].copied()
         given.update({name: copy.deepcopy(given[name]) for name in ("Data", "Host")})
         given["Asked"] = given["Asked"].copied()
         given["Environ"] = given["Environ"].reporting_to(given["Environ"].secrets_read)
-        turn.kept["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
-    root: dict[str, Any] = turn.kept["root"]
+        rendering.kept["root"] = {**template_variables(given), **copy.deepcopy(added_names(given))}
+    root: dict[str, Any] = rendering.kept["root"]
     return root
 
 

@@ -19,10 +19,10 @@ class JetTemplate:
     def __init__(self, template: jet.Template) -> None:
         self.template = template
 
-    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
+    def render(self, rendering: Rendering, context: Sequence[Any]) -> str:
         """See ``Compiled``."""
-        functions = {"render": turn.render, "write": turn.write}
-        return jet.render(self.template, turn.names, functions, context)
+        functions = {"render": rendering.render, "write": rendering.write}
+        return jet.render(self.template, rendering.names, functions, context)
 
 
 class JetEngine:

@@ -23,11 +23,11 @@ class JinjaTemplate:
     def __init__(self, template: LoadedTemplate) -> None:
         self.template = template
 
-    def render(self, turn: Rendering, context: Sequence[Any]) -> str:
+    def render(self, rendering: Rendering, context: Sequence[Any]) -> str:
         """See ``Compiled``: a map given to ``render()`` adds names."""
-        functions = {name: getattr(turn, name) for name in TREE_FUNCTIONS}
+        functions = {name: getattr(rendering, name) for name in TREE_FUNCTIONS}
         more = context[0] if context and isinstance(context[0], Mapping) else {}
-        return render(self.template, turn.names, functions, more)
+        return render(self.template, rendering.names, functions, more)
 
 
 class JinjaEngine(StandaloneTemplate):

@@ -199,10 +199,10 @@ def test_without_a_session_there_is_nothing_to_report(
 
 def test_a_run_adds_whole_events_only(store: Path) -> None:
     """Each event becomes one file that nobody else may read, under its own name."""
-    from orchestrator.fleet import events as happening
+    from orchestrator.fleet import events as run_events
     from orchestrator.fleet.store.event_store import opened
 
-    opened(store).handle(happening.ResourceEvent("web1", EVENT, json.dumps(EVENT)))
+    opened(store).handle(run_events.ResourceEvent("web1", EVENT, json.dumps(EVENT)))
     (path,) = store.iterdir()
     assert (path.name, path.stat().st_mode & 0o777) == (f"{EVENT['event_id']}.event", 0o600)
     assert json.loads(path.read_text()) == EVENT

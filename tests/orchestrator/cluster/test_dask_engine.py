@@ -79,7 +79,7 @@ class Office:
         self.told: list[Any] = []
         bus = SimpleNamespace(publish=self.told.append)
         means: Any = SimpleNamespace(
-            bus=bus, publisher=None, connector=None, lore=PackageMetadataCache()
+            bus=bus, publisher=None, connector=None, package_metadata=PackageMetadataCache()
         )
         self.engine.engage(means)
 

@@ -4,14 +4,14 @@ import threading
 import time
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import MAX_QUEUED, Bus
 from orchestrator.fleet.host.phases import Phase
 from tests.orchestrator.fleet.fakes import Recorder
 
 
-def phase(host: str, number: float) -> happening.HostPhase:
-    return happening.HostPhase(host, Phase.RUNNING, number)
+def phase(host: str, number: float) -> run_events.HostPhase:
+    return run_events.HostPhase(host, Phase.RUNNING, number)
 
 
 class Held(Recorder):
@@ -40,8 +40,8 @@ def test_a_subscriber_that_breaks_is_dropped_and_the_rest_goes_on() -> None:
     recorder = Recorder()
     bus = Bus([Breaking(), recorder])
     for number in range(3):
-        bus.publish(happening.HostPhase("web1", Phase.RUNNING, number))
-    assert [event.at for event in recorder.of(happening.HostPhase)] == [0, 1, 2]
+        bus.publish(run_events.HostPhase("web1", Phase.RUNNING, number))
+    assert [event.at for event in recorder.of(run_events.HostPhase)] == [0, 1, 2]
     assert [str(fault) for fault in bus.faults] == ["broken"]
 
 
@@ -52,7 +52,7 @@ def test_all_subscribers_see_one_order() -> None:
 
     def publish(name: str) -> None:
         for number in range(200):
-            bus.publish(happening.HostPhase(name, Phase.RUNNING, number))
+            bus.publish(run_events.HostPhase(name, Phase.RUNNING, number))
 
     threads = [threading.Thread(target=publish, args=(f"h{n}",)) for n in range(8)]
     for thread in threads:
@@ -75,7 +75,7 @@ def test_nobody_waits_while_another_one_delivers() -> None:
     assert not held.events
     held.may.set()
     first.join(30)
-    assert [event.at for event in held.of(happening.HostPhase)] == list(range(10))
+    assert [event.at for event in held.of(run_events.HostPhase)] == list(range(10))
 
 
 def test_little_piles_up_before_a_slow_subscriber() -> None:
@@ -104,7 +104,7 @@ def test_little_piles_up_before_a_slow_subscriber() -> None:
         thread.join(30)
     assert len(held.events) == 8 * MAX_QUEUED
     for name in {f"h{n}" for n in range(8)}:
-        told = [event.at for event in held.of(happening.HostPhase) if event.host == name]
+        told = [event.at for event in held.of(run_events.HostPhase) if event.host == name]
         assert told == list(range(MAX_QUEUED))
 
 
@@ -121,4 +121,4 @@ def test_what_is_due_is_delivered_before_the_end() -> None:
     held.may.set()
     closing.join(30)
     first.join(30)
-    assert [event.at for event in held.of(happening.HostPhase)] == [0, 1]
+    assert [event.at for event in held.of(run_events.HostPhase)] == [0, 1]

@@ -27,32 +27,36 @@ class Link:
         self.sent += wire.Decoder(wire.MAX_FROM_CONTROLLER).feed(data)
 
 
-def host_lore(lore: PackageMetadataCache, name: str = "web1") -> tuple[HostPackages, Any]:
+def host_lore(
+    package_metadata: PackageMetadataCache, name: str = "web1"
+) -> tuple[HostPackages, Any]:
     link: Any = Link()
-    return HostPackages(link, lore, name), link
+    return HostPackages(link, package_metadata, name), link
 
 
 NOTHING: Any = {"t": "packages", "known": {}, "alone": {}}
 
 
-def found_by(lore: PackageMetadataCache, *hosts: str, sha: str = A, text: str = TEXT) -> None:
+def found_by(
+    package_metadata: PackageMetadataCache, *hosts: str, sha: str = A, text: str = TEXT
+) -> None:
     """Hosts, one after the other, look into a package and tell what they found."""
     for host in hosts:
-        assert sha in lore.ask([sha], host).to_read
-        lore.tell(sha, text, host)
+        assert sha in package_metadata.ask([sha], host).to_read
+        package_metadata.tell(sha, text, host)
 
 
 def test_the_word_of_one_host_is_checked_by_a_second() -> None:
     """Who asks first and second is left to look; the answer of the others is what both told."""
-    lore = PackageMetadataCache(wait=0)
-    first, link = host_lore(lore)
+    package_metadata = PackageMetadataCache(wait=0)
+    first, link = host_lore(package_metadata)
     first.ask({"t": "packages", "shas": [A]})
     assert link.sent == [{**NOTHING, "left": [A]}]
     first.tell({"t": "package", "sha": A, "contents": FOUND})
-    second, link = host_lore(lore, "web2")
+    second, link = host_lore(package_metadata, "web2")
     second.ask({"t": "packages", "shas": [A, B]})
     assert link.sent == [{**NOTHING, "alone": {A: FOUND}, "left": [A, B]}]
-    third, link = host_lore(lore, "web3")
+    third, link = host_lore(package_metadata, "web3")
     third.ask({"t": "packages", "shas": [A]})
     assert link.sent == [{**NOTHING, "alone": {A: FOUND}, "left": []}]
     second.tell({"t": "package", "sha": A, "contents": FOUND})
@@ -62,33 +66,33 @@ def test_the_word_of_one_host_is_checked_by_a_second() -> None:
 
 def test_a_host_has_its_own_word() -> None:
     """What it found itself it need not find again."""
-    lore = PackageMetadataCache(wait=0)
-    found_by(lore, "web1")
-    assert lore.ask([A], "web1") == ({A: TEXT}, {}, [])
+    package_metadata = PackageMetadataCache(wait=0)
+    found_by(package_metadata, "web1")
+    assert package_metadata.ask([A], "web1") == ({A: TEXT}, {}, [])
 
 
 def test_where_two_hosts_differ_neither_counts(tmp_path: Path) -> None:
     """Every host looks itself then, and waits for nobody."""
-    lore = PackageMetadataCache(tmp_path, wait=60)
-    found_by(lore, "web1")
-    lore.ask([A], "web2")
-    lore.tell(A, json.dumps({**FOUND, "conffiles": ["/etc/a"]}), "web2")
+    package_metadata = PackageMetadataCache(tmp_path, wait=60)
+    found_by(package_metadata, "web1")
+    package_metadata.ask([A], "web2")
+    package_metadata.tell(A, json.dumps({**FOUND, "conffiles": ["/etc/a"]}), "web2")
     for host in ("web3", "web4"):
-        assert lore.ask([A], host) == ({}, {}, [A])
-    lore.tell(A, TEXT, "web3")
-    assert lore.ask([A], "web5") == ({}, {}, [A])
+        assert package_metadata.ask([A], host) == ({}, {}, [A])
+    package_metadata.tell(A, TEXT, "web3")
+    assert package_metadata.ask([A], "web5") == ({}, {}, [A])
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_host_waits_for_one_that_is_at_it() -> None:
     """It gets what the other ones found, as soon as the second has told it."""
-    lore = PackageMetadataCache(wait=60)
-    found_by(lore, "web1")
-    assert lore.ask([A], "web2").to_read == [A]
+    package_metadata = PackageMetadataCache(wait=60)
+    found_by(package_metadata, "web1")
+    assert package_metadata.ask([A], "web2").to_read == [A]
     got: list[Any] = []
-    waiting = threading.Thread(target=lambda: got.append(lore.ask([A], "web3")))
+    waiting = threading.Thread(target=lambda: got.append(package_metadata.ask([A], "web3")))
     waiting.start()
-    lore.tell(A, TEXT, "web2")
+    package_metadata.tell(A, TEXT, "web2")
     waiting.join(30)
     assert got == [({A: TEXT}, {}, [])]
 
@@ -96,21 +100,21 @@ def test_a_host_waits_for_one_that_is_at_it() -> None:
 @pytest.mark.parametrize("end", ["nothing", "gone"])
 def test_nobody_waits_for_a_host_that_found_nothing_or_is_gone(end: str) -> None:
     """The next one looks itself."""
-    lore = PackageMetadataCache(wait=60)
-    first, _ = host_lore(lore)
+    package_metadata = PackageMetadataCache(wait=60)
+    first, _ = host_lore(package_metadata)
     first.ask({"t": "packages", "shas": [A]})
     if end == "nothing":
         first.tell({"t": "package", "sha": A, "contents": None})
     else:
         first.close()
-    assert lore.ask([A], "web2") == ({}, {}, [A])
+    assert package_metadata.ask([A], "web2") == ({}, {}, [A])
 
 
 def test_nobody_waits_longer_than_that() -> None:
     """A host that takes its time keeps no other from going on."""
-    lore = PackageMetadataCache(wait=0.05)
-    lore.ask([A], "web1")
-    assert lore.ask([A], "web2") == ({}, {}, [])
+    package_metadata = PackageMetadataCache(wait=0.05)
+    package_metadata.ask([A], "web1")
+    assert package_metadata.ask([A], "web2") == ({}, {}, [])
 
 
 def test_it_is_kept_for_later_runs(tmp_path: Path) -> None:
@@ -146,8 +150,8 @@ def test_a_question_that_is_none_ends_the_host(message: dict[str, Any]) -> None:
 )
 def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) -> None:
     """A host tells nothing of packages that it did not ask for, and nothing twice."""
-    lore = PackageMetadataCache(wait=0)
-    told, _ = host_lore(lore)
+    package_metadata = PackageMetadataCache(wait=0)
+    told, _ = host_lore(package_metadata)
     told.ask({"shas": [A]})
     with pytest.raises(ProtocolError):
         told.tell(message)
@@ -158,14 +162,14 @@ def test_only_what_was_left_to_a_host_is_taken_from_it(message: dict[str, Any]) 
 
 def test_what_is_told_has_a_bound() -> None:
     """Hosts look themselves into what there is no room for; what is forgotten makes room."""
-    lore = PackageMetadataCache(wait=0, room=len(TEXT) + 1)
+    package_metadata = PackageMetadataCache(wait=0, room=len(TEXT) + 1)
     for sha in (A, B):
-        found_by(lore, "web1", "web2", sha=sha)
-    assert lore.ask([A, B], "web3").known == {A: TEXT}
-    lore.compare(A, B)
-    lore.leave("web3")
-    found_by(lore, "web1", "web2", sha=B)
-    assert lore.ask([A, B], "web3").known == {B: TEXT}
+        found_by(package_metadata, "web1", "web2", sha=sha)
+    assert package_metadata.ask([A, B], "web3").known == {A: TEXT}
+    package_metadata.compare(A, B)
+    package_metadata.leave("web3")
+    found_by(package_metadata, "web1", "web2", sha=B)
+    assert package_metadata.ask([A, B], "web3").known == {B: TEXT}
 
 
 @pytest.mark.parametrize("message", [{"shas": []}, {"shas": [A]}])
@@ -182,23 +186,23 @@ def test_who_asks_for_ever_is_ended(message: dict[str, Any]) -> None:
 @pytest.mark.parametrize("depth", [100, 100_000])
 def test_contents_that_nest_deep_end_the_host(depth: int) -> None:
     """They are no defect of ours, and no other host is told what its interpreter may not read."""
-    lore = PackageMetadataCache(wait=0)
-    told, _ = host_lore(lore)
+    package_metadata = PackageMetadataCache(wait=0)
+    told, _ = host_lore(package_metadata)
     told.ask({"shas": [A]})
     nested: Any = []
     for _ in range(depth):
         nested = [nested]
     with pytest.raises(ProtocolError):
         told.tell({"sha": A, "contents": {"members": nested}})
-    assert lore.ask([A], "web2") == ({}, {}, [])
+    assert package_metadata.ask([A], "web2") == ({}, {}, [])
 
 
 def test_what_an_installation_belies_is_forgotten(tmp_path: Path) -> None:
     """Knowledge that is true stays; with another fingerprint the next preview looks again."""
     told = json.dumps({**FOUND, "members": [["/usr/bin/a"]]})
-    lore = PackageMetadataCache(tmp_path)
+    package_metadata = PackageMetadataCache(tmp_path)
     for sha in (A, B):
-        found_by(lore, "web1", "web2", sha=sha, text=told)
+        found_by(package_metadata, "web1", "web2", sha=sha, text=told)
     later = PackageMetadataCache(tmp_path)
     pushed, _ = host_lore(later)
     pushed.confirm({"prints": {A: fingerprint(["/usr/bin/a"], {}), B: A}})
@@ -216,13 +220,13 @@ def test_an_installation_that_is_none_ends_the_host(prints: Any) -> None:
         pushed.confirm({"prints": prints})
 
 
-def through(lore: PackageMetadataCache) -> tuple[PackageMetadataCache, list[Any]]:
+def through(package_metadata: PackageMetadataCache) -> tuple[PackageMetadataCache, list[Any]]:
     """The lore of a worker, and what it asks of the one that the run has."""
     asked: list[Any] = []
 
     def ask(question: Any) -> Any:
         asked.append(question)
-        return json.loads(json.dumps(lore.answer(question)))
+        return json.loads(json.dumps(package_metadata.answer(question)))
 
     made = PackageMetadataCache()
     made.forward_to(ask)
@@ -299,7 +303,7 @@ def test_a_question_of_a_hostile_worker(tmp_path: Path, question: Any) -> None:
     directory.mkdir(mode=0o700)
     victim = tmp_path / "victim.json"
     victim.write_text(json.dumps({"hosts": ["web1", "web2"], "contents": TEXT}), "ascii")
-    lore = PackageMetadataCache(directory, wait=0)
+    package_metadata = PackageMetadataCache(directory, wait=0)
     with pytest.raises(ProtocolError, match="package"):
-        lore.answer(question)
+        package_metadata.answer(question)
     assert [*tmp_path.rglob("*.json")] == [victim]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_facts import HostFacts
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.manifest import load_site
@@ -63,15 +63,15 @@ def event(host: str, name: str, **members: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def host_kept(host: str, plan: HostPlan) -> happening.HostPlanPart:
+def host_kept(host: str, plan: HostPlan) -> run_events.HostPlanPart:
     """What the plan that is made keeps of a host."""
     record = plan.kept()
     assert record is not None
-    return happening.HostPlanPart(host, record)
+    return run_events.HostPlanPart(host, record)
 
 
-def ended(host: str, kind: str = "", **result: Any) -> happening.HostFinished:
-    return happening.HostFinished(HostResult(host, Tally(), kind=kind, **result))
+def ended(host: str, kind: str = "", **result: Any) -> run_events.HostFinished:
+    return run_events.HostFinished(HostResult(host, Tally(), kind=kind, **result))
 
 
 def keep(directory: Path, text: str = SITE, /, **about: Any) -> PlanFile:
@@ -79,13 +79,13 @@ def keep(directory: Path, text: str = SITE, /, **about: Any) -> PlanFile:
     hosts = about.pop("hosts", ("web1", "web2"))
     made = planner(directory, text, data=about.pop("data", ()))
     maker = PlanWriter(made)
-    maker.handle(happening.RunStarted("R", NOW, hosts, True))
+    maker.handle(run_events.RunStarted("R", NOW, hosts, True))
     for name in hosts:
         plan = maker.plan(FakeHost(name), gathered(f"id of {name}"))
         maker.handle(host_kept(name, plan))
         for item in plan.items:
             told = event(name, item.name, **about.pop(item.name, {}))
-            maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))
+            maker.handle(run_events.ResourceEvent(name, told, json.dumps(told)))
         maker.handle(ended(name))
     maker.close()
     return maker.finish({**ABOUT, **about}, [directory / "site.yaml"])

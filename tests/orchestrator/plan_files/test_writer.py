@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import FAILED, UNREACHABLE
 from orchestrator.plan_files.writer import PlanWriter
 from remote_runtime.errors import PlanError
@@ -83,7 +83,7 @@ def test_without_secrets_files_are_told_plainly(tmp_path: Path) -> None:
 def test_hosts_without_a_plan_are_left_out(tmp_path: Path) -> None:
     """A host that could not be previewed is named with the reason and is not in the plan."""
     maker = PlanWriter(planner(tmp_path))
-    maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
+    maker.handle(run_events.RunStarted("R", NOW, ("web1", "web2"), True))
     maker.plan(FakeHost("web1"), gathered())
     maker.handle(ended("web1", "transport.lost", outcome=UNREACHABLE, message="hung up"))
     maker.handle(ended("web2", "transport.connect", outcome=UNREACHABLE, message="no route"))
@@ -102,19 +102,19 @@ def test_copies_plan_for_it(tmp_path: Path) -> None:
     made = planner(tmp_path)
     maker = PlanWriter(made, [made])
     copies = {"web1": copy.copy(maker), "web2": copy.copy(maker)}
-    maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
+    maker.handle(run_events.RunStarted("R", NOW, ("web1", "web2"), True))
     for name, one in copies.items():
         one._files_told, one._count_told = set(), -1
         plan = one.plan(FakeHost(name), gathered(f"id of {name}"))
         told = json.loads(json.dumps(plan.kept()))
         assert told["files"] == [str(tmp_path / "site.yaml")]
-        maker.handle(happening.HostPlanPart(name, told))
+        maker.handle(run_events.HostPlanPart(name, told))
         assert plan.kept() is None
         for item in plan.items:
             each = event(name, item.name)
-            maker.handle(happening.ResourceEvent(name, each, json.dumps(each)))
+            maker.handle(run_events.ResourceEvent(name, each, json.dumps(each)))
         (tmp_path / f"late-{name}").write_text("late")
-        maker.handle(happening.HostPlanPart(name, {"files": [str(tmp_path / f"late-{name}")]}))
+        maker.handle(run_events.HostPlanPart(name, {"files": [str(tmp_path / f"late-{name}")]}))
         maker.handle(ended(name))
     kept = maker.finish(ABOUT, [])
     assert kept.id == whole.id
@@ -151,13 +151,13 @@ def test_a_host_that_is_planned_again(tmp_path: Path) -> None:
     import json
 
     maker = PlanWriter(planner(tmp_path))
-    maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
+    maker.handle(run_events.RunStarted("R", NOW, ("web1",), True))
     for _ in range(2):
         plan = maker.plan(FakeHost("web1"), gathered("id of web1"))
         maker.handle(host_kept("web1", plan))
         for item in plan.items:
             each = event("web1", item.name)
-            maker.handle(happening.ResourceEvent("web1", each, json.dumps(each)))
+            maker.handle(run_events.ResourceEvent("web1", each, json.dumps(each)))
     maker.handle(ended("web1"))
     kept = maker.finish(ABOUT, [tmp_path / "site.yaml"])
     assert kept.id == keep(tmp_path, hosts=("web1",)).id
@@ -177,14 +177,14 @@ def test_a_host_that_tells_too_much_is_left_out(
     """It fills no memory, what else it tells is not heard, and the others have their plan."""
     monkeypatch.setattr("orchestrator.plan_files.writer.MAX_REPORTED", 5000)
     maker = PlanWriter(planner(tmp_path))
-    maker.handle(happening.RunStarted("R", NOW, ("web1", "web2"), True))
+    maker.handle(run_events.RunStarted("R", NOW, ("web1", "web2"), True))
     plans = {name: maker.plan(FakeHost(name), gathered(name)) for name in ("web1", "web2")}
     for name, plan in plans.items():
         maker.handle(host_kept(name, plan))
         for item in plan.items:
             changes = [{"what": "ensure", "from": value if name == "web1" else "", "to": ""}]
             told = event(name, item.name, changes=changes)
-            maker.handle(happening.ResourceEvent(name, told, json.dumps(told)))
+            maker.handle(run_events.ResourceEvent(name, told, json.dumps(told)))
         maker.handle(ended(name))
     kept = maker.finish(ABOUT, [])
     assert list(kept.hosts) == ["web2"]
@@ -195,6 +195,6 @@ def test_a_host_that_tells_too_much_is_left_out(
 def test_a_host_that_tells_before_it_has_a_plan(tmp_path: Path) -> None:
     """What a worker tells of a host in the wrong order keeps no other from its plan."""
     maker = PlanWriter(planner(tmp_path))
-    maker.handle(happening.RunStarted("R", NOW, ("web1",), True))
-    maker.handle(happening.ResourceEvent("web1", event("web1", "x"), "{}"))
+    maker.handle(run_events.RunStarted("R", NOW, ("web1",), True))
+    maker.handle(run_events.ResourceEvent("web1", event("web1", "x"), "{}"))
     assert maker.finish(ABOUT, []).hosts == {}

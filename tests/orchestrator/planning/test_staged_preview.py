@@ -12,7 +12,7 @@ import pytest
 
 import schemas
 from inventory import load
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.settings import RunSettings
 from orchestrator.image import build
@@ -117,7 +117,7 @@ def test_a_real_preview(
     connector = Connector(Settings(), Credentials(environ={}), build())
     result = HostRun(host, connector, planner=behind, bus=bus, settings=settings).run()
     assert (result.outcome, result.message, result.planned) == ("ok", "", 2)
-    conf, echo = (told.event for told in recorder.of(happening.ResourceEvent))
+    conf, echo = (told.event for told in recorder.of(run_events.ResourceEvent))
     assert (conf["prediction"], conf["noop_message"]) == ("certain", "Would have created the file")
     assert "+key [masked]\n+late\n+end\n" in conf["changes"][1]["diff"]
     assert (echo["status"], echo["refreshed"]) == ("changed", True)

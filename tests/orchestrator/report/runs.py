@@ -4,7 +4,7 @@ import json
 import time
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
@@ -36,7 +36,7 @@ class Kept:
         origin: Origin = UNKNOWN,
         command: str = "push",
     ) -> None:
-        started = happening.RunStarted(
+        started = run_events.RunStarted(
             run_id, START, hosts, noop, SITE, command=command, again=AGAIN, origin=origin
         )
         self._directory = RunDirectory(started, {"forks": 5})
@@ -66,7 +66,7 @@ class Kept:
         )  # fmt: skip
         event.update(host=host, run_id=self._run_id)
         self._tallies[host].add(event, again=False, misprediction=misprediction)
-        self._directory.handle(happening.ResourceEvent(host, event, json.dumps(event)))
+        self._directory.handle(run_events.ResourceEvent(host, event, json.dumps(event)))
 
     def changed(self, host: str, name: str, diff: str = "", seconds: float = 0.2) -> None:
         """A resource of which a property changed."""
@@ -83,14 +83,14 @@ class Kept:
 
     def notice(self, host: str, text: str) -> None:
         """A host warns."""
-        self._directory.handle(happening.HostNotice(host, "warning", text))
+        self._directory.handle(run_events.HostNotice(host, "warning", text))
 
-    def plan(self, *planned: happening.HostPlanned) -> None:
+    def plan(self, *planned: run_events.HostPlanned) -> None:
         """What hosts have to do."""
         for each in planned:
             self._directory.handle(each)
 
-    def step(self, *steps: happening.RolloutStep) -> None:
+    def step(self, *steps: run_events.RolloutStep) -> None:
         """Where a rollout stands."""
         for step in steps:
             self._directory.handle(step)
@@ -102,8 +102,8 @@ class Kept:
             seconds = self._clock[host] - START
             result = HostResult(host, tally, outcome, seconds=seconds, phases=PHASES)
             result = result._replace(**outcomes.get(host, {}))
-            self._directory.handle(happening.HostFinished(result))
-        self._directory.handle(happening.RunFinished(max(self._clock.values()) + 0.1, False))
+            self._directory.handle(run_events.HostFinished(result))
+        self._directory.handle(run_events.RunFinished(max(self._clock.values()) + 0.1, False))
         self._directory.close()
         return saved_run(self._run_id)
 
@@ -112,12 +112,12 @@ def held_run(noop: bool = False) -> SavedRun:
     """A rollout in two waves that is held behind the first."""
     run_id = "20260921T133641Z-bbbbbb" if noop else "20260921T133642Z-cccccc"
     kept = Kept("web1", "web2", "web3", run_id=run_id, noop=noop)
-    kept.step(happening.RolloutPlanned((("web1",), ("web2", "web3")), 0, {"waves": "1"}, "ccm go"))
+    kept.step(run_events.RolloutPlanned((("web1",), ("web2", "web3")), 0, {"waves": "1"}, "ccm go"))
     if noop:
         return kept.end()
-    kept.step(happening.WaveStarted(1, START))
+    kept.step(run_events.WaveStarted(1, START))
     kept.event("web1", "/etc/broken", "failed", error=["no"])
-    kept.step(happening.RolloutHeld("budget", "", ("web2", "web3"), START + 1))
+    kept.step(run_events.RolloutHeld("budget", "", ("web2", "web3"), START + 1))
     held: dict[str, Any] = {
         "outcome": "held",
         "phase": Phase.WAITING,

@@ -4,7 +4,7 @@ import io
 import json
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.command_output import LEFT_OUT, CommandOutput
@@ -18,7 +18,7 @@ class Fleet:
     def __init__(self, *hosts: str, **bound: int) -> None:
         self.answers = CommandOutput(**bound)
         again = ("ccm", "run", "-i", "hosts.yaml", "--", "x")
-        begin = happening.RunStarted("run-1", 100.0, hosts, False, command="run", again=again)
+        begin = run_events.RunStarted("run-1", 100.0, hosts, False, command="run", again=again)
         self.answers.handle(begin)
 
     def said(self, output: str, *hosts: str, code: int = 0, **members: Any) -> None:
@@ -28,15 +28,15 @@ class Fleet:
             given = {"error": [f"exit code {code}"] if code else [], "exit_code": code, **members}
             event = make_event(name="x", type="exec", status=status, output=output, **given)
             line = json.dumps(event)
-            self.answers.handle(happening.ResourceEvent(host, event, line))
+            self.answers.handle(run_events.ResourceEvent(host, event, line))
             self.ended(host, "failed" if code else "ok")
 
     def ended(self, host: str, outcome: str, **members: Any) -> None:
         result = HostResult(host, Tally(), outcome, **members)
-        self.answers.handle(happening.HostFinished(result))
+        self.answers.handle(run_events.HostFinished(result))
 
     def text(self, **choice: Any) -> str:
-        self.answers.handle(happening.RunFinished(103.5, False))
+        self.answers.handle(run_events.RunFinished(103.5, False))
         out = io.StringIO()
         self.answers.write(out, Style(), **choice)
         return out.getvalue()
@@ -120,7 +120,7 @@ def test_a_command_that_did_not_start_says_why() -> None:
     """Without an exit code the reason stands in its place, and the host is counted as failed."""
     fleet = Fleet("a1")
     event = make_event(name="x", type="exec", status="failed", error=["there is no program"])
-    fleet.answers.handle(happening.ResourceEvent("a1", event, json.dumps(event)))
+    fleet.answers.handle(run_events.ResourceEvent("a1", event, json.dumps(event)))
     fleet.ended("a1", "failed")
     assert "a1  there is no program" in fleet.text()
     assert "1: 1 failed" in fleet.text()
@@ -131,7 +131,7 @@ def test_a_reason_is_one_line() -> None:
     fleet = Fleet("a1")
     error = ["no\n\nb2  exit code 0\n    fine" + "x" * 5_000]
     event = make_event(name="x", type="exec", status="failed", error=error)
-    fleet.answers.handle(happening.ResourceEvent("a1", event, json.dumps(event)))
+    fleet.answers.handle(run_events.ResourceEvent("a1", event, json.dumps(event)))
     fleet.ended("a1", "failed")
     first, *others = fleet.text().splitlines()
     assert first.startswith("a1  no b2 exit code 0 finexx")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.report.dangers import MAX_LINES, Dangers
 from orchestrator.report.terminal.style import Style
 from tests.orchestrator.plan_files.test_danger import GONE, effect, told
@@ -13,10 +13,10 @@ from tests.orchestrator.plan_files.test_danger import GONE, effect, told
 def dangers(events: dict[str, list[dict[str, Any]]], *others: str) -> Dangers:
     """Those of the events of each host."""
     found = Dangers()
-    found.handle(happening.RunStarted("R", 1.0, (*events, *others), True))
+    found.handle(run_events.RunStarted("R", 1.0, (*events, *others), True))
     for host, own in events.items():
         for event in own:
-            found.handle(happening.ResourceEvent(host, event, ""))
+            found.handle(run_events.ResourceEvent(host, event, ""))
     return found
 
 

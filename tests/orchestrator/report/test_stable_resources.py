@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from orchestrator.cli.responses import Responses
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.event_store import EventStore
@@ -15,7 +15,7 @@ from orchestrator.report.unfinished_resources import UnfinishedResources
 from tests.orchestrator.fleet.fakes import unchanged
 
 TURNS = unchanged("web1", "/a", "/b")
-TOLD = happening.ResourcesStable("web1", TURNS)
+TOLD = run_events.ResourcesStable("web1", TURNS)
 LINES = [line for _, line in TURNS.events()]
 
 
@@ -38,22 +38,22 @@ def test_a_response_has_the_last_event() -> None:
     out = io.StringIO()
     responses = Responses(out, as_yaml=False, by_host=False)
     responses.handle(TOLD)
-    responses.handle(happening.HostFinished(HostResult("web1", Tally())))
+    responses.handle(run_events.HostFinished(HostResult("web1", Tally())))
     assert json.loads(out.getvalue())["state"] == json.loads(LINES[-1])
 
 
 def test_all_are_counted_as_done() -> None:
     """The live view counts each of them."""
     work = ActiveHosts()
-    work.handle(happening.HostPhase("web1", Phase.RUNNING, 1.0))
+    work.handle(run_events.HostPhase("web1", Phase.RUNNING, 1.0))
     work.handle(TOLD)
     assert work.rows["web1"].done == 2
 
 
 def test_none_is_told_to_have_had_no_turn() -> None:
     """Of a host that was cut short only those are left that nothing was told of."""
-    turns = UnfinishedResources()
-    turns.handle(happening.HostPlanned("web1", ("file#/a", "file#/b", "file#/c")))
-    turns.handle(TOLD)
-    turns.handle(happening.HostFinished(HostResult("web1", Tally(), message="lost")))
-    assert turns.left == {"web1": ("file#/c",)}
+    unfinished = UnfinishedResources()
+    unfinished.handle(run_events.HostPlanned("web1", ("file#/a", "file#/b", "file#/c")))
+    unfinished.handle(TOLD)
+    unfinished.handle(run_events.HostFinished(HostResult("web1", Tally(), message="lost")))
+    assert unfinished.left == {"web1": ("file#/c",)}

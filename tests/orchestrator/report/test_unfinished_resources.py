@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import CUT_OFF, HostResult, Tally
 from orchestrator.report.files.document import write_document
@@ -18,7 +18,7 @@ from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.report.told import Told
 
 NAMES = ("file#/etc/one", "file#/etc/two", "file#/etc/three")
-PLANNED = happening.HostPlanned("web1", NAMES, (("file#/etc/three", ("file#/etc/one",)),))
+PLANNED = run_events.HostPlanned("web1", NAMES, (("file#/etc/three", ("file#/etc/one",)),))
 LOST = {"planned": 3, "phase": Phase.RUNNING, "message": "lost"}
 
 
@@ -39,12 +39,12 @@ def test_only_the_host_itself_says_what_did_not_run(
     outcome: str, kind: str, confirmed: bool | None, is_known: bool
 ) -> None:
     """Without its word that the run is over, a resource without an outcome is not known."""
-    turns = UnfinishedResources()
-    turns.handle(PLANNED)
+    unfinished = UnfinishedResources()
+    unfinished.handle(PLANNED)
     result = HostResult("web1", Tally(), outcome, kind, "over", confirmed=confirmed)
-    turns.handle(happening.HostFinished(result))
-    assert (turns.left if is_known else turns.unknown) == {"web1": NAMES}
-    assert not (turns.unknown if is_known else turns.left)
+    unfinished.handle(run_events.HostFinished(result))
+    assert (unfinished.left if is_known else unfinished.unknown) == {"web1": NAMES}
+    assert not (unfinished.unknown if is_known else unfinished.left)
 
 
 def test_no_report_says_of_a_lost_host_that_something_did_not_run() -> None:
@@ -91,10 +91,10 @@ def test_of_a_host_that_was_refused_nothing_was_attempted() -> None:
         told.end(host, "refused", kind="plan.refused.used", message=f"used before on {host}")
     text = told.summary()
     assert "refused, nothing was changed" in text
-    assert list(told.collected.turns.left) == ["web2"]
+    assert list(told.collected.unfinished.left) == ["web2"]
 
 
-WITH_CHILDREN = happening.HostPlanned(
+WITH_CHILDREN = run_events.HostPlanned(
     "web1",
     ("file#/a", "apply#shop", "file#/b", "apply#deep", "file#/c", "file#/d"),
     applied=(("apply#shop", ("file#/b", "apply#deep")), ("apply#deep", ("file#/c",))),
@@ -108,7 +108,7 @@ def test_what_a_skipped_apply_holds_is_not_missing() -> None:
     told.event("web1", "/a", "changed")
     told.event("web1", "shop", "skipped", type="apply")
     told.end("web1", "interrupted", planned=6, message="over", phase=Phase.RUNNING)
-    assert told.collected.turns.left == {"web1": ("file#/d",)}
+    assert told.collected.unfinished.left == {"web1": ("file#/d",)}
     assert "ran 1 of 2 resources" in told.summary()
 
 

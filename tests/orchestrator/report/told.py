@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.run_collector import RunCollector
 from orchestrator.report.terminal.lines import Lines
@@ -30,9 +30,9 @@ class Told:
         self._lines = Lines(self.out)
         self._tallies = {host: Tally() for host in hosts}
         self._reported: set[tuple[str, str]] = set()
-        self._tell(happening.RunStarted("run-1", 100.0, hosts, noop))
+        self._tell(run_events.RunStarted("run-1", 100.0, hosts, noop))
 
-    def _tell(self, event: happening.Event) -> None:
+    def _tell(self, event: run_events.Event) -> None:
         self.collected.handle(event)
         self._lines.handle(event)
 
@@ -40,25 +40,25 @@ class Told:
         event = {**make_event(name=name, status=status, **members), "host": host}
         self._tallies[host].add(event, again=(host, name) in self._reported)
         self._reported.add((host, name))
-        self._tell(happening.ResourceEvent(host, event, json.dumps(event)))
+        self._tell(run_events.ResourceEvent(host, event, json.dumps(event)))
 
     def plan(self, *hosts: str, names: Iterable[str], **subscribed: str) -> None:
         """``subscribed``: by the name of a file, the one that it subscribes to."""
         planned = tuple(f"file#{name}" for name in names)
         pairs = tuple((f"file#/{one}", (f"file#/{other}",)) for one, other in subscribed.items())
         for host in hosts:
-            self._tell(happening.HostPlanned(host, planned, pairs))
+            self._tell(run_events.HostPlanned(host, planned, pairs))
 
-    def planned(self, planned: happening.HostPlanned) -> None:
+    def planned(self, planned: run_events.HostPlanned) -> None:
         """A whole plan."""
         self._tell(planned)
 
     def end(self, host: str, outcome: str = "ok", **members: Any) -> None:
         result = HostResult(host, self._tallies[host], outcome, **members)
-        self._tell(happening.HostFinished(result))
+        self._tell(run_events.HostFinished(result))
 
     def summary(self, width: int = 100, **choice: bool) -> str:
-        self._tell(happening.RunFinished(103.5, False))
+        self._tell(run_events.RunFinished(103.5, False))
         choice.setdefault("diffs", self.noop)
         lines = Summary(self.collected, Style(False, width), DetailLevel(**choice)).lines("run-1")
         return "\n".join(lines)

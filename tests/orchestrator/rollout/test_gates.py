@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.rollout.gates import GateAnswer, GateRunner, GateTime, failed_result
@@ -41,8 +41,8 @@ class FakeGate:
 
 def verdict(
     *gates: FakeGate, results: Sequence[HostResult] = RESULTS
-) -> tuple[WaveVerdict, list[happening.Event]]:
-    told: list[happening.Event] = []
+) -> tuple[WaveVerdict, list[run_events.Event]]:
+    told: list[run_events.Event] = []
     keeper = GateRunner(gates, told.append)
     keeper.ask(1, results)
     end = time.monotonic() + 10
@@ -61,12 +61,12 @@ def test_each_is_asked_about_those_that_are_well() -> None:
     assert (first.asked, second.asked) == (["a", "b"], ["b"])
     assert found == WaveVerdict("", [bad])
     assert (bad.outcome, bad.kind, bad.message) == (outcome.FAILED, "rollout.soak", "unwell")
-    answers = [event for event in told if isinstance(event, happening.GateAnswered)]
+    answers = [event for event in told if isinstance(event, run_events.GateAnswered)]
     assert [(one.gate, one.passed, one.hosts) for one in answers] == [
         ("first", False, ("a",)),
         ("second", True, ()),
     ]
-    asked = next(event for event in told if isinstance(event, happening.GateAsked))
+    asked = next(event for event in told if isinstance(event, run_events.GateAsked))
     assert asked.until == pytest.approx(asked.at + 5.0)
 
 

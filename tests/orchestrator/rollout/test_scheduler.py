@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
@@ -81,15 +81,15 @@ def roll_out(
         planner = FakePlanner(["/etc/a"])
         return HostRun(host, connector, planner=planner, bus=bus, settings=SETTINGS)
 
-    def publish(event: happening.Event) -> None:
-        if isinstance(event, happening.HostFinished):
+    def publish(event: run_events.Event) -> None:
+        if isinstance(event, run_events.HostFinished):
             results[event.result.host] = event.result
         bus.publish(event)
 
     scheduler = RolloutScheduler(hosts, options, make=make, publish=publish, **more)
 
     def finished(_: Any, result: HostResult) -> None:
-        publish(happening.HostFinished(result))
+        publish(run_events.HostFinished(result))
 
     Window(scheduler, forks, finished=finished, tick=tick).run()
     return Rolled(results, recorder, scheduler)
@@ -114,9 +114,9 @@ def test_a_wave_begins_when_the_one_before_it_has_ended() -> None:
     rolled = roll_out(HOSTS, connector, RolloutOptions(waves=parse_waves("1,5,50%")))
     begun = 0
     for event in rolled.recorder.events:
-        if isinstance(event, happening.WaveStarted):
+        if isinstance(event, run_events.WaveStarted):
             seen.append((event.wave, begun))
-        begun += isinstance(event, happening.HostFinished)
+        begun += isinstance(event, run_events.HostFinished)
     assert seen == [(1, 0), (2, 1), (3, 5), (4, 10)]
     assert set(rolled.outcomes().values()) == {outcome.OK}
     assert sorted(connector.order) == [host.name for host in HOSTS]
@@ -133,7 +133,7 @@ def test_the_budget_ends_a_rollout(limit: str | None, touched: int) -> None:
     held = {host for host, how in rolled.outcomes().items() if how == outcome.NOT_STARTED}
     assert held == {host.name for host in HOSTS} - set(connector.order)
     assert rolled.scheduler.held == bool(held)
-    for step in rolled.steps(happening.RolloutHeld):
+    for step in rolled.steps(run_events.RolloutHeld):
         assert (step.why, set(step.hosts)) == ("budget", held)
     assert not any(rolled.results[host].was_started for host in held)
 
@@ -158,7 +158,7 @@ def test_no_host_begins_after_the_time() -> None:
     options = RolloutOptions(until=130.0)
     rolled = roll_out(HOSTS, connector, options, forks=1, clock=lambda: now[0])
     assert connector.order == ["h00", "h01", "h02"]
-    (step,) = rolled.steps(happening.RolloutHeld)
+    (step,) = rolled.steps(run_events.RolloutHeld)
     assert (step.why, len(step.hosts)) == ("until", 17)
 
 
@@ -223,7 +223,7 @@ def test_a_gate_that_says_no_holds_the_rollout() -> None:
     connector = Touched()
     rolled = roll_out(HOSTS[:4], connector, RolloutOptions(parse_waves("1")), gates=lambda: gates)
     assert connector.order == ["h00"]
-    (step,) = rolled.steps(happening.RolloutHeld)
+    (step,) = rolled.steps(run_events.RolloutHeld)
     assert (step.why, step.text, len(step.hosts)) == ("gate", "deploy.sh exited with 1", 3)
 
 
@@ -235,7 +235,7 @@ def test_a_host_that_a_gate_finds_wrong_has_failed() -> None:
     connector = Touched()
     rolled = roll_out(HOSTS[:4], connector, RolloutOptions(parse_waves("1")), gates=lambda: gates)
     assert rolled.outcomes() == {"h00": "failed", "h01": "held", "h02": "held", "h03": "held"}
-    (step,) = rolled.steps(happening.RolloutHeld)
+    (step,) = rolled.steps(run_events.RolloutHeld)
     assert step.why == "budget"
 
 
@@ -262,7 +262,7 @@ def test_a_canary_that_fails_stops_its_cluster_only() -> None:
     held = {host for host, how in rolled.outcomes().items() if how == outcome.NOT_STARTED}
     assert held == {"h04", "h05", "h06"}
     assert set(connector.order) == {host.name for host in HOSTS} - held
-    (step,) = rolled.steps(happening.RolloutHeld)
+    (step,) = rolled.steps(run_events.RolloutHeld)
     assert (step.why, step.text, set(step.hosts)) == ("canary", "h03", held)
     assert rolled.scheduler.held
 
@@ -280,7 +280,7 @@ def test_a_canary_that_has_failed_is_no_question_for_the_gates() -> None:
     clusters = [["a", "a2", "a3", "a4"], ["b", "c"]]
     rolled = roll_out(hosts, Touched(down=["a"]), options, clusters=clusters, gates=make)
     assert [one.asked for one in gates] == [[(1, ["b"])], [(3, ["c"])]]
-    assert [step.wave for step in rolled.steps(happening.WaveStarted)] == [1, 3]
+    assert [step.wave for step in rolled.steps(run_events.WaveStarted)] == [1, 3]
 
 
 def test_with_a_budget_a_canary_counts() -> None:
@@ -289,7 +289,7 @@ def test_with_a_budget_a_canary_counts() -> None:
     options = RolloutOptions(max_fail=parse_amount("0"), canary="auto")
     rolled = roll_out(HOSTS, connector, options, clusters=CLUSTERS, forks=1)
     assert connector.order == ["h03"]
-    (step,) = rolled.steps(happening.RolloutHeld)
+    (step,) = rolled.steps(run_events.RolloutHeld)
     assert step.why == "budget"
     assert len(step.hosts) == 19
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.host.host_run import HostRun
@@ -47,7 +47,7 @@ class StagedRun:
         self.scheduler = StagedScheduler(legs, options)
         self.planned = self.scheduler.planned("ccm push")
         Window(
-            self.scheduler, 4, finished=lambda _, one: self._tell(happening.HostFinished(one))
+            self.scheduler, 4, finished=lambda _, one: self._tell(run_events.HostFinished(one))
         ).run()
 
     def _leg(self, name: str, hosts: Sequence[FakeHost], rollout: RolloutOptions) -> StageRun:
@@ -69,16 +69,16 @@ class StagedRun:
 
         return StageRun(name, there, rollout, make)
 
-    def _tell(self, event: happening.Event) -> None:
-        if isinstance(event, happening.HostFinished):
+    def _tell(self, event: run_events.Event) -> None:
+        if isinstance(event, run_events.HostFinished):
             self.results[event.result.host] = event.result
         self._bus.publish(event)
 
     def outcomes(self) -> dict[str, str]:
         return {host: result.outcome for host, result in sorted(self.results.items())}
 
-    def held(self) -> list[happening.RolloutHeld]:
-        return [e for e in self.recorder.events if isinstance(e, happening.RolloutHeld)]
+    def held(self) -> list[run_events.RolloutHeld]:
+        return [e for e in self.recorder.events if isinstance(e, run_events.RolloutHeld)]
 
 
 def test_a_stage_begins_when_the_one_before_it_has_passed() -> None:
@@ -95,7 +95,7 @@ def test_a_stage_begins_when_the_one_before_it_has_passed() -> None:
     assert {"db/db1", "web/db1"} <= run.results.keys()
     assert run.planned.stages == ("db", "web", "web", "web")
     assert [len(wave) for wave in run.planned.waves] == [2, 1, 3, 3]
-    begun = [e.wave for e in run.recorder.events if isinstance(e, happening.WaveStarted)]
+    begun = [e.wave for e in run.recorder.events if isinstance(e, run_events.WaveStarted)]
     assert begun == [1, 2, 3, 4]
     assert not run.scheduler.held
 
@@ -144,7 +144,7 @@ def test_the_budget_of_the_run_is_of_all_stages() -> None:
 @pytest.mark.parametrize("ended", [0, 2])
 def test_hosts_of_later_stages_are_told_when_the_user_ends_the_run(ended: int) -> None:
     """Though every host of the stage itself has begun, or its gates are being asked."""
-    told: list[happening.Event] = []
+    told: list[run_events.Event] = []
 
     def leg(name: str, hosts: Sequence[FakeHost]) -> StageRun:
         there = [StageHost(name, host) for host in hosts]
@@ -161,7 +161,7 @@ def test_hosts_of_later_stages_are_told_when_the_user_ends_the_run(ended: int) -
         assert task is not None
         scheduler.ended(task.name, HostResult(task.name, Tally(), outcome.OK))
     scheduler.interrupt()
-    (held,) = [event for event in told if isinstance(event, happening.RolloutHeld)]
+    (held,) = [event for event in told if isinstance(event, run_events.RolloutHeld)]
     assert held.why == INTERRUPTED
     assert held.hosts == tuple(f"web/{host.name}" for host in MANY)
     assert [task.name for task in scheduler.rest()] == list(held.hosts)

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
@@ -103,31 +103,31 @@ def three_runs() -> None:
     write_run(THIRD, second, *hosts, outcomes={"web3": gone})
 
 
-def plans(*hosts: str) -> list[happening.HostPlanned]:
+def plans(*hosts: str) -> list[run_events.HostPlanned]:
     """Two files, of which the second one refers to the first."""
     names = ("file#/etc/motd", "file#/etc/app.conf")
     subscribed = (("file#/etc/app.conf", ("file#/etc/motd",)),)
     required = (("file#/etc/app.conf", ("file#/etc/motd",)),)
-    return [happening.HostPlanned(host, names, subscribed, required) for host in hosts]
+    return [run_events.HostPlanned(host, names, subscribed, required) for host in hosts]
 
 
 class RunningRun:
     """A run that goes on until ``end``."""
 
     def __init__(self, run_id: str, *hosts: str) -> None:
-        started = happening.RunStarted(run_id, time.time(), hosts, False, "/srv/site/site.yaml")
+        started = run_events.RunStarted(run_id, time.time(), hosts, False, "/srv/site/site.yaml")
         self.directory = RunDirectory(started, {})
         self._hosts = hosts
 
     def enter(self, host: str, phase: Phase) -> None:
         """A host enters a phase."""
-        self.directory.handle(happening.HostPhase(host, phase, START))
+        self.directory.handle(run_events.HostPhase(host, phase, START))
 
     def end_host(self, host: str, outcome: str = "ok") -> None:
         """A host ends."""
-        self.directory.handle(happening.HostFinished(HostResult(host, Tally(), outcome)))
+        self.directory.handle(run_events.HostFinished(HostResult(host, Tally(), outcome)))
 
     def end(self) -> None:
         """The run ends."""
-        self.directory.handle(happening.RunFinished(time.time(), False))
+        self.directory.handle(run_events.RunFinished(time.time(), False))
         self.directory.close()

@@ -18,7 +18,7 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.store.fact_cache import FactCache
 from orchestrator.studio.web import guard, sessions
@@ -298,7 +298,7 @@ def _hostile(state: Path) -> None:
     def fill(kept: Kept) -> None:
         """Every kind of report, and a plan."""
         pairs = ((f"file#{BAD}", (f"file#{BAD}2",)),)
-        kept.plan(happening.HostPlanned("web1", (f"file#{BAD}", f"file#{BAD}2"), pairs, pairs))
+        kept.plan(run_events.HostPlanned("web1", (f"file#{BAD}", f"file#{BAD}2"), pairs, pairs))
         check = [{"name": BAD, "status": "WARNING", "tries": 1, "output": BAD}]
         change = [{"what": BAD, "from": BAD, "to": BAD, "diff": f"--- {BAD}\n+{BAD}\n"}]
         kept.event("web1", BAD, "failed", error=[BAD, BAD], output=BAD, place=BAD)

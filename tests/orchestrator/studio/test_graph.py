@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from tests.orchestrator.report.runs import Kept
 from tests.orchestrator.studio.history import FIRST, Site, write_run
 
-PLAN = happening.HostPlanned(
+PLAN = run_events.HostPlanned(
     "web1",
     ("apply#roles/a.yaml", "file#/a", "file#/b", "exec#c"),
     subscribed=(("exec#c", ("file#/a",)),),

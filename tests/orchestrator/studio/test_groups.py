@@ -14,7 +14,7 @@ import pytest
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.checks.origin import Origin
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.studio.pages.visibility import VisibleParts
@@ -57,7 +57,7 @@ def _write(run_id: str, *hosts: str, origin: Origin = ALICE) -> None:
         """The events of all hosts."""
         for host in hosts:
             name = f"file#/etc/{host}.conf"
-            kept.plan(happening.HostPlanned(host, (name, "file#/etc/motd"), (), ()))
+            kept.plan(run_events.HostPlanned(host, (name, "file#/etc/motd"), (), ()))
             kept.event(host, "/etc/motd", "changed")
             kept.event(host, f"/etc/{host}.conf", "failed", error=[f"{host} is full"])
 

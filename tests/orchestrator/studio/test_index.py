@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.saved_runs import SavedRun
@@ -161,9 +161,9 @@ def test_a_slice_has_the_batches_of_unchanged_resources(state: Path) -> None:
     """Also of a host that was lost, of which the index reads them for what it does not know."""
     running = RunningRun("20260314T091502Z-aaaaaa", "web1")
     handle = running.directory.handle
-    handle(happening.HostPlanned("web1", ("file#/a", "file#/b", "file#/c")))
-    handle(happening.ResourcesStable("web1", unchanged("web1", "/a", "/b")))
-    handle(happening.HostFinished(HostResult("web1", Tally(), "unreachable", message="lost")))
+    handle(run_events.HostPlanned("web1", ("file#/a", "file#/b", "file#/c")))
+    handle(run_events.ResourcesStable("web1", unchanged("web1", "/a", "/b")))
+    handle(run_events.HostFinished(HostResult("web1", Tally(), "unreachable", message="lost")))
     running.end()
     keeper, reader = index(state)
     (row,) = reader.rows("SELECT hosts.name, host_runs.* FROM host_runs JOIN hosts USING (host)")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.store.fact_cache import FactCache
 from tests.orchestrator.report.runs import START, Kept
@@ -176,8 +176,8 @@ def test_a_running_run_shows_what_its_hosts_do(site: Site) -> None:
     """Hosts at work by their phase; the page knows of the end when it comes."""
     running = RunningRun("20260922T133640Z-bbbbbbb", "web1", "web2")
     waves = (("web1",), ("web2",))
-    running.directory.handle(happening.RolloutPlanned(waves, 0, {"waves": "1"}, "ccm go"))
-    running.directory.handle(happening.WaveStarted(1, START))
+    running.directory.handle(run_events.RolloutPlanned(waves, 0, {"waves": "1"}, "ccm go"))
+    running.directory.handle(run_events.WaveStarted(1, START))
     running.enter("web1", Phase.RUNNING)
     running.end_host("web2")
     site.parts.keeper.refresh()

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.bus import Bus
 from orchestrator.fleet.engine import Engine, EngineContext, Job, ThreadEngine
 from orchestrator.fleet.host.stage_host import StageHost
@@ -104,18 +104,18 @@ def hanging(far: FarEnd) -> None:
     far.say("done", events=1, cancelled=True)
 
 
-def shown(event: happening.Event) -> list[Any]:
+def shown(event: run_events.Event) -> list[Any]:
     """An event without times and ids, and with a result's record as it is kept; phases one by one,
     as they may be told together."""
-    if isinstance(event, happening.HostFinished):
+    if isinstance(event, run_events.HostFinished):
         record = event.result.record()
         record["phases"] = [phase for phase, _ in record["phases"]]
         return [["end", {**record, "seconds": 0}]]
-    if isinstance(event, happening.HostPhase):
+    if isinstance(event, run_events.HostPhase):
         return [["phase", event.host, phase] for phase, _ in event.entered]
-    if isinstance(event, happening.ResourceProgress):
+    if isinstance(event, run_events.ResourceProgress):
         return [["progress", *event[:3]]]
-    told = list(happening.transaction_events(event))
+    told = list(run_events.transaction_events(event))
     if told:
         without = ("event_id", "timestamp")
         return [[{k: v for k, v in e.items() if k not in without} for e, _ in told]]
@@ -129,11 +129,11 @@ class Run:
         self.hosts, self.connector, self.jobs = hosts, connector, jobs
         self.recorder = Recorder()
         self.results: dict[str, HostResult] = {}
-        self.lore = PackageMetadataCache()
+        self.package_metadata = PackageMetadataCache()
 
     def means(self) -> EngineContext:
         publisher = Publisher(lambda: open_store(None))
-        return EngineContext(self.connector, Bus([self.recorder]), publisher, self.lore)
+        return EngineContext(self.connector, Bus([self.recorder]), publisher, self.package_metadata)
 
     def processes(self, count: int) -> ProcessEngine:
         return ProcessEngine(
@@ -141,7 +141,7 @@ class Run:
             self.jobs,
             hosts={host.name: host for host in self.hosts},
             connector=self.connector,
-            lore=PackageMetadataCache(),
+            package_metadata=PackageMetadataCache(),
             planners=[job.planner for job in self.jobs],
         )
 
@@ -166,12 +166,12 @@ class Run:
 
     def _finished(self, name: str, result: HostResult) -> None:
         self.results[name] = result
-        self.recorder.handle(happening.HostFinished(result))
+        self.recorder.handle(run_events.HostFinished(result))
 
     def by_host(self) -> dict[str, list[Any]]:
         found: dict[str, list[Any]] = {}
         for event in self.recorder.events:
-            told: Any = event.result if isinstance(event, happening.HostFinished) else event
+            told: Any = event.result if isinstance(event, run_events.HostFinished) else event
             found.setdefault(told.host, []).extend(shown(event))
         return found
 
@@ -197,20 +197,20 @@ def killed() -> Any:
     that is lost was looking into a package."""
     hosts = [FakeHost(name) for name in ("hangs", "well1", "well2", "well3")]
     run = Run(hosts, Connectors(scripts={"hangs": hanging}), [Job(Remembering(), SETTINGS)])
-    run.lore.ask(["a" * 64], "hangs")
+    run.package_metadata.ask(["a" * 64], "hangs")
     processes = run.processes(2)
     engine = processes.engage(run.means())
 
     def watch(window: Window[Any]) -> None:
         hand = next((one for one in processes._hands if "hangs" in one.running), None)
-        if hand and len(run.results) == 3 and run.recorder.of(happening.ResourceEvent):
-            received = [e for e in run.recorder.of(happening.ResourceEvent) if e.host == "hangs"]
+        if hand and len(run.results) == 3 and run.recorder.of(run_events.ResourceEvent):
+            received = [e for e in run.recorder.of(run_events.ResourceEvent) if e.host == "hangs"]
             if received:
                 os.kill(int(hand.name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch)
     results = {name: result.record() for name, result in run.results.items()}
-    return {"results": results, "looking": run.lore._at_it}
+    return {"results": results, "looking": run.package_metadata._at_it}
 
 
 def stopped() -> Any:
@@ -234,7 +234,7 @@ def stopped() -> Any:
     run.carry_out(engine, watch=watch)
     return {
         "results": {name: result.record() for name, result in run.results.items()},
-        "told": [told.text for told in run.recorder.of(happening.HostNotice)],
+        "told": [told.text for told in run.recorder.of(run_events.HostNotice)],
         "was_stopped": len(stopped_at),
     }
 
@@ -247,7 +247,7 @@ def all_killed() -> Any:
     engine = processes.engage(run.means())
 
     def watch(window: Window[Any]) -> None:
-        if run.recorder.of(happening.ResourceEvent) and not run.results:
+        if run.recorder.of(run_events.ResourceEvent) and not run.results:
             os.kill(int(processes._hands[0].name), signal.SIGKILL)
 
     run.carry_out(engine, watch=watch, forks=1)
@@ -261,7 +261,7 @@ def interrupted() -> Any:
     engine = run.processes(1).engage(run.means())
 
     def watch(window: Window[Any]) -> None:
-        if run.recorder.of(happening.ResourceEvent):
+        if run.recorder.of(run_events.ResourceEvent):
             window.interrupt()
 
     run.carry_out(engine, watch=watch, forks=1)
@@ -304,7 +304,7 @@ def left_alone() -> Any:
     engine = processes.engage(run.means())
 
     def watch(window: Window[Any]) -> None:
-        if run.recorder.of(happening.ResourceEvent):
+        if run.recorder.of(run_events.ResourceEvent):
             print(json.dumps([int(hand.name) for hand in processes._hands]), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 

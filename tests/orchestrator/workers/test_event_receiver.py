@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.workers import event_receiver, event_sender
@@ -16,18 +16,18 @@ from orchestrator.workers.event_sender import EventSender
 from tests.orchestrator.fleet.fakes import file_text, make_event, unchanged
 
 RUN = "20260314T091502Z-aaaaaa"
-FAILED = happening.ResourceEvent(
+FAILED = run_events.ResourceEvent(
     "web1", made := make_event(status="failed", error=["no\tway\n"]), event_sender._encode(made)
 )
 EVENTS: list[DecodedEvent] = [
-    happening.HostPhase("web1", Phase.RUNNING, 12.5, ((Phase.PLANNING, 12.25),)),
-    happening.HostPlanned("web1", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
-    happening.HostPlanned("web3", ("apply#a", "file#/a"), (), (), (("apply#a", ("file#/a",)),)),
-    happening.HostPlanned("web2", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
-    happening.ResourceProgress("web1", "file#/a", "writing", 13.0),
-    happening.HostNotice("web1", "warning", "tab\there", waits=True),
+    run_events.HostPhase("web1", Phase.RUNNING, 12.5, ((Phase.PLANNING, 12.25),)),
+    run_events.HostPlanned("web1", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
+    run_events.HostPlanned("web3", ("apply#a", "file#/a"), (), (), (("apply#a", ("file#/a",)),)),
+    run_events.HostPlanned("web2", ("file#/a", "exec#é"), (("exec#é", ("file#/a",)),)),
+    run_events.ResourceProgress("web1", "file#/a", "writing", 13.0),
+    run_events.HostNotice("web1", "warning", "tab\there", waits=True),
     FAILED,
-    happening.HostPlanPart("web1", {"items": [["file#/a", "0f" * 32, ""]], "files": ["a\tb"]}),
+    run_events.HostPlanPart("web1", {"items": [["file#/a", "0f" * 32, ""]], "files": ["a\tb"]}),
 ]
 
 
@@ -66,14 +66,14 @@ def test_a_result_arrives_as_it_was() -> None:
     """What a host came to has the same record there."""
     box, channel = outbox()
     result = HostResult("web1", Tally(), "failed", "k", "m", phases=((Phase.CONNECTING, 1.5),))
-    box.handle(happening.HostFinished(result))
+    box.handle(run_events.HostFinished(result))
     (finished,) = received(channel, box)
-    assert isinstance(finished, happening.HostFinished)
+    assert isinstance(finished, run_events.HostFinished)
     assert finished.result.record() == result.record()
 
 
 def shown(event: Any) -> list[dict[str, Any]]:
-    return [told for told, _ in event.turns.events()]
+    return [told for told, _ in event.unchanged.events()]
 
 
 def test_what_plans_have_in_common_is_told_once() -> None:
@@ -81,7 +81,7 @@ def test_what_plans_have_in_common_is_told_once() -> None:
     box, channel = outbox()
     turns = [unchanged(host, "/a", "/b") for host in ("web1", "web2")]
     for each in turns:
-        box.handle(happening.ResourcesStable(each.host, each))
+        box.handle(run_events.ResourcesStable(each.host, each))
     box.close()
     box._channel.close()
     lines = []
@@ -102,15 +102,15 @@ def test_numbers_begin_anew_before_they_are_too_many(monkeypatch: pytest.MonkeyP
     names = [("/a", "/b"), ("/c", "/d"), ("/a", "/e")]
     turns = [unchanged("web1", *each) for each in names]
     for each in turns:
-        box.handle(happening.ResourcesStable("web1", each))
+        box.handle(run_events.ResourcesStable("web1", each))
         box.handle(
-            happening.HostPlanned(
-                "web1", (shown(happening.ResourcesStable("web1", each))[0]["name"],)
+            run_events.HostPlanned(
+                "web1", (shown(run_events.ResourcesStable("web1", each))[0]["name"],)
             )
         )
     reader = EventReceiver(RUN)
     found = received(channel, box, reader)
-    told = [event for event in found if isinstance(event, happening.ResourcesStable)]
+    told = [event for event in found if isinstance(event, run_events.ResourcesStable)]
     assert [tuple(e["name"] for e in shown(event)) for event in told] == names
     assert len(reader._texts) == 2
 
@@ -134,9 +134,9 @@ def test_workers_share_what_they_imply() -> None:
     for host in ("web1", "web2"):
         box, channel = outbox()
         turns = unchanged(host, "/a")
-        box.handle(happening.ResourcesStable(host, turns))
+        box.handle(run_events.ResourcesStable(host, turns))
         found += received(channel, box, EventReceiver(RUN))
-    one, other = (event.turns.implied[0] for event in found)
+    one, other = (event.unchanged.implied[0] for event in found)
     assert one is other
 
 
@@ -191,16 +191,16 @@ def test_what_acts_on_a_terminal_is_taken_out() -> None:
     """A worker may be anybody's: what it says of a host is held for what a host says itself."""
     reader = EventReceiver(RUN)
     notice = reader.event("tweb1\t" + json.dumps(["warning", "a\x1b[2Jb", False]))
-    assert notice == happening.HostNotice("web1", "warning", "ab")
+    assert notice == run_events.HostNotice("web1", "warning", "ab")
     pairs = '["file#\\u009b1m/b",["file#\\u202e/c"]]'
     reader.event(f'n[["file#/a\\u001b[2J"],[{pairs}],[{pairs}],[{pairs}]]')
     planned = reader.event("hweb1\t0")
     plain = (("file#1m/b", ("file#/c",)),)
-    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain, plain)
+    assert planned == run_events.HostPlanned("web1", ("file#/a",), plain, plain, plain)
     reader.event("i" + file_text("/a"))
     found = reader.event(stable(rows=[[0, 5, "\x1b]0;a\x07b"]]))
-    assert isinstance(found, happening.ResourcesStable)
-    assert found.turns.rows == [[0, 5, "b"]]
+    assert isinstance(found, run_events.ResourcesStable)
+    assert found.unchanged.rows == [[0, 5, "b"]]
     with pytest.raises(ValueError, match="digits"):
         reader.event(f'tweb1\t["warning", "a", {"9" * 50}]')
 
@@ -211,7 +211,7 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     reader = EventReceiver(RUN)
     told = make_event(status="failed", error=["\u202eno\x9b2J way \xe9"])
     event = reader.event("eweb1\t" + json.dumps(told, ensure_ascii=False))
-    assert isinstance(event, happening.ResourceEvent)
+    assert isinstance(event, run_events.ResourceEvent)
     assert event.event["error"] == ["no2J way \xe9"]
     assert json.loads(event.line) == event.event
     assert event.line.isascii()
@@ -219,7 +219,7 @@ def test_nothing_of_that_stays_in_an_event_or_a_plan() -> None:
     reader.event("n" + json.dumps([["file#/\x1b[2Ja"], pairs, pairs, pairs], ensure_ascii=False))
     planned = reader.event("hweb1\t0")
     plain = (("file#/a", ()),)
-    assert planned == happening.HostPlanned("web1", ("file#/a",), plain, plain, plain)
+    assert planned == run_events.HostPlanned("web1", ("file#/a",), plain, plain, plain)
 
 
 def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
@@ -227,7 +227,7 @@ def test_what_is_kept_of_an_event_is_what_is_shown() -> None:
     made = make_event(status="failed", error=["a\x1b[2Jb"])
     text = event_sender._encode(made).replace('"error":', '\r"error":')
     told = EventReceiver(RUN).event(f"eweb1\t{text}")
-    assert isinstance(told, happening.ResourceEvent)
+    assert isinstance(told, run_events.ResourceEvent)
     assert (told.event["error"], "\r" in told.line) == (["ab"], False)
     assert json.loads(told.line) == told.event
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.workers import event_sender
@@ -24,8 +24,8 @@ def outbox(gathering: float) -> tuple[EventSender, Channel]:
     return box, Channel(ours)
 
 
-def phase(host: str) -> happening.HostPhase:
-    return happening.HostPhase(host, Phase.CONNECTING, 1.0)
+def phase(host: str) -> run_events.HostPhase:
+    return run_events.HostPhase(host, Phase.CONNECTING, 1.0)
 
 
 def test_the_end_of_a_host_takes_along_what_waits() -> None:
@@ -34,7 +34,7 @@ def test_the_end_of_a_host_takes_along_what_waits() -> None:
     for host in ("web1", "web2"):
         box.handle(phase(host))
     assert channel.receive(0.05) is None
-    box.handle(happening.HostFinished(HostResult("web1", Tally())))
+    box.handle(run_events.HostFinished(HostResult("web1", Tally())))
     told = channel.receive(60)
     assert told is not None
     assert [line.split("\t")[0] for line in told.split("\n")] == ["pweb1", "pweb2", "fweb1"]
@@ -54,14 +54,14 @@ def test_phases_that_follow_one_another_are_one_line() -> None:
     box, channel = outbox(LONG)
     box.handle(phase("web1"))
     box.handle(phase("web2"))
-    box.handle(happening.HostPhase("web1", Phase.RUNNING, 2.0))
-    box.handle(happening.HostNotice("web1", "info", "hello"))
-    box.handle(happening.HostPhase("web1", Phase.PLANNING, 3.0))
-    box.handle(happening.HostFinished(HostResult("web2", Tally())))
+    box.handle(run_events.HostPhase("web1", Phase.RUNNING, 2.0))
+    box.handle(run_events.HostNotice("web1", "info", "hello"))
+    box.handle(run_events.HostPhase("web1", Phase.PLANNING, 3.0))
+    box.handle(run_events.HostFinished(HostResult("web2", Tally())))
     told = (channel.receive(60) or "").split("\n")
     assert told[0] == 'pweb1\t[["connecting",1.0],["running",2.0]]'
     assert [line.partition("\t")[0] for line in told[1:]] == ["pweb2", "tweb1", "pweb1", "fweb2"]
-    box.handle(happening.HostPhase("web1", Phase.RUNNING, 4.0))
+    box.handle(run_events.HostPhase("web1", Phase.RUNNING, 4.0))
     box.close()
     assert channel.receive(60) == 'pweb1\t[["running",4.0]]'
 
@@ -82,7 +82,7 @@ def test_hosts_wait_for_a_controller_that_does_not_read(monkeypatch: pytest.Monk
 
     def tell() -> None:
         for _ in range(count):
-            box.handle(happening.HostNotice("web1", "info", text))
+            box.handle(run_events.HostNotice("web1", "info", text))
         box.close()
         box._channel.close()
 
@@ -110,5 +110,5 @@ def test_what_no_host_tells_is_a_defect() -> None:
     """An event that is not of a host is not dropped in silence."""
     box, _ = outbox(0.0)
     with pytest.raises(TypeError):
-        box.handle(happening.RunFinished(1.0, False))
+        box.handle(run_events.RunFinished(1.0, False))
     box.close()

@@ -141,10 +141,10 @@ def test_what_cannot_be_started_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(forking, "start", start)
     monkeypatch.setattr(forking.Process, "ending", lambda process: ended.append(process.pid))
-    lore: Any = None
+    package_metadata: Any = None
     jobs = [Job(FakePlanner([]), SETTINGS)]
     with pytest.raises(OSError, match="temporarily"):
-        ProcessEngine(2, jobs, hosts={}, connector=Connectors(), lore=lore)
+        ProcessEngine(2, jobs, hosts={}, connector=Connectors(), package_metadata=package_metadata)
     assert ended == [os.getpid()]
 
 
@@ -159,7 +159,7 @@ def test_workers_that_do_not_end_are_waited_for_together(monkeypatch: pytest.Mon
         [Job(FakePlanner([]), SETTINGS)],
         hosts={},
         connector=Connectors(),
-        lore=PackageMetadataCache(),
+        package_metadata=PackageMetadataCache(),
     )
     processes.close()
     assert len(waited) == 3

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.workers.remote_task import RemoteTask, WorkerLostError
@@ -75,11 +75,11 @@ def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     answers: list[HostResult] = []
     task = RemoteTask(FakeHost("web1"), 0, Crew())
     task.begin(lambda name, result: answers.append(result))
-    task.record(happening.HostPhase("web1", Phase.RUNNING, 2.0))
-    task.record(happening.HostPlanned("web1", ("a", "b", "c")))
+    task.record(run_events.HostPhase("web1", Phase.RUNNING, 2.0))
+    task.record(run_events.HostPlanned("web1", ("a", "b", "c")))
     event = make_event(status="changed")
-    task.record(happening.ResourceEvent("web1", event, ""))
-    task.record(happening.ResourcesStable("web1", unchanged("web1", "/b")))
+    task.record(run_events.ResourceEvent("web1", event, ""))
+    task.record(run_events.ResourcesStable("web1", unchanged("web1", "/b")))
     task.lose(WorkerLostError("killed by signal 9"))
     (lost,) = answers
     assert (lost.outcome, lost.kind, lost.planned) == ("unreachable", "worker.lost", 3)
@@ -88,8 +88,8 @@ def test_it_knows_what_was_told_when_its_worker_is_lost() -> None:
     assert "killed by signal 9" in lost.message
 
 
-def phase(entered: Phase) -> happening.HostPhase:
-    return happening.HostPhase("web1", entered, 2.0)
+def phase(entered: Phase) -> run_events.HostPhase:
+    return run_events.HostPhase("web1", entered, 2.0)
 
 
 def test_a_host_is_mute_from_what_is_told_of_it() -> None:

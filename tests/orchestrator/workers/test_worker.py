@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.engine import Job
 from orchestrator.fleet.package_cache import PackageMetadataCache
 from orchestrator.workers import worker
@@ -32,7 +32,7 @@ class Scene:
         self.connector = Connectors(scripts={"hangs": hanging})
         self.failures: queue.SimpleQueue[Exception] = queue.SimpleQueue()
         self.planner = Remembering()
-        self.lore = PackageMetadataCache()
+        self.package_metadata = PackageMetadataCache()
         self.thread = threading.Thread(target=self._serve, args=(Channel(theirs),), daemon=True)
         self.thread.start()
         self._lines = self._told()
@@ -44,7 +44,7 @@ class Scene:
             hosts=HOSTS,
             connector=self.connector,
             planners=[self.planner],
-            lore=self.lore,
+            package_metadata=self.package_metadata,
             failed=self.failures.put,
         )
 
@@ -113,7 +113,7 @@ def test_what_it_cannot_tell_ends_it(scene: Scene, monkeypatch: pytest.MonkeyPat
     """A defect in telling is told by the worker's end, and before that of a host that takes long:
     no host's events are lost in silence."""
 
-    def broken(self: EventSender, event: happening.Event) -> None:
+    def broken(self: EventSender, event: run_events.Event) -> None:
         raise RuntimeError("what is this")
 
     monkeypatch.setattr(EventSender, "handle", broken)
@@ -129,7 +129,7 @@ def test_what_is_told_of_a_host_comes_before_its_end(
     takes that for a defect of the worker."""
     telling, over = threading.Event(), threading.Event()
 
-    def slow(self: EventSender, event: happening.Event, handle: Any = EventSender.handle) -> None:
+    def slow(self: EventSender, event: run_events.Event, handle: Any = EventSender.handle) -> None:
         if not telling.is_set():
             telling.set()
             over.wait(300)
@@ -154,7 +154,7 @@ def test_what_is_asked_once_in_a_run_is_asked_by_the_controller(scene: Scene) ->
     scene.say("begin", [[0, "web1"]])  # then it is at work
     scene.await_("fweb1")
     with ThreadPoolExecutor(1) as threads:
-        known = threads.submit(scene.lore.ask, [sha], "web1")
+        known = threads.submit(scene.package_metadata.ask, [sha], "web1")
         number, _, asked = scene.await_("q")[1:].partition("\t")
         assert json.loads(asked) == [0, ["ask", [sha], {}, "web1"]]
         assert not known.done()

@@ -53,12 +53,12 @@ def test_rows_are_the_events_that_they_stand_for() -> None:
     """Each resource is named, counted and due no longer; the next event counts on."""
     host = Host(*NAMES)
     checked = host.told(stable(row(0), row(1), row(3, 30, "po\x1b[2Jsix", "x\x1b[2J", None)))
-    events = [event for event, _ in checked.turns.events()]
+    events = [event for event, _ in checked.unchanged.events()]
     assert [event["name"] for event in events] == ["/a", "/b", "/d"]
     assert [event["final_ensure"] for event in events] == ["present", "present", "x"]
     assert {event["provider"] for event in events} == {"posix"}
     assert {(event["host"], event["run_id"]) for event in events} == {("web1", "run-1")}
-    assert (checked.turns.total, checked.again, host.check.unreported) == (3, 0, 1)
+    assert (checked.unchanged.total, checked.again, host.check.unreported) == (3, 0, 1)
     last = make_event(name="/c", event_id=events[-1]["event_id"])
     with pytest.raises(ProtocolError, match="duplicate"):
         host.check.check(4, last)
@@ -68,7 +68,7 @@ def test_rows_are_the_events_that_they_stand_for() -> None:
 def test_a_preview_says_so_of_each_resource() -> None:
     """What a message says of all its rows stands in each event."""
     message = stable(row(0), row(2), noop=True, prediction="certain")
-    events = [event for event, _ in Host(*NAMES).told(message).turns.events()]
+    events = [event for event, _ in Host(*NAMES).told(message).unchanged.events()]
     assert [(event["noop"], event["prediction"]) for event in events] == [(True, "certain")] * 2
 
 
@@ -127,7 +127,7 @@ def test_a_flood_is_refused() -> None:
     names = [f"/{n}" for n in range(2 * MAX_ROWS)]
     assert refusal(stable(*map(row, range(MAX_ROWS + 1))), *names) == "protocol.event"
     host = Host(*names)
-    assert host.told(stable(*map(row, range(MAX_ROWS)))).turns.total == MAX_ROWS
+    assert host.told(stable(*map(row, range(MAX_ROWS)))).unchanged.total == MAX_ROWS
 
 
 @pytest.mark.parametrize("seq", [0, 2, "1", True, None])
@@ -187,7 +187,7 @@ def test_random_mutations_never_raise_anything_else() -> None:
         else:
             holder[key] = chance.choice(wrong)
         try:
-            for _event, line in Host(*NAMES).told(message).turns.events():
+            for _event, line in Host(*NAMES).told(message).unchanged.events():
                 json.loads(line)
         except ProtocolError:
             refused += 1

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host import framed_link
 from orchestrator.fleet.host import protocol as conversation_module
 from orchestrator.fleet.host.host_run import HostRun
@@ -59,11 +59,11 @@ def test_an_honest_host_is_ok_and_every_event_is_told() -> None:
     result, recorder = run_against(FarEnd.carry_out_plan)
     assert (result.outcome, result.message, result.planned) == ("ok", "", 3)
     assert (result.tally.total, result.tally.unique, result.tally.stable) == (3, 3, 3)
-    told = recorder.of(happening.ResourceEvent)
+    told = recorder.of(run_events.ResourceEvent)
     assert [event.event["name"] for event in told] == NAMES
     assert json.loads(told[0].line)["host"] == "web1"
     assert json.loads(told[0].line)["run_id"] == "run-1"
-    phases = [event.phase for event in recorder.of(happening.HostPhase)]
+    phases = [event.phase for event in recorder.of(run_events.HostPhase)]
     assert phases == ["connecting", "authenticating", "gathering", "planning", "running"]
     kept = HostResult.from_record(result.record()).phases
     assert [name for name, _ in kept] == phases
@@ -191,7 +191,7 @@ def test_what_is_as_desired_may_be_told_together() -> None:
     result, recorder = run_against(say_stable)
     assert (result.outcome, result.message) == ("ok", "")
     assert (result.tally.total, result.tally.unique, result.tally.stable) == (3, 3, 2)
-    told = [e for one in recorder.events for e, _ in happening.transaction_events(one)]
+    told = [e for one in recorder.events for e, _ in run_events.transaction_events(one)]
     assert [(e["name"], e["status"]) for e in told] == [
         ("/etc/a", "stable"),
         ("/etc/b", "stable"),
@@ -462,7 +462,7 @@ def test_a_preview_behind_other_plans() -> None:
 
     result, recorder = run_against(script(2, 4), before=2)
     assert (result.outcome, result.message, result.planned) == ("ok", "", 3)
-    assert len(recorder.of(happening.ResourceEvent)) == 3
+    assert len(recorder.of(run_events.ResourceEvent)) == 3
     for passed, index in ((3, 4), (2, 5)):
         result, _ = run_against(script(passed, index), before=2)
         assert (result.outcome, result.kind) == ("unreachable", "protocol")
@@ -478,7 +478,7 @@ def test_what_comes_after_done_is_not_read() -> None:
 
     result, recorder = run_against(script)
     assert result.outcome == "ok"
-    assert len(recorder.of(happening.ResourceEvent)) == 3
+    assert len(recorder.of(run_events.ResourceEvent)) == 3
 
 
 def test_a_flood_is_taken_in_bounded_memory() -> None:
@@ -499,7 +499,7 @@ def test_a_flood_is_taken_in_bounded_memory() -> None:
     finally:
         tracemalloc.stop()
     assert result.outcome == "ok"
-    assert len(recorder.of(happening.HostNotice)) == 200
+    assert len(recorder.of(run_events.HostNotice)) == 200
     assert peak < 24 << 20
 
 
@@ -517,7 +517,7 @@ def test_what_arrives_together_is_told_before_what_is_wrong_behind_it() -> None:
 
     result, recorder = run_against(script)
     assert (result.outcome, result.tally.total) == ("unreachable", 2)
-    assert [told.event["name"] for told in recorder.of(happening.ResourceEvent)] == NAMES[:2]
+    assert [told.event["name"] for told in recorder.of(run_events.ResourceEvent)] == NAMES[:2]
 
 
 def test_a_silent_host_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,7 +557,7 @@ def test_a_host_whose_time_is_up_says_what_was_interrupted() -> None:
 
     result, recorder = run_against(script, RunSettings("run-1", "alice", RunOptions(timeout=0.2)))
     assert (result.outcome, result.kind, result.tally.failed) == ("unreachable", "host.timeout", 1)
-    (told,) = recorder.of(happening.ResourceEvent)
+    (told,) = recorder.of(run_events.ResourceEvent)
     assert told.event["error"] == ["timed out (--timeout)"]
 
 
@@ -612,7 +612,7 @@ def test_a_host_that_stalls_is_told() -> None:
     settings = RunSettings("run-1", "alice", RunOptions(stall_timeout=0.2, lock_timeout=0))
     result, recorder = run_against(script, settings)
     assert (result.kind, result.tally.failed) == ("host.stalled", 1)
-    (told,) = recorder.of(happening.ResourceEvent)
+    (told,) = recorder.of(run_events.ResourceEvent)
     assert told.event["error"] == ["no progress for 0.2 s (--stall-timeout)"]
 
 
@@ -734,7 +734,7 @@ def test_a_deferred_template_reads_a_file_of_the_target() -> None:
     result, recorder = run_against(script)
     assert result.outcome == "ok"
     assert answers == [{"t": "rendered", "id": 7, "properties": {"content": "abcdef2"}}]
-    assert recorder.of(happening.ResourceProgress)[0].action == "waiting"
+    assert recorder.of(run_events.ResourceProgress)[0].action == "waiting"
 
 
 def test_a_file_that_the_target_cannot_read_fails_the_template() -> None:
@@ -769,7 +769,7 @@ def test_a_secret_in_a_name_is_masked_in_what_is_told_while_it_runs() -> None:
         bus=bus,
         settings=SETTINGS,
     ).run()
-    told = [event.resource for event in recorder.of(happening.ResourceProgress)]
+    told = [event.resource for event in recorder.of(run_events.ResourceProgress)]
     assert told == ["file#/etc/[masked]"]
 
 
@@ -794,8 +794,8 @@ def test_texts_of_a_host_lose_their_control_characters() -> None:
         far.say("done", events=1, cancelled=False)
 
     _, recorder = run_against(script)
-    assert recorder.of(happening.HostNotice)[0].text == "helloworld again"
-    told = recorder.of(happening.ResourceEvent)[0]
+    assert recorder.of(run_events.HostNotice)[0].text == "helloworld again"
+    told = recorder.of(run_events.ResourceEvent)[0]
     assert told.event["error"] == ["one\ntwo2J"]
     assert "u001b" not in told.line
 
@@ -814,9 +814,9 @@ def test_secrets_are_masked_once_control_characters_are_gone() -> None:
         far.say("done", events=1, cancelled=False)
 
     _, recorder = run_against(script, secrets=["hunter2-hunter2"])
-    assert recorder.of(happening.HostNotice)[0].text == "[masked]"
-    assert recorder.of(happening.ResourceProgress)[0].action == "[masked]"
-    told = recorder.of(happening.ResourceEvent)[0]
+    assert recorder.of(run_events.HostNotice)[0].text == "[masked]"
+    assert recorder.of(run_events.ResourceProgress)[0].action == "[masked]"
+    told = recorder.of(run_events.ResourceEvent)[0]
     assert told.event["output"] == "[masked]"
     assert "hunter2" not in told.line
 
@@ -921,10 +921,10 @@ def test_what_is_to_be_kept_is_told() -> None:
         planner = KeepingPlanner(NAMES)
         host, connector = FakeHost("web1"), FakeConnector(script)
         HostRun(host, connector, planner=planner, bus=bus, settings=SETTINGS).run()
-        kinds = (happening.HostPlanPart, happening.ResourceEvent)
+        kinds = (run_events.HostPlanPart, run_events.ResourceEvent)
         kept.append([event for event in recorder.events if isinstance(event, kinds)])
     ways = [
-        [e.record["when"] for e in told if isinstance(e, happening.HostPlanPart)] for told in kept
+        [e.record["when"] for e in told if isinstance(e, run_events.HostPlanPart)] for told in kept
     ]
     assert ways == [["planned", "done"], ["planned"]]
     assert [type(event).__name__ for event in kept[0]] == [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.host_run import HostRun
 from orchestrator.fleet.host.host_task import InterruptedRunError
 from orchestrator.fleet.host.phases import Phase
@@ -104,8 +104,8 @@ def test_the_run_goes_on_once_the_host_is_back(last: dict[str, Any]) -> None:
     result, recorder = run(calls)
     assert (result.outcome, result.message, result.planned) == ("ok", "", 3)
     assert (result.tally.total, result.tally.stable, result.tally.changed) == (3, 1, 2)
-    assert [one.event["name"] for one in recorder.of(happening.ResourceEvent)] == NAMES
-    assert len(recorder.of(happening.HostPlanned)) == 1
+    assert [one.event["name"] for one in recorder.of(run_events.ResourceEvent)] == NAMES
+    assert len(recorder.of(run_events.HostPlanned)) == 1
     assert [phase for phase, _ in result.phases][-3:] == ["running", "rebooting", "running"]
     assert calls.calls == 5
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.store.event_store import Event, EventStore
 from tests.orchestrator.fleet.fakes import unchanged
 
@@ -26,7 +26,7 @@ class _AskedWithin(EventStore):
 def test_who_asks_while_it_is_read_gets_all_of_it(tmp_path: Path) -> None:
     """Half of what earlier commands came to would leave requirements unmet."""
     store = _AskedWithin(tmp_path)
-    store.handle(happening.ResourcesStable("web1", unchanged("web1", "/a", "/b")))
+    store.handle(run_events.ResourcesStable("web1", unchanged("web1", "/a", "/b")))
     assert store.names() == {"file#/a", "file#/b"}
     assert store.there == store.names()
     assert store.of("web1", frozenset(["file#/b"]))["resources"]["file#/b"]["met"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.store import lost_runs
 from orchestrator.fleet.store.later_reports import NO_RECORD, REPORTED_LATER
@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SavedRun:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     lost_runs._lost.cache_clear()
     kept = Kept("web1", "web2", run_id=RUN_ID)
-    kept.plan(happening.HostPlanned("web1", NAMES), happening.HostPlanned("web2", NAMES))
+    kept.plan(run_events.HostPlanned("web1", NAMES), run_events.HostPlanned("web2", NAMES))
     kept.event("web1", "/a", "changed")
     for name in "abc":
         kept.event("web2", f"/{name}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store.past_runs import PastRuns
@@ -39,14 +39,14 @@ class Diary:
         options = results.pop("options", {"inventory": ["hosts.yaml"]})
         run_id = f"2026031{self._count}T091502Z-aaaaaa"
         identity = "" if command == "ensure" else identity_of(manifest)
-        started = happening.RunStarted(
+        started = run_events.RunStarted(
             run_id, 1.0, tuple(results), noop, manifest, command, identity
         )
         directory = RunDirectory(started, options)
         for host, told in results.items():
             members = {"outcome": told} if isinstance(told, str) else told
-            directory.handle(happening.HostFinished(HostResult(host, Tally())._replace(**members)))
-        directory.handle(happening.RunFinished(2.0, False))
+            directory.handle(run_events.HostFinished(HostResult(host, Tally())._replace(**members)))
+        directory.handle(run_events.RunFinished(2.0, False))
         directory.close()
         return run_id
 

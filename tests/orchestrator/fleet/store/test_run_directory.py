@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.fleet.store import event_lines, run_directory
@@ -40,19 +40,19 @@ def begin(run_id: str = "20260314T091502Z-aaaaaa", parent: Path | None = None) -
     """A run of two hosts that has begun."""
     hosts = ("web1", "web2")
     return RunDirectory(
-        happening.RunStarted(run_id, time.time(), hosts, False, "/s/site.yaml"), {}, parent=parent
+        run_events.RunStarted(run_id, time.time(), hosts, False, "/s/site.yaml"), {}, parent=parent
     )
 
 
 def keep(run_id: str, failed: tuple[str, ...] = ()) -> RunDirectory:
     directory = begin(run_id)
     event = {**make_event(), "host": "web1", "run_id": run_id}
-    directory.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+    directory.handle(run_events.ResourceEvent("web1", event, json.dumps(event)))
     for host in ("web1", "web2"):
         result = HostResult(host, Tally(), "failed" if host in failed else "ok", seconds=1.5)
         result.tally.add(event, again=False)
-        directory.handle(happening.HostFinished(result))
-    directory.handle(happening.RunFinished(time.time(), False))
+        directory.handle(run_events.HostFinished(result))
+    directory.handle(run_events.RunFinished(time.time(), False))
     directory.close()
     return directory
 
@@ -62,36 +62,36 @@ def test_a_run_is_read_back_as_it_was() -> None:
     keep("20260314T091502Z-aaaaaa", ("web2",))
     told = list(saved_run().replay())
     started, event, first, second, ended = told
-    assert isinstance(started, happening.RunStarted)
+    assert isinstance(started, run_events.RunStarted)
     assert started.hosts == ("web1", "web2")
-    assert isinstance(event, happening.ResourceEvent)
+    assert isinstance(event, run_events.ResourceEvent)
     assert event.event["name"] == "/etc/motd"
-    assert isinstance(first, happening.HostFinished)
-    assert isinstance(second, happening.HostFinished)
+    assert isinstance(first, run_events.HostFinished)
+    assert isinstance(second, run_events.HostFinished)
     assert (first.result.outcome, second.result.outcome) == ("ok", "failed")
     assert first.result.tally.stable == 1
-    assert isinstance(ended, happening.RunFinished)
+    assert isinstance(ended, run_events.RunFinished)
 
 
 def test_stable_resources_are_kept_short_and_read_back_whole() -> None:
     """What the plans of two hosts say is kept once; the events of each are those that were told."""
     directory = begin()
     told = [unchanged(host, "/a", "/b") for host in ("web1", "web2")]
-    for turns in told:
-        directory.handle(happening.ResourcesStable(turns.host, turns))
-    directory.handle(happening.RunFinished(time.time(), False))
+    for host_progress in told:
+        directory.handle(run_events.ResourcesStable(host_progress.host, host_progress))
+    directory.handle(run_events.RunFinished(time.time(), False))
     directory.close()
-    kept, whole = saved_run(), [one for turns in told for one in turns.events()]
+    kept, whole = saved_run(), [one for host_progress in told for one in host_progress.events()]
     assert list(kept.events()) == whole
     assert list(kept.lines()) == [line for _, line in whole]
     for replayed in (kept.replay(), kept.replay(whole=True)):
-        assert [one for e in replayed for one in happening.transaction_events(e)] == whole
-    short = [e for e in kept.replay() if isinstance(e, happening.ResourcesStable)]
-    assert [(e.host, e.turns.total, e.turns.indices) for e in short] == [
+        assert [one for e in replayed for one in run_events.transaction_events(e)] == whole
+    short = [e for e in kept.replay() if isinstance(e, run_events.ResourcesStable)]
+    assert [(e.host, e.unchanged.total, e.unchanged.indices) for e in short] == [
         ("web1", 2, [0, 1]),
         ("web2", 2, [0, 1]),
     ]
-    assert not any(isinstance(e, happening.ResourcesStable) for e in kept.replay(whole=True))
+    assert not any(isinstance(e, run_events.ResourcesStable) for e in kept.replay(whole=True))
     assert len((directory.path / "resources.jsonl").read_text().splitlines()) == 2
     assert len((directory.path / "events.jsonl").read_text().splitlines()) == 2
     assert [(r.host, r.tally.stable, r.tally.unique) for r in kept.results()] == [
@@ -106,10 +106,10 @@ def test_what_only_one_host_has_is_kept_beside_what_all_have() -> None:
     told = [
         unchanged(host, f"/own/{host}", "/a", "/\u263a", f"/{host}") for host in ("web1", "web2")
     ]
-    for turns in told:
-        directory.handle(happening.ResourcesStable(turns.host, turns))
+    for host_progress in told:
+        directory.handle(run_events.ResourcesStable(host_progress.host, host_progress))
     directory.close()
-    kept, whole = saved_run(), [one for turns in told for one in turns.events()]
+    kept, whole = saved_run(), [one for host_progress in told for one in host_progress.events()]
     assert list(kept.events()) == whole
     lines = (directory.path / "resources.jsonl").read_text().splitlines()
     assert [json.loads(line)["name"] for line in lines] == [
@@ -123,19 +123,21 @@ def test_very_many_resources_are_read_by_their_number(monkeypatch: pytest.Monkey
     monkeypatch.setattr(event_lines, "_MAX_BLOCKS", 1)
     directory = begin()
     told = [unchanged(f"web{n}", f"/{n}", f"/{(n * 7) % 20}", "/a") for n in range(20)]
-    for turns in told:
-        directory.handle(happening.ResourcesStable(turns.host, turns))
+    for host_progress in told:
+        directory.handle(run_events.ResourcesStable(host_progress.host, host_progress))
     directory.close()
-    assert list(saved_run().events()) == [one for turns in told for one in turns.events()]
+    assert list(saved_run().events()) == [
+        one for host_progress in told for one in host_progress.events()
+    ]
 
 
 def test_a_run_that_goes_on_is_read_with_what_came_since() -> None:
     """A resource that the run met after the reader began is known to the reader."""
     directory = begin()
-    directory.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
+    directory.handle(run_events.ResourcesStable("web1", unchanged("web1", "/a")))
     events = saved_run().events()
     assert next(events)[0]["name"] == "/a"
-    directory.handle(happening.ResourcesStable("web2", unchanged("web2", "/b")))
+    directory.handle(run_events.ResourcesStable("web2", unchanged("web2", "/b")))
     assert next(events)[0]["name"] == "/b"
     directory.close()
 
@@ -157,9 +159,9 @@ def test_texts_of_resources_are_at_hand_for_twice_the_largest_plan(
     """What each host has of its own is not held to the end of a run of very many hosts."""
     monkeypatch.setattr(run_directory, "MIN_NUMBERED", 2)
     directory = begin()
-    directory.handle(happening.HostPlanned("web1", ("file#/a", "file#/b")[:planned]))
+    directory.handle(run_events.HostPlanned("web1", ("file#/a", "file#/b")[:planned]))
     for host, own in (("web1", "/1"), ("web2", "/2")):
-        directory.handle(happening.ResourcesStable(host, unchanged(host, "/shared", own)))
+        directory.handle(run_events.ResourcesStable(host, unchanged(host, "/shared", own)))
     directory.close()
     (path,) = directory.path.glob("resources*")
     assert len(path.read_text().splitlines()) == written
@@ -168,7 +170,7 @@ def test_texts_of_resources_are_at_hand_for_twice_the_largest_plan(
 def test_stable_resources_that_are_not_known_are_told_with_their_line() -> None:
     """Where the record of the resources is damaged, the line is named that cannot be told."""
     directory = begin()
-    directory.handle(happening.ResourcesStable("web1", unchanged("web1", "/a")))
+    directory.handle(run_events.ResourcesStable("web1", unchanged("web1", "/a")))
     directory.close()
     for text in ("", "7\n", "{}\n"):
         (directory.path / "resources.jsonl").write_text(text, encoding="utf-8")
@@ -191,7 +193,7 @@ def test_a_run_beside_the_kept_ones_is_not_listed(tmp_path: Path) -> None:
     """A run that only makes a document has its directory elsewhere, and pushes out no other run."""
     directory = begin(parent=tmp_path)
     assert directory.path.parent == tmp_path
-    directory.handle(happening.RunFinished(2.0, False))
+    directory.handle(run_events.RunFinished(2.0, False))
     directory.close()
     assert list(saved_runs()) == []
 
@@ -252,7 +254,7 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
     assert [type(event).__name__ for event in told] == [
         "RunStarted", "ResourceEvent", *["HostNotice"] * 2, *["HostFinished"] * 2, "RunFinished",
     ]  # fmt: skip
-    notices = [event.text for event in told if isinstance(event, happening.HostNotice)]
+    notices = [event.text for event in told if isinstance(event, run_events.HostNotice)]
     assert notices == [
         "the last line of events.jsonl is incomplete and omitted",
         "the last line of hosts.jsonl is incomplete and omitted",
@@ -261,29 +263,29 @@ def test_a_run_that_was_cut_off_is_shown_as_far_as_it_came() -> None:
 
 def tell(directory: RunDirectory, host: str, phase: Phase, names: tuple[str, ...] = ()) -> None:
     """A host enters a phase, maybe with a plan."""
-    directory.handle(happening.HostPhase(host, phase, 5.0))
+    directory.handle(run_events.HostPhase(host, phase, 5.0))
     if names:
-        directory.handle(happening.HostPlanned(host, names))
+        directory.handle(run_events.HostPlanned(host, names))
 
 
 def test_phases_that_are_told_together_are_kept_one_by_one() -> None:
-    started = happening.RunStarted("run-1", 1.0, ("web1",), False)
+    started = run_events.RunStarted("run-1", 1.0, ("web1",), False)
     directory = RunDirectory(started, {})
-    directory.handle(happening.HostPhase("web1", Phase.RUNNING, 3.0, ((Phase.PLANNING, 2.0),)))
-    assert list(SavedRun(directory.path).turns()) == [
-        happening.HostPhase("web1", Phase.PLANNING, 2.0),
-        happening.HostPhase("web1", Phase.RUNNING, 3.0),
+    directory.handle(run_events.HostPhase("web1", Phase.RUNNING, 3.0, ((Phase.PLANNING, 2.0),)))
+    assert list(SavedRun(directory.path).host_progress()) == [
+        run_events.HostPhase("web1", Phase.PLANNING, 2.0),
+        run_events.HostPhase("web1", Phase.RUNNING, 3.0),
     ]
     directory.close()
 
 
 def test_events_that_come_together_are_written_with_one_write_to_each_file() -> None:
     """They are the same lines as one by one, and what a line names stands in its file before it."""
-    told: list[happening.Event] = [
-        happening.HostPhase("web1", Phase.RUNNING, 1.5),
-        happening.ResourcesStable("web1", unchanged("web1", "/a", "/b")),
-        happening.HostPlanned("web2", ("file#/a",)),
-        happening.ResourcesStable("web2", unchanged("web2", "/b", "/c")),
+    told: list[run_events.Event] = [
+        run_events.HostPhase("web1", Phase.RUNNING, 1.5),
+        run_events.ResourcesStable("web1", unchanged("web1", "/a", "/b")),
+        run_events.HostPlanned("web2", ("file#/a",)),
+        run_events.ResourcesStable("web2", unchanged("web2", "/b", "/c")),
     ]
     alone, together = begin(), begin("20260314T091502Z-bbbbbb")
     for event in told:
@@ -305,14 +307,14 @@ def _noted(written: list[str], name: str, write: Callable[[str], None], text: st
 
 def test_what_was_told_outlives_a_killed_controller() -> None:
     """Nothing waits in memory: who ended how, who was in the middle of what, who had no turn."""
-    started = happening.RunStarted("run-1", 1.0, ("web1", "web2", "web3"), False)
+    started = run_events.RunStarted("run-1", 1.0, ("web1", "web2", "web3"), False)
     directory = RunDirectory(started, {})
     for host in ("web1", "web2"):
         tell(directory, host, Phase.CONNECTING)
         tell(directory, host, Phase.RUNNING, ("file#/etc/motd", "exec#later"))
     event = {**make_event(), "host": "web2", "run_id": "run-1"}
-    directory.handle(happening.ResourceEvent("web2", event, json.dumps(event)))
-    directory.handle(happening.HostFinished(HostResult("web1", Tally())))
+    directory.handle(run_events.ResourceEvent("web2", event, json.dumps(event)))
+    directory.handle(run_events.HostFinished(HostResult("web1", Tally())))
     shutil.copytree(directory.path, runs_directory() / "run-2")  # as the disk is at that moment
     kept = saved_run("run-2")
     ok, cut, waiting = kept.results()
@@ -320,7 +322,9 @@ def test_what_was_told_outlives_a_killed_controller() -> None:
     assert (cut.host, cut.outcome, cut.kind) == ("web2", "interrupted", "run.cut")
     assert (cut.phase, cut.planned, cut.tally.stable) == (Phase.RUNNING, 2, 1)
     assert (waiting.host, waiting.was_started) == ("web3", False)
-    names = [turn.resources for turn in kept.turns() if isinstance(turn, happening.HostPlanned)]
+    names = [
+        turn.resources for turn in kept.host_progress() if isinstance(turn, run_events.HostPlanned)
+    ]
     assert names == [("file#/etc/motd", "exec#later")] * 2
 
 
@@ -373,20 +377,20 @@ def test_an_event_that_is_damaged_is_told_with_its_line(line: str) -> None:
         list(saved_run().replay())
 
 
-def _noticed(*notices: happening.HostNotice) -> list[happening.HostNotice]:
+def _noticed(*notices: run_events.HostNotice) -> list[run_events.HostNotice]:
     directory = begin()
     for notice in notices:
         directory.handle(notice)
-    directory.handle(happening.RunFinished(2.0, False))
+    directory.handle(run_events.RunFinished(2.0, False))
     directory.close()
-    return [event for event in saved_run().replay() if isinstance(event, happening.HostNotice)]
+    return [event for event in saved_run().replay() if isinstance(event, run_events.HostNotice)]
 
 
 def test_warnings_are_kept_with_the_run() -> None:
     """Warnings and errors of hosts are told again; the output of commands is not kept."""
-    warning = happening.HostNotice("web1", "warning", "the clock is wrong — by far")
-    error = happening.HostNotice("web1", "error", "no")
-    told = _noticed(warning, happening.HostNotice("web1", "info", "Reading lists"), error)
+    warning = run_events.HostNotice("web1", "warning", "the clock is wrong — by far")
+    error = run_events.HostNotice("web1", "error", "no")
+    told = _noticed(warning, run_events.HostNotice("web1", "info", "Reading lists"), error)
     assert told == [warning, error]
     mode = (runs_directory() / saved_run().run_id / "notices.jsonl").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
@@ -395,7 +399,7 @@ def test_warnings_are_kept_with_the_run() -> None:
 def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
     """Notices beyond the bound are not kept, and the report says that some were left out."""
     text = "x" * 400
-    many = (happening.HostNotice("web1", "warning", text) for _ in range(MAX_NOTICES // 300))
+    many = (run_events.HostNotice("web1", "warning", text) for _ in range(MAX_NOTICES // 300))
     told = _noticed(*many)
     kept = runs_directory() / saved_run().run_id / "notices.jsonl"
     assert kept.stat().st_size < MAX_NOTICES + 1_000
@@ -407,12 +411,12 @@ def test_a_fleet_that_warns_without_end_does_not_fill_the_disk() -> None:
 def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
     """What commands print beyond the bound is not kept, and their events say how much that was."""
     directory = RunDirectory(
-        happening.RunStarted("run-1", 100.0, ("web1",), False), {}, max_output=900
+        run_events.RunStarted("run-1", 100.0, ("web1",), False), {}, max_output=900
     )
     for number in range(4):
         event = make_event(name=f"/{number}", output="x" * 400)
         event |= {"event_id": f"{number:026d}", "host": "web1", "run_id": "run-1"}
-        directory.handle(happening.ResourceEvent("web1", event, json.dumps(event)))
+        directory.handle(run_events.ResourceEvent("web1", event, json.dumps(event)))
     directory.close()
     kept = [event["output"] for event, _ in saved_run().events()]
     assert kept[:2] == ["x" * 400] * 2
@@ -421,7 +425,7 @@ def test_a_fleet_that_prints_without_end_does_not_fill_the_disk() -> None:
 
 def test_half_a_notice_does_not_keep_a_run_from_being_read() -> None:
     """A line that a crash cut off is passed over, and the report says so."""
-    _noticed(happening.HostNotice("web1", "warning", "w"))
+    _noticed(run_events.HostNotice("web1", "warning", "w"))
     path = runs_directory() / saved_run().run_id / "notices.jsonl"
     path.write_text(path.read_text(encoding="utf-8") + '{"host": ', encoding="utf-8")
     texts = [notice.text for notice in saved_run().notices()]
@@ -434,7 +438,7 @@ def test_a_run_that_could_not_be_written_is_not_called_whole() -> None:
     about = directory.path / "run.json"
     aside = about.rename(directory.path / "aside")
     about.mkdir()
-    directory.handle(happening.RunFinished(2.0, False))
+    directory.handle(run_events.RunFinished(2.0, False))
     assert not directory.whole
     with pytest.raises(OSError, match="Is a directory"):
         directory.close()
@@ -453,12 +457,12 @@ def test_a_full_disk_costs_events_only(tmp_path: Path, together: int) -> None:
     try:
         directory = begin(parent=small)
         event = {**make_event(output="x" * 5_000), "host": "web1", "run_id": "run-1"}
-        told = happening.ResourceEvent("web1", event, json.dumps(event))
-        ended = [happening.HostFinished(HostResult(host, Tally())) for host in ("web1", "web2")]
-        events: list[happening.Event] = [*[told] * 97, ended[0], *[told] * 2, ended[1], told]
+        told = run_events.ResourceEvent("web1", event, json.dumps(event))
+        ended = [run_events.HostFinished(HostResult(host, Tally())) for host in ("web1", "web2")]
+        events: list[run_events.Event] = [*[told] * 97, ended[0], *[told] * 2, ended[1], told]
         for at in range(0, len(events), together):
             directory.handle_all(events[at : at + together])
-        directory.handle(happening.RunFinished(time.time(), False))
+        directory.handle(run_events.RunFinished(time.time(), False))
         with pytest.raises(OSError, match=r"No space left on device: .*events\.jsonl"):
             directory.close()
         kept = SavedRun(directory.path)

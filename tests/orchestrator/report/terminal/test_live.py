@@ -10,7 +10,7 @@ import time
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.terminal.live import LiveView
@@ -29,13 +29,13 @@ def view_of(hosts: int, width: int, height: int) -> list[str]:
     live = LiveView(Terminal(), "push of site.yaml")
     now = time.time()
     names = tuple(f"web{number}" for number in range(hosts))
-    live.handle(happening.RunStarted("r", now - 12, names, False))
+    live.handle(run_events.RunStarted("r", now - 12, names, False))
     for name in names[: hosts // 2]:
-        live.handle(happening.HostPhase(name, Phase.RUNNING, now - 5))
-        live.handle(happening.HostPlanned(name, ("file#/x",) * 100))
-        live.handle(happening.ResourceProgress(name, "package#nginx", "installing", now - 3))
+        live.handle(run_events.HostPhase(name, Phase.RUNNING, now - 5))
+        live.handle(run_events.HostPlanned(name, ("file#/x",) * 100))
+        live.handle(run_events.ResourceProgress(name, "package#nginx", "installing", now - 3))
     for name in names[: hosts // 10]:
-        live.handle(happening.HostFinished(HostResult(name, Tally(), "failed", seconds=4.0)))
+        live.handle(run_events.HostFinished(HostResult(name, Tally(), "failed", seconds=4.0)))
     return drawn(live, width, height)
 
 
@@ -59,8 +59,8 @@ def test_the_view_fits_any_terminal() -> None:
 def test_the_rest_of_the_bar_shows_on_a_light_terminal() -> None:
     """What is not done yet is drawn in a colour that no usual background has."""
     live = LiveView(Terminal(), "push of site.yaml")
-    live.handle(happening.RunStarted("r", time.time(), ("web1", "web2"), False))
-    live.handle(happening.HostFinished(HostResult("web1", Tally(), seconds=4.0)))
+    live.handle(run_events.RunStarted("r", time.time(), ("web1", "web2"), False))
+    live.handle(run_events.HostFinished(HostResult("web1", Tally(), seconds=4.0)))
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=True, color_system="standard")
     live._console = console
@@ -95,12 +95,12 @@ def test_the_view_goes_away_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
     main, other = pty.openpty()
     with os.fdopen(other, "w") as stream:
         live = LiveView(stream, "push of site.yaml")
-        live.handle(happening.RunStarted("r", time.time(), ("web1",), False))
+        live.handle(run_events.RunStarted("r", time.time(), ("web1",), False))
         live.start()
-        live.handle(happening.HostPhase("web1", Phase.CONNECTING, time.time()))
+        live.handle(run_events.HostPhase("web1", Phase.CONNECTING, time.time()))
         live.tick()
         result = HostResult("web1", Tally(), "unreachable", message="connection refused")
-        live.handle(happening.HostFinished(result))
+        live.handle(run_events.HostFinished(result))
         live.close()
     written = everything_read(main).decode()
     os.close(main)
@@ -115,7 +115,7 @@ def test_what_many_hosts_say_alike_is_said_once() -> None:
     for number in range(40):
         message = f"192.0.2.{number}: connection refused " + "at length " * 20
         live.handle(
-            happening.HostFinished(HostResult(f"w{number}", Tally(), "unreachable", "", message))
+            run_events.HostFinished(HostResult(f"w{number}", Tally(), "unreachable", "", message))
         )
     said = [line for line in drawn(live, 60, 30) if "refused" in line]
     assert [line[:29] for line in said] == ["40 hosts unreachable: 192.0.2"]
@@ -124,14 +124,14 @@ def test_what_many_hosts_say_alike_is_said_once() -> None:
 def test_the_failures_of_the_most_hosts_are_seen() -> None:
     """The largest come first, in the words of what a command printed; more are counted."""
     live = LiveView(Terminal(), "push of site.yaml")
-    live.handle(happening.RunStarted("r", time.time(), ("w0", "w1", "w2"), False))
+    live.handle(run_events.RunStarted("r", time.time(), ("w0", "w1", "w2"), False))
     for number in range(3):
         for at in range(3 + number):
             error = ["exit code 1", f"could not connect to db{number}"]
             event = make_event("exec", "z" * (at + 1), error=error, status="failed")
             event["host"] = f"w{number}"
-            live.handle(happening.ResourceEvent(f"w{number}", event, ""))
-        live.handle(happening.HostFinished(HostResult(f"w{number}", Tally(), "failed")))
+            live.handle(run_events.ResourceEvent(f"w{number}", event, ""))
+        live.handle(run_events.HostFinished(HostResult(f"w{number}", Tally(), "failed")))
     lines = [line.rstrip() for line in drawn(live, 80, 30)]
     assert lines[2:7] == [
         "exec#z failed on 3 hosts: could not connect to db0",
@@ -146,10 +146,10 @@ def test_the_step_that_takes_longest_is_first() -> None:
     """A host that hangs stands above those that go on, whatever the inventory's order."""
     live = LiveView(Terminal(), "push of site.yaml")
     now = time.time()
-    live.handle(happening.RunStarted("r", now - 99, ("a", "b"), False))
+    live.handle(run_events.RunStarted("r", now - 99, ("a", "b"), False))
     for host, at in (("a", now - 90), ("b", now - 80)):
-        live.handle(happening.HostPhase(host, Phase.RUNNING, at))
-    live.handle(happening.ResourceProgress("a", "package#x", "installing", now - 1))
+        live.handle(run_events.HostPhase(host, Phase.RUNNING, at))
+    live.handle(run_events.ResourceProgress("a", "package#x", "installing", now - 1))
     lines = [line.split()[0] for line in drawn(live, 80, 24) if line.startswith("  ")]
     assert lines == ["b", "a"]
 
@@ -157,9 +157,9 @@ def test_the_step_that_takes_longest_is_first() -> None:
 def test_a_host_that_waits_for_a_lock_is_waiting() -> None:
     """Who waits for another push is told so and is not counted as running."""
     live = LiveView(Terminal(), "push of site.yaml")
-    live.handle(happening.RunStarted("r", time.time(), ("a",), False))
-    live.handle(happening.HostPhase("a", Phase.RUNNING, time.time()))
-    live.handle(happening.HostNotice("a", "info", "waiting for the push of bob", waits=True))
+    live.handle(run_events.RunStarted("r", time.time(), ("a",), False))
+    live.handle(run_events.HostPhase("a", Phase.RUNNING, time.time()))
+    live.handle(run_events.HostNotice("a", "info", "waiting for the push of bob", waits=True))
     text = "\n".join(drawn(live, 80, 24))
     assert "0 running   1 waiting" in text
     assert "waiting for the push of bob" in text
@@ -170,8 +170,8 @@ def test_changed_hosts_are_counted_as_changed() -> None:
     live = LiveView(Terminal(), "push of site.yaml")
     tally = Tally()
     tally.changed = 1
-    live.handle(happening.HostFinished(HostResult("a", tally)))
-    live.handle(happening.HostFinished(HostResult("b", Tally())))
+    live.handle(run_events.HostFinished(HostResult("a", tally)))
+    live.handle(run_events.HostFinished(HostResult("b", Tally())))
     assert "1 changed   1 unchanged" in "\n".join(drawn(live, 80, 24))
 
 
@@ -192,9 +192,9 @@ def begun(screen: Screen) -> LiveView:
     """A view that stands below what the user typed and what a command said."""
     screen.write("$ ccm push\nan earlier line\n")
     live = LiveView(screen, "push of site.yaml")
-    live.handle(happening.RunStarted("r", time.time(), ("web1", "web2"), False))
+    live.handle(run_events.RunStarted("r", time.time(), ("web1", "web2"), False))
     for host in ("web1", "web2"):
-        live.handle(happening.HostPhase(host, Phase.CONNECTING, time.time()))
+        live.handle(run_events.HostPhase(host, Phase.CONNECTING, time.time()))
     live.start()
     tick(live, screen)
     return live

@@ -1,23 +1,23 @@
 """Where a rollout stands, as people read it."""
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet import outcome
 from orchestrator.fleet.outcome import HostResult, Tally
 from orchestrator.report.terminal.rollout_progress import RolloutProgress
 
-PLANNED = happening.RolloutPlanned((("a",), ("b", "c")), 0, {}, "ccm push -l run:x:remaining s")
+PLANNED = run_events.RolloutPlanned((("a",), ("b", "c")), 0, {}, "ccm push -l run:x:remaining s")
 
 
-def rollout(*events: happening.Event, noop: bool = False) -> RolloutProgress:
+def rollout(*events: run_events.Event, noop: bool = False) -> RolloutProgress:
     found = RolloutProgress()
-    found.handle(happening.RunStarted("run", 0.0, ("a", "b", "c"), noop))
+    found.handle(run_events.RunStarted("run", 0.0, ("a", "b", "c"), noop))
     for event in events:
         found.handle(event)
     return found
 
 
-def ended(host: str, how: str = outcome.OK) -> happening.HostFinished:
-    return happening.HostFinished(HostResult(host, Tally(), how))
+def ended(host: str, how: str = outcome.OK) -> run_events.HostFinished:
+    return run_events.HostFinished(HostResult(host, Tally(), how))
 
 
 def test_a_rollout_without_options_has_nothing_to_tell() -> None:
@@ -29,9 +29,9 @@ def test_a_rollout_without_options_has_nothing_to_tell() -> None:
 
 def test_it_says_where_it_stands() -> None:
     """The wave, how far it is, what the budget has left and what is waited for."""
-    wave = happening.WaveStarted(2, 1.0)
-    gate = happening.GateAsked(2, "soak 5m", 10.0, 310.0)
-    found = rollout(PLANNED, happening.WaveStarted(1, 0.0), ended("a"), wave, ended("b"))
+    wave = run_events.WaveStarted(2, 1.0)
+    gate = run_events.GateAsked(2, "soak 5m", 10.0, 310.0)
+    found = rollout(PLANNED, run_events.WaveStarted(1, 0.0), ended("a"), wave, ended("b"))
     assert found.now(1.0) == "wave 2 of 2: 1 of 2 hosts   0 failed (limit 0)"
     found.handle(gate)
     assert found.now(10.0).endswith("waiting for soak 5m, up to 5 min 00 s")
@@ -41,26 +41,26 @@ def test_it_says_where_it_stands() -> None:
 def test_gates_that_are_asked_at_once_are_counted() -> None:
     """The one that ends first has its name told; an answer leaves those of others waiting."""
     soak, verify = (
-        happening.GateAsked(1, name, 10.0, end)
+        run_events.GateAsked(1, name, 10.0, end)
         for name, end in (("soak 5m", 310.0), ("verify", 70.0))
     )
     found = rollout(
-        PLANNED, happening.WaveStarted(1, 0.0), soak, soak._replace(until=315.0), verify
+        PLANNED, run_events.WaveStarted(1, 0.0), soak, soak._replace(until=315.0), verify
     )
     assert found.now(10.0).endswith("waiting for verify and 2 more gates, up to 1 min 00 s")
-    found.handle(happening.GateAnswered(1, "verify", True, "", (), 11.0))
+    found.handle(run_events.GateAnswered(1, "verify", True, "", (), 11.0))
     assert found.now(11.0).endswith("waiting for soak 5m and 1 more gate, up to 4 min 59 s")
-    found.handle(happening.GateAnswered(1, "soak 5m", True, "", (), 12.0))
+    found.handle(run_events.GateAnswered(1, "soak 5m", True, "", (), 12.0))
     assert found.waits
-    found.handle(happening.GateAnswered(1, "soak 5m", True, "", (), 12.0))
+    found.handle(run_events.GateAnswered(1, "soak 5m", True, "", (), 12.0))
     assert not found.waits
     assert "waiting" not in found.now(12.0)
 
 
 def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
     """The reason, who had no turn, and the command for those."""
-    held = happening.RolloutHeld("budget", "", ("b", "c"), 1.0)
-    found = rollout(PLANNED, happening.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
+    held = run_events.RolloutHeld("budget", "", ("b", "c"), 1.0)
+    found = rollout(PLANNED, run_events.WaveStarted(1, 0.0), ended("a", outcome.FAILED), held)
     assert list(found.summary(80)) == [
         ("Rollout", "wave 1 of 2: 1 failed (limit 0)"),
         ("", "stopped: 1 host failed (limit 0); 2 hosts not started"),
@@ -72,8 +72,8 @@ def test_a_held_rollout_says_why_and_how_to_go_on() -> None:
 
 def test_a_gate_that_did_not_pass_is_told() -> None:
     """What it said, and whom it found wrong."""
-    answer = happening.GateAnswered(1, "verify", False, "2 checks failed", ("a",), 3.0)
-    found = rollout(PLANNED, happening.WaveStarted(1, 0.0), answer)
+    answer = run_events.GateAnswered(1, "verify", False, "2 checks failed", ("a",), 3.0)
+    found = rollout(PLANNED, run_events.WaveStarted(1, 0.0), answer)
     told = "after wave 1: verify failed on a: 2 checks failed"
     assert found.line(answer) == told
     assert ("Gate", told) in list(found.summary(80))
@@ -81,9 +81,9 @@ def test_a_gate_that_did_not_pass_is_told() -> None:
 
 def test_a_single_wave_without_a_budget_leaves_no_empty_line() -> None:
     """Where nothing is to be counted the totals say at once what held it."""
-    planned = happening.RolloutPlanned((("a", "b", "c"),), None, {"confirm": True}, "")
-    found = rollout(planned, happening.WaveStarted(1, 0.0), ended("a"))
-    found.handle(happening.RolloutHeld("gate", "not confirmed", (), 2.0))
+    planned = run_events.RolloutPlanned((("a", "b", "c"),), None, {"confirm": True}, "")
+    found = rollout(planned, run_events.WaveStarted(1, 0.0), ended("a"))
+    found.handle(run_events.RolloutHeld("gate", "not confirmed", (), 2.0))
     assert list(found.summary(80)) == [("Rollout", "stopped: not confirmed")]
 
 
@@ -99,7 +99,7 @@ def test_a_preview_shows_who_is_in_which_wave() -> None:
     ]
 
 
-STAGED = happening.RolloutPlanned(
+STAGED = run_events.RolloutPlanned(
     (("db/a",), ("web/b",), ("web/c", "web/d")),
     None,
     {},
@@ -139,24 +139,24 @@ def test_a_preview_that_would_go_through_says_nothing_of_it() -> None:
 
 def test_a_stage_is_named_with_what_may_fail_in_it() -> None:
     """What failed in the stages before it counts there only."""
-    found = rollout(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
+    found = rollout(STAGED, run_events.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
     assert found.now(1.0) == "wave 1 of 3 (db): 1 of 1 hosts   1 failed (limit 0)"
-    found.handle(happening.WaveStarted(3, 1.0))
+    found.handle(run_events.WaveStarted(3, 1.0))
     found.handle(ended("web/c", outcome.FAILED))
     assert found.now(1.0) == "wave 3 of 3 (web): 1 of 2 hosts   1 failed (limit 1)"
 
 
 def test_a_stage_that_is_held_is_begun_with() -> None:
     """The command that goes on takes those before it for done."""
-    held = happening.RolloutHeld("budget", "", ("db/a", "web/b"), 1.0)
-    found = rollout(STAGED, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED), held)
+    held = run_events.RolloutHeld("budget", "", ("db/a", "web/b"), 1.0)
+    found = rollout(STAGED, run_events.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED), held)
     told = [text for _, text in found.summary(80)]
     assert told[-1] == "resume with: ccm push -l run:x:remaining s --from db"
 
 
 def test_a_rollout_that_never_began_goes_on_with_all_stages() -> None:
     """There is no stage to name then."""
-    held = happening.RolloutHeld("interrupted", "", ("db/a", "web/b"), 1.0)
+    held = run_events.RolloutHeld("interrupted", "", ("db/a", "web/b"), 1.0)
     told = [text for _, text in rollout(STAGED, held).summary(80)]
     assert told[-1] == "resume with: ccm push -l run:x:remaining s"
 
@@ -164,8 +164,8 @@ def test_a_rollout_that_never_began_goes_on_with_all_stages() -> None:
 def test_a_single_stage_needs_no_beginning() -> None:
     """There is nothing before it to leave out."""
     one = STAGED._replace(waves=(("web/b",), ("web/c",)), stages=("web", "web"), limits={"web": 0})
-    held = happening.RolloutHeld("budget", "", ("web/c",), 1.0)
-    found = rollout(one, happening.WaveStarted(1, 0.0), ended("web/b", outcome.FAILED), held)
+    held = run_events.RolloutHeld("budget", "", ("web/c",), 1.0)
+    found = rollout(one, run_events.WaveStarted(1, 0.0), ended("web/b", outcome.FAILED), held)
     assert [text for _, text in found.summary(80)][
         -1
     ] == "resume with: ccm push -l run:x:remaining s"
@@ -174,6 +174,6 @@ def test_a_single_stage_needs_no_beginning() -> None:
 def test_the_budget_of_the_run_is_told_once_it_is_spent() -> None:
     """Though the stage itself has no limit."""
     whole = STAGED._replace(max_fail=0, limits={"db": None, "web": None})
-    found = rollout(whole, happening.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
-    found.handle(happening.WaveStarted(2, 0.0))
+    found = rollout(whole, run_events.WaveStarted(1, 0.0), ended("db/a", outcome.FAILED))
+    found.handle(run_events.WaveStarted(2, 0.0))
     assert found.now(1.0).endswith("1 failed (limit 0)")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.fleet import events as happening
+from orchestrator.fleet import events as run_events
 from orchestrator.fleet.host.phases import Phase
 from orchestrator.report.wording import printed_lines
 from remote_runtime.reporting.masking import MASKED
@@ -277,7 +277,7 @@ def test_a_quoted_command_is_not_broken(hint: str) -> None:
     told = Told("web1", "db1")
     told.end("web1", "unreachable", message="no", hint=hint)
     told.event("db1", "/x", "failed", error=[f"no ({hint})"])
-    told._tell(happening.HostNotice("db1", "warning", hint))
+    told._tell(run_events.HostNotice("db1", "warning", hint))
     told.end("db1", "failed")
     lines = told.summary(width=40).splitlines()
     assert sum(COMMAND in line for line in lines) == 3
@@ -291,7 +291,7 @@ def test_a_preview_warns_before_its_changes() -> None:
     for noop in (True, False):
         told = Told("web1", "web2", noop=noop)
         for host in ("web1", "web2"):
-            told._tell(happening.HostNotice(host, "warning", "the package lists are old"))
+            told._tell(run_events.HostNotice(host, "warning", "the package lists are old"))
             told.event(host, "/x", "changed")
             told.end(host)
         text = told.summary()
@@ -366,14 +366,14 @@ def test_a_run_that_was_ended_says_how_it_goes_on() -> None:
     itself."""
     told = Told("web1", "web2", "web3")
     again = ("ccm", "push", "-i", "hosts.yaml", "site.yaml")
-    started = happening.RunStarted("run-1", 100.0, ("web1", "web2", "web3"), False, again=again)
+    started = run_events.RunStarted("run-1", 100.0, ("web1", "web2", "web3"), False, again=again)
     told.collected.handle(started)
     told.end("web1", "interrupted", phase=Phase.RUNNING, message="interrupted")
     for host in ("web2", "web3"):
         told.end(host, "interrupted", phase=Phase.WAITING, message="interrupted")
     command = "ccm push -l run:run-1:undone -i hosts.yaml site.yaml"
     assert f"not started\n    → resume with: {command}\n" in told.summary()
-    told.collected.handle(happening.RolloutPlanned((("web1",), ("web2", "web3")), 0, {}))
+    told.collected.handle(run_events.RolloutPlanned((("web1",), ("web2", "web3")), 0, {}))
     assert command not in told.summary()
 
 

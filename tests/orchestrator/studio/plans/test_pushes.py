@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.studio.plans import pushes as of_pushes
-from orchestrator.studio.plans.plan_cache import OpenPlan, PlanPolicy, PlanShelf
+from orchestrator.studio.plans.plan_cache import OpenPlan, PlanPolicy, StoredPlans
 from orchestrator.studio.plans.pushes import PlanPush, Pushes, environment_of
 from remote_runtime.errors import UsageError
 from tests.orchestrator.studio.plans.planned import NAME, command_of, project_of, put_plan
@@ -18,13 +18,13 @@ RUN = 'print(json.dumps({"run": "R1"}), flush=True)\n'
 WAIT = "while not os.path.exists(sys.argv[1]): time.sleep(0.02)\n"
 
 
-def shelf_of(root: Path) -> tuple[PlanShelf, OpenPlan]:
+def shelf_of(root: Path) -> tuple[StoredPlans, OpenPlan]:
     """A shelf with one plan."""
     put_plan(root)
-    shelf = PlanShelf(root, PlanPolicy("/etc/signers", 2))
-    plan = shelf.open(NAME)
+    stored_plans = StoredPlans(root, PlanPolicy("/etc/signers", 2))
+    plan = stored_plans.open(NAME)
     assert plan is not None
-    return shelf, plan
+    return stored_plans, plan
 
 
 def ended(push: PlanPush) -> PlanPush:
@@ -39,9 +39,9 @@ def push_with(tmp_path: Path) -> Callable[[str], tuple[PlanPush, list[str]]]:
 
     def start(script: str) -> tuple[PlanPush, list[str]]:
         """Start it."""
-        shelf, plan = shelf_of(project_of(tmp_path))
+        stored_plans, plan = shelf_of(project_of(tmp_path))
         told: list[str] = []
-        pushes = Pushes(shelf, command_of(script), tmp_path / "runs")
+        pushes = Pushes(stored_plans, command_of(script), tmp_path / "runs")
         push = pushes.start(plan, "alice", lambda action, _: told.append(action))
         return ended(push), told
 
@@ -51,9 +51,9 @@ def push_with(tmp_path: Path) -> Callable[[str], tuple[PlanPush, list[str]]]:
 def test_the_process_gets_the_plan_and_its_digest(tmp_path: Path) -> None:
     """In the directory of the project, with the policy, for the user, and without a password."""
     root = project_of(tmp_path)
-    shelf, plan = shelf_of(root)
+    stored_plans, plan = shelf_of(root)
     script = "print(json.dumps({'problem': json.dumps([order, os.getcwd()])}))"
-    pushes = Pushes(shelf, command_of(script), tmp_path / "runs")
+    pushes = Pushes(stored_plans, command_of(script), tmp_path / "runs")
     push = ended(pushes.start(plan, "alice", lambda *_: None))
     digest = plan.stored.digest
     for text in (NAME, digest, "/etc/signers", '"approvals": 2', str(tmp_path / "runs"), str(root)):
@@ -90,8 +90,8 @@ def test_a_push_that_fails(
 
 def test_a_process_that_cannot_start(tmp_path: Path) -> None:
     """The push fails, and the plan may be pushed again."""
-    shelf, plan = shelf_of(project_of(tmp_path))
-    pushes = Pushes(shelf, [str(tmp_path / "none")], tmp_path / "runs")
+    stored_plans, plan = shelf_of(project_of(tmp_path))
+    pushes = Pushes(stored_plans, [str(tmp_path / "none")], tmp_path / "runs")
     for _ in range(2):
         push = ended(pushes.start(plan, "alice", lambda *_: None))
         assert "the push cannot be started: No such file" in push.problem
@@ -100,12 +100,12 @@ def test_a_process_that_cannot_start(tmp_path: Path) -> None:
 def test_one_push_of_a_plan_at_a_time(tmp_path: Path) -> None:
     """A second one is refused, also of a copy of the file, until the first has ended."""
     root = project_of(tmp_path)
-    shelf, plan = shelf_of(root)
+    stored_plans, plan = shelf_of(root)
     (root / "copy.plan").write_bytes(plan.stored.text)
-    copy = shelf.open("copy.plan")
+    copy = stored_plans.open("copy.plan")
     assert copy is not None
     over = tmp_path / "over"
-    pushes = Pushes(shelf, command_of(RUN + WAIT, str(over)), tmp_path / "runs")
+    pushes = Pushes(stored_plans, command_of(RUN + WAIT, str(over)), tmp_path / "runs")
     first = pushes.start(plan, "alice", lambda *_: None)
     for other in (plan, copy):
         assert "alice is pushing the plan now." in pushes.obstacles(other)
@@ -124,12 +124,12 @@ def test_pushes_at_the_same_time_are_limited(
     """One more is refused, and nothing of it is remembered."""
     monkeypatch.setattr(of_pushes, "MAX_AT_ONCE", 1)
     root = project_of(tmp_path)
-    shelf, plan = shelf_of(root)
+    stored_plans, plan = shelf_of(root)
     put_plan(root, "other.plan", hosts=("web9",))
-    other = shelf.open("other.plan")
+    other = stored_plans.open("other.plan")
     assert other is not None
     over = tmp_path / "over"
-    pushes = Pushes(shelf, command_of(RUN + WAIT, str(over)), tmp_path / "runs")
+    pushes = Pushes(stored_plans, command_of(RUN + WAIT, str(over)), tmp_path / "runs")
     first = pushes.start(plan, "alice", lambda *_: None)
     with pytest.raises(UsageError, match="1 plans are being pushed"):
         pushes.start(other, "bob", lambda *_: None)
@@ -140,9 +140,9 @@ def test_pushes_at_the_same_time_are_limited(
 
 def test_the_browser_does_not_wait_for_the_end(tmp_path: Path) -> None:
     """A push that has begun is shown while it runs."""
-    shelf, plan = shelf_of(project_of(tmp_path))
+    stored_plans, plan = shelf_of(project_of(tmp_path))
     over = tmp_path / "over"
-    pushes = Pushes(shelf, command_of(RUN + WAIT, str(over)), tmp_path / "runs")
+    pushes = Pushes(stored_plans, command_of(RUN + WAIT, str(over)), tmp_path / "runs")
     begin = time.monotonic()
     push = pushes.start(plan, "alice", lambda *_: None)
     assert (push.run, push.is_running) == ("R1", True)
