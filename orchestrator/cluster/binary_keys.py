@@ -67,7 +67,7 @@ def _parts(data: bytes) -> Iterator[_Part]:
 
 
 def _is_key(parts: list[_Part]) -> bool:
-    """PKCS#1, DSA's own form, SEC 1, PKCS#8 and PKCS#12: a version, then what they hold."""
+    """PKCS#1, DSA's own form, SEC 1, PKCS#8 and PKCS#12: a version, then their content."""
     tags = [part.tag for part in parts]
     if not tags or tags[0] != _INTEGER or len(parts[0].value) != 1:
         return False
@@ -129,8 +129,8 @@ def _has_key(data: bytes, order: str, *, is_first: bool) -> bool:
 
 
 def _key_size(entry: bytes, order: str, *, is_first: bool) -> int:
-    """The length of the key behind a principal with a realm, its type and a time; -1 for what is no
-    entry. struct.error for what is cut short."""
+    """The length of the key after a principal with a realm, its type and a time; -1 if it is not an
+    entry. struct.error for truncated data."""
     (parts,) = struct.unpack_from(order + "H", entry)
     parts -= is_first  # the first version counts the realm
     if not 1 <= parts <= _MAX_PARTS:

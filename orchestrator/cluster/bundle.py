@@ -48,7 +48,7 @@ def pack(
 
 
 class _Member(NamedTuple):
-    """A file by the name that it goes by; ``link`` where it goes as a link to another one."""
+    """A file by its name in the bundle; ``link`` if it is sent as a link to another one."""
 
     name: str
     path: Path
@@ -58,7 +58,7 @@ class _Member(NamedTuple):
 def _collected(
     directories: Iterable[Path], named: Iterable[Path], private: PrivateFiles
 ) -> Iterator[_Member]:
-    """What belongs to a site, by name; UsageError."""
+    """The files of a site, by name; UsageError."""
     found: dict[str, Path] = {}
     links: dict[str, str] = {}
     contents = {os.path.abspath(path) for path in named}

@@ -1,4 +1,4 @@
-"""What of Dask is used here: it says no types of its own (both sides)."""
+"""The types of the parts of Dask in use, which has no type hints (both sides)."""
 
 import asyncio
 import logging
@@ -44,11 +44,11 @@ class BoundedClient(distributed.Client):
     def _handle_task_erred(
         self, key: Any = None, exception: Any = None, traceback: Any = None
     ) -> None:
-        """Note that a task has failed; Dask would unpickle what it failed with."""
+        """Note that a task has failed; Dask would unpickle its exception."""
         self._end_task(key, lambda state: state.set_error(RuntimeError("it failed"), None))
 
     def _handle_error(self, exception: Any = None) -> None:
-        """Write nothing of what the scheduler has met."""
+        """Discard the errors of the scheduler."""
 
     def _end_task(self, key: Any, end: Callable[[Any], object]) -> None:
         state = self.futures.get(key)

@@ -49,7 +49,7 @@ _BEATS = 5.0
 
 
 class _Waiting(NamedTuple):
-    """A host that is to begin, and since when."""
+    """A host that waits for its start, and since when."""
 
     task: RemoteTask
     since: float
@@ -203,7 +203,7 @@ class DaskEngine:
                 time.sleep(_GATHERING)
 
     def _is_due(self) -> bool:
-        """Whether the hosts that are to begin have waited for others long enough."""
+        """Whether the waiting hosts have waited long enough for others."""
         if not self._pending or self._gone:
             return True
         since = self._pending[0].since
@@ -268,7 +268,7 @@ class DaskEngine:
         hand.listen(receiver, means.bus, means.publisher, answers=self._answers)
 
     def _assign(self) -> None:
-        """Give what is to begin to workers, in chunks."""
+        """Assign the waiting hosts to workers, in chunks."""
         with self._changed:
             pending, self._pending = self._pending, []
         try:

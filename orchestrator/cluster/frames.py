@@ -1,7 +1,8 @@
-"""What goes between controller, relay and stand: a byte for the kind, then data (both sides).
+"""The frames between controller, relay and remote worker: a byte for the kind, then data (both
+sides).
 
-The controller puts them into the queue of a worker, the relay into that of the run, behind the
-name of the worker; between relay and stand they are messages of a ``Channel``.
+The controller puts them into the queue of a worker, the relay into that of the run, after the name
+of the worker; between relay and remote worker, they are messages of a ``Channel``.
 
     START   relay → stand: JSON {"run": id, "key": the controller's public key in hex}
     HELLO   stand → controller: its public key
@@ -30,5 +31,5 @@ def down_queue(run_id: str, hand: str) -> str:
 
 
 def topic(run_id: str) -> str:
-    """The topic of what the workers of a run say of themselves."""
+    """The topic for status messages of the workers of a run."""
     return f"ccm-{run_id}"

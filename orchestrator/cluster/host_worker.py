@@ -1,4 +1,4 @@
-"""What ``ccm worker`` runs: a worker of Dask that has nothing but the ways of ccm (worker)."""
+"""The worker of ``ccm worker``: a Dask worker that is reduced to the functions of ccm (worker)."""
 
 import asyncio
 import contextlib

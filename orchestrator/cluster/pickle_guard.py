@@ -34,7 +34,7 @@ _is_refusing = False
 
 
 class OpaqueValue:
-    """What came in a form that is not opened; its content is gone."""
+    """A received value in a refused form; its content is dropped."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ def refuse_pickles(core: Any, dask_pickle: Any, tcp: Any) -> None:
 def decode(frames: Any, deserialize: bool = True, deserializers: Any = None) -> Any:
     """Decode a message of Dask as ``distributed.protocol.loads`` does, if it is plain data.
 
-    What is in another form becomes ``OpaqueValue``, or, where it is to be deserialized, ValueError.
+    A value in another form becomes ``OpaqueValue``, or ValueError if it must be deserialized.
     """
 
     def plain(found: dict[Any, Any]) -> Any:
@@ -109,7 +109,8 @@ class _RefusingUnpickler:
 
 
 def _audit(event: str, _: tuple[Any, ...]) -> None:
-    """Python asks before an unpickler looks up what a pickle names, which all that acts has to."""
+    """Python calls an audit hook before an unpickler resolves a name of a pickle, which every
+    harmful pickle needs."""
     if event == "pickle.find_class":
         raise PickleRefusedError
 
@@ -191,7 +192,7 @@ def _holds(value: Any, sought: frozenset[int], seen: set[int], depth: int) -> bo
 
 
 def _parts(value: Any) -> list[Any]:
-    """What an object refers to by itself, without its module's globals."""
+    """The references of an object, without its module's globals."""
     if isinstance(value, types.FunctionType):
         cells = [cell for cell in value.__closure__ or () if cell != types.CellType()]
         more = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]

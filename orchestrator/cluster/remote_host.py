@@ -10,7 +10,7 @@ _FILES = ("key_file", "known_hosts")  # of the login user: below the home direct
 
 
 class RemoteHost(NamedTuple):
-    """What the inventory says of a host, every value decided there."""
+    """The resolved values of a host in the inventory."""
 
     name: str
     address: str

@@ -15,7 +15,7 @@ MAX_INBOX = 64 << 20  # characters in the queue; after that, the sender waits
 
 
 class RunBundle:
-    """What every worker of a run is given: the brief, and the sealed files of the site."""
+    """The data for every worker of a run: the run spec, and the sealed files of the site."""
 
     def __init__(self, brief: RunSpec, site: bytes) -> None:
         self.run_id = brief.run_id

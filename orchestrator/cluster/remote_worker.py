@@ -88,7 +88,7 @@ class WorkDirectory:
 def planners(
     brief: RunSpec, office: WorkDirectory
 ) -> tuple[list[Planner], list[Job], dict[str, bytes]]:
-    """What plans, what is to be done, and the types that sites have of their own. CcmError."""
+    """The planners, the jobs, and the custom types of sites. CcmError."""
     if not brief.recipes[0].manifest:
         return _command(brief, office)
     made: list[Planner] = []
@@ -171,7 +171,7 @@ def _command(
 
 
 def connector(brief: RunSpec, types: Mapping[str, bytes]) -> Connector:
-    """What logs in, with what this worker has; the password of become is the controller's."""
+    """The connector with the keys of this worker; the become password comes from the controller."""
     access = brief.access
     environ = {name: text for name, text in os.environ.items() if BECOME_PASSWORD not in name}
     if access.become_password is not None:
@@ -189,7 +189,7 @@ def connector(brief: RunSpec, types: Mapping[str, bytes]) -> Connector:
 
 
 class _Readiness(NamedTuple):
-    """What has to be there before the first host."""
+    """Preparations before the first host."""
 
     brief: RunSpec
     made: list[Planner]
@@ -198,7 +198,7 @@ class _Readiness(NamedTuple):
 
 
 def _ready(channel: SealedChannel, office: WorkDirectory) -> _Readiness:
-    """Greet the controller, hear what is to be done, and make all ready for it. CcmError."""
+    """Greet the controller, receive the run spec, and prepare the run. CcmError."""
     start = json.loads((channel.receive_data() or b"")[1:])
     keys = KeyPair()
     channel.box = keys.box(bytes.fromhex(start["key"]), start["run"], leads=False)
@@ -246,7 +246,7 @@ def _crash(error: BaseException) -> NoReturn:
 
 
 def _leave_on_signal(office: WorkDirectory) -> None:
-    """Remove the directory and exit on SIGTERM and SIGHUP, whatever the main thread waits for.
+    """Remove the directory and exit on SIGTERM and SIGHUP, even if the main thread waits.
 
     Python runs a signal handler only when the main thread executes Python code. If the signal
     arrives just before the thread blocks, that may be never, so a separate thread reads the signal

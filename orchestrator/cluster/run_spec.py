@@ -1,4 +1,4 @@
-"""What a worker has to know to stand for the controller in a run (both sides); it is sealed."""
+"""The specification of a run for a worker, which is sealed (both sides)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from remote_runtime.options import RunOptions
 
 
 class Recipe(NamedTuple):
-    """What a planner is made of: a manifest, and the ``data`` that options give, as ``PlanOptions``
-    has them; of a command ``CommandSpec`` in their place, of a request for facts nothing.
+    """The inputs of a planner: a manifest, and the ``data`` of options as in ``PlanOptions``; for a
+    command, a ``CommandSpec`` instead; for a request for facts, nothing.
 
     Of a stage: its name, and in a preview the names of the hosts that it is for.
     """

@@ -34,7 +34,7 @@ _SETTINGS = {
 
 
 class ClusterMember(NamedTuple):
-    """A worker that is there: its address, which ccm it is, and where it is at home."""
+    """A connected worker: its address, its version of ccm, and its sites."""
 
     address: str
     code: str
@@ -87,7 +87,7 @@ class SchedulerClient:
         )
 
     def members(self) -> list[ClusterMember]:
-        """The workers of ccm's that are there, of whatever version."""
+        """The connected workers of ccm, of any version."""
         identity = self._client.scheduler.identity  # of all workers, in any version of Dask
         told = self._client.sync(identity, callback_timeout=_PATIENCE)["workers"]
         found = ((address, about.get("resources", {})) for address, about in told.items())

@@ -1,6 +1,6 @@
 """Finds out why no scheduler answers at an address, with its own connection (both sides).
 
-Dask retries for a while and then reports a timeout, whatever the reason.
+Dask retries for a while and then reports a timeout, regardless of the reason.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ _GUIDE = "see docs/howto/many-machines.md"
 
 
 class Fault(NamedTuple):
-    """What is wrong, and what to do about it."""
+    """The problem, and how to fix it."""
 
     what: str
     hint: str
 
 
 def probe(address: str, security: Any, name_directory: str) -> Fault | None:
-    """What keeps from a scheduler at an address as Dask writes it; None if nothing is found.
+    """The problem that prevents a connection to a scheduler, with its address in Dask's form; None
+    if none is found.
 
     ``security`` is that of Dask, None without TLS; ``name_directory`` says how the directory of
     certificates is named.
@@ -48,7 +49,7 @@ class _MuteError(Exception):
 
 
 def _greet(address: str, context: ssl.SSLContext) -> None:
-    """Shake hands and read what comes; OSError, of ssl too, _MuteError."""
+    """Shake hands and read the response; OSError, including those of ssl, _MuteError."""
     host, _, port = address.partition("://")[2].rpartition(":")
     with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as line:
         try:

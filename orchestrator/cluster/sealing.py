@@ -1,4 +1,4 @@
-"""Seals what goes between a controller and a worker of one run (both sides).
+"""Seals the messages between a controller and a worker of one run (both sides).
 
 Each makes a key pair for the run; of the two comes a key for either direction. The scheduler, which
 passes all of it on, can neither read nor change, repeat or leave out a message unnoticed.
@@ -18,7 +18,7 @@ _NONCE = 12
 
 
 class SealError(ValueError):
-    """What was received is not the next thing that the other side has sealed."""
+    """The received message is not the next one that the other side has sealed."""
 
 
 class KeyPair:
@@ -29,7 +29,7 @@ class KeyPair:
         self.public = self._private.public_key().public_bytes_raw()
 
     def box(self, theirs: bytes, run_id: str, *, leads: bool) -> "Box":
-        """What both sides of a run seal with; the controller ``leads``. SealError."""
+        """The keys of both sides of a run; the controller ``leads``. SealError."""
         try:
             shared = self._private.exchange(X25519PublicKey.from_public_bytes(theirs))
         except ValueError as error:
@@ -77,7 +77,7 @@ def seal_content(data: bytes) -> tuple[bytes, bytes]:
 
 
 def open_content(key: bytes, sealed: bytes) -> bytes:
-    """What ``seal_content`` sealed; SealError if it is something else."""
+    """Open the result of ``seal_content``; SealError if it is something else."""
     try:
         return zlib.decompress(AESGCM(key).decrypt(bytes(_NONCE), sealed, None))
     except (InvalidTag, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""Certificates of a scheduler, its workers and controllers: a small CA, and where they are (both).
+"""Certificates of a scheduler, its workers and controllers: a small CA, and their directory (both).
 
 A directory has ``ca.pem`` and, for each role that it is there for, ``ROLE.pem`` and
 ``ROLE-key.pem``.
@@ -37,7 +37,7 @@ def default_directory() -> Path:
 
 
 def scheduler_address(option: str, given: str, scheme: str = "") -> str:
-    """``HOST:PORT`` of what an option was given, behind the ``scheme``; UsageError."""
+    """``HOST:PORT`` in the value of an option, after the ``scheme``; UsageError."""
     found = re.fullmatch(_ADDRESS, given.removeprefix(scheme), re.ASCII)
     if found is None or not 0 < int(found[2]) < 65536:
         raise UsageError(
@@ -60,7 +60,7 @@ def is_loopback(address: str) -> bool:
 def protected(address: str, role: Role, directory: str | None = None) -> tuple[str, Any]:
     """The address as Dask writes it, and its ``Security``: TLS wherever it is not this machine.
 
-    On this machine only where a ``directory`` is named, here or in ``CCM_ENGINE_TLS``. UsageError.
+    On this machine, only if a ``directory`` is set, here or in ``CCM_ENGINE_TLS``. UsageError.
     """
     if directory == "":
         raise UsageError("--tls is empty", hint="set the directory of the certificates")

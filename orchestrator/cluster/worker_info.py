@@ -1,4 +1,4 @@
-"""What workers say of themselves, as resources of Dask (both sides).
+"""The version and sites of workers, as resources of Dask (both sides).
 
 A task that asks for them lands nowhere else.
 """
@@ -36,7 +36,7 @@ def code_version() -> str:
 
 
 def resources(sites: Iterable[str]) -> dict[str, float]:
-    """What a worker has that is at home in these sites; UsageError."""
+    """The Dask resources of a worker for these sites; UsageError."""
     for site in sites:
         if not re.fullmatch(SITE, site):
             raise UsageError(
@@ -50,7 +50,7 @@ def resources(sites: Iterable[str]) -> dict[str, float]:
 
 
 def needs(sites: Iterable[str]) -> dict[str, float]:
-    """What the task of a worker of these sites asks for."""
+    """The Dask resources that a task for these sites requires."""
     return {_CODE + code_version(): 1.0, **{_SITE + site: 1.0 for site in sites}}
 
 

@@ -1,6 +1,6 @@
 """Messages between the controller and a worker, each a text preceded by its length (controller).
 
-From the controller, as JSON, what a worker is to do. ``begin`` may name any number of hosts::
+From the controller, as JSON, the orders to a worker. ``begin`` may name any number of hosts::
 
     ["begin", [[job, host], ...]]    job: the place in the list of what is done in this run;
                                      behind it what a worker elsewhere is to know of these hosts

@@ -87,7 +87,7 @@ class Process:
 def _live(
     serve: Callable[[Channel], None], channel: Channel, others: Iterable[Channel]
 ) -> NoReturn:
-    """Be a worker; whatever happens, nothing of the controller continues in this process."""
+    """Run as a worker; code of the controller never continues in this process."""
     code = 70
     try:
         # The controller handles them. Processes that a worker starts ignore none.

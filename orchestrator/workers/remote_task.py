@@ -64,7 +64,7 @@ class WorkerPool(Protocol):
         ...
 
     def tell(self, task: "RemoteTask", word: str) -> None:
-        """Tell the worker of a host to ``cancel`` or to ``abandon`` it."""
+        """Order the worker of a host to ``cancel`` or to ``abandon`` it."""
         ...
 
 

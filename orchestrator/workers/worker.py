@@ -26,11 +26,11 @@ class ForkableConnector(Connector, Protocol):
     """A connector that a copy of its process can use."""
 
     def become_password(self) -> str | None:
-        """What was given for sudo, for those who open links in its place."""
+        """The password for sudo, for workers that open the links."""
         ...
 
     def share(self) -> None:
-        """Let copies of this process, which are yet to be made, know what each of them finds."""
+        """Share findings with forks of this process."""
         ...
 
     def begin_anew(self) -> None:
@@ -45,7 +45,7 @@ class SharedPlanner(Protocol):
     """A planner that collects data of all hosts."""
 
     def share(self) -> None:
-        """Know it together with copies of this process, which are yet to be made. OSError."""
+        """Share it with forks of this process. OSError."""
         ...
 
 

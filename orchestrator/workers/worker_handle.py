@@ -44,7 +44,7 @@ _LINES = {
 
 
 class WorkerProcess(Protocol):
-    """What a worker lives in."""
+    """The process of a worker."""
 
     def kill(self) -> None:
         """Kill a worker that does not exit by itself."""
