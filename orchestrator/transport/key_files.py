@@ -1,4 +1,4 @@
-"""What can be told of a private key file without its passphrase (controller)."""
+"""Properties of a private key file that need no passphrase (controller)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PUBLIC = ("ssh-", "ecdsa-", "sk-")
 def public_blob(path: Path) -> bytes | None:
     """The public half of a key file, from the ``.pub`` next to it or from the file itself.
 
-    The file may be a public key: then an agent is to have the private one.
+    The file may be a public key: then an agent must have the private one.
     """
     with contextlib.suppress(OSError, ValueError, IndexError):
         words = Path(f"{path}.pub").read_text("utf-8", "replace").split()

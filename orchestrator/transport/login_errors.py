@@ -109,7 +109,7 @@ def command_ended(
     had_password: bool,
     python: str | None = None,
 ) -> UnreachableError:
-    """The command ended before the runtime said anything; ``python`` is what the user named."""
+    """The command ended before the runtime responded; ``python`` is the configured interpreter."""
     said = readable(err).lower()
     everything = said + "\n" + readable(out).lower()
     for words, sentence, hint in _SUDO:
@@ -167,7 +167,7 @@ def start_timed_out(host: str, seconds: float, err: bytes | bytearray) -> Unreac
 
 
 def unexpected_prompt(host: str, question: str) -> UnreachableError:
-    """sudo or what it uses asks for something else than the password."""
+    """sudo or PAM prompts for something other than the password."""
     return _become_error(
         f"sudo on {host} prompts {question!r} and waits; ccm answers only sudo's password prompt",
         "allow NOPASSWD for the user in sudoers, or set 'Defaults passprompt_override' if this is "

@@ -1,4 +1,4 @@
-"""What is known of a password: whether a host took it, who refused it, who tries it (controller).
+"""The state of a password: accepted, refused, or being tried by a host (controller).
 
 The processes of a run may share it, so that a wrong password is tried on as few hosts as one
 process would try it on. The password itself is no part of it.

@@ -19,7 +19,7 @@ class Pipe(Protocol):
         ...
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
-        """What arrived on standard output and standard error; both empty at the end.
+        """The received data of standard output and standard error; both empty at the end.
 
         TimeoutError when nothing came within ``timeout`` seconds.
         """
@@ -75,7 +75,7 @@ class Link:
                 raise TimeoutError  # standard error alone is no answer, however much comes
 
     def stderr_tail(self) -> str:
-        """The last of what the host wrote to standard error, for people."""
+        """The end of the host's standard error, for messages."""
         return readable(self._stderr)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Where a host is and how one gets there, from inventory and SSH configuration (controller)."""
+"""The route to a host, from inventory and SSH configuration (controller)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Route(NamedTuple):
         return deadline(seconds, self.until)
 
     def left(self, seconds: float) -> float:
-        """What there is of so many seconds, before the host's time is up."""
+        """The remaining part of this many seconds, before the host times out."""
         return max(0.0, self.end(seconds) - time.monotonic())
 
     def hops(self) -> list[Route]:
@@ -166,7 +166,7 @@ class Router:
 
 
 def _inventory_directives(host: Target | None) -> set[str]:
-    """The directives that the inventory answers, whatever the SSH configuration says."""
+    """The directives that the inventory overrides."""
     if host is None:
         return set()
     answers = {
@@ -188,8 +188,8 @@ def ignored_directives(host: Target, settings: Settings) -> list[Directive]:
 
 
 def unsupported_directives(host: Target, settings: Settings) -> list[Problem]:
-    """What of the SSH configuration in force for a host keeps ccm from logging in to it; nothing
-    for local ones.
+    """The directives of the SSH configuration that prevent ccm from logging in to a host; empty for
+    local ones.
 
     InputError for a configuration that cannot be read.
     """

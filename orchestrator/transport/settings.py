@@ -1,4 +1,4 @@
-"""What the command line says about connections, and what is needed of a host (controller)."""
+"""The connection options, and the required interface of a host (controller)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def is_active(value: str | None) -> bool:
 
 
 def hop_names(jump: str | None) -> list[str]:
-    """What ``jump`` or ProxyJump name, in order: hosts of the inventory, or [USER@]HOST[:PORT]."""
+    """The hops of ``jump`` or ProxyJump, in order: hosts of the inventory, or
+    [USER@]HOST[:PORT]."""
     return [text.strip() for text in str(jump).split(",")] if is_active(jump) else []
 
 
@@ -63,8 +64,8 @@ class Settings(NamedTuple):
     """Options that beat the inventory, and the files that are read.
 
     ``hosts`` are those of the inventory by name: a ``jump`` may name one of them.
-    ``connect_timeout`` is in seconds and covers everything before the login. ``inventory`` is what
-    the user wrote behind ``-i``, for hints that name a command.
+    ``connect_timeout`` is in seconds and covers everything before the login. ``inventory`` is the
+    value of ``-i``, for hints with a command.
     """
 
     hosts: Mapping[str, Target] = {}

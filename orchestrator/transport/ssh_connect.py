@@ -281,7 +281,7 @@ class _OwnAttributes(fabric.Connection):  # type: ignore[misc]  # which has no t
 
 
 class _NoSettings(paramiko.SSHConfig):
-    """What holds for a host is in its route."""
+    """The options of a host are in its route."""
 
     def lookup(self, hostname: str) -> paramiko.SSHConfigDict:
         """Its name."""
@@ -295,7 +295,7 @@ def _configuration() -> fabric.Config:
 
 
 def new_connection(route: Route, **connecting: Any) -> fabric.Connection:
-    """What fabric connects with, as ``connecting`` says; any thread may call it."""
+    """The connection of fabric, see ``connecting``; any thread may call it."""
     return _OwnAttributes(
         route.address,
         user=route.user,

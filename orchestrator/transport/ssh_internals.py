@@ -54,22 +54,22 @@ _DATA = (MSG_CHANNEL_DATA, MSG_CHANNEL_EXTENDED_DATA)
 
 
 class NotSshError(paramiko.SSHException):
-    """What the server says first is no greeting of SSH."""
+    """The first line of the server is not an SSH greeting."""
 
 
 class EndlessGreetingError(NotSshError):
-    """What the server says before its greeting does not end."""
+    """The server sends endless data before its greeting."""
 
 
 def preferred_first(names: Sequence[str], *wanted: str) -> tuple[str, ...]:
-    """The names with the wanted ones in front."""
+    """The names, the wanted ones first."""
     front = [name for name in wanted if name in names]
     return (*front, *(name for name in names if name not in front))
 
 
 def _known(wanted: Sequence[str], known: Container[str]) -> tuple[str, ...]:
-    """Those of the wanted names that this paramiko has: it offers what it is told to, and stumbles
-    over what a server then chooses."""
+    """The wanted names that this version of paramiko supports: it would offer any name, and fail if
+    the server chooses an unsupported one."""
     return tuple(name for name in wanted if name in known)
 
 
@@ -187,7 +187,7 @@ class OpenTransport(ServiceRequestingTransport):
 
 
 class OpenAuthentication(AuthOnlyHandler):
-    """paramiko's part of a login, which keeps what a server accepts."""
+    """paramiko's part of a login, which stores the methods that a server accepts."""
 
     def __init__(self, transport: OpenTransport) -> None:
         super().__init__(transport)
@@ -202,7 +202,7 @@ class OpenAuthentication(AuthOnlyHandler):
 
 
 class OpenPacketizer(Packetizer):
-    """paramiko's reader and writer of packets, which reports what comes before the first packet."""
+    """paramiko's reader and writer of packets, which reports data before the first packet."""
 
     def greeted(self, count: int) -> None:
         """So many bytes came before the first packet."""

@@ -37,7 +37,7 @@ _MISSING = "does not exist"
 
 
 class AgentGoneError(paramiko.SSHException):
-    """The agent signs nothing more; no server was told of it."""
+    """The agent is no longer usable; no server was contacted."""
 
 
 class AgentTimeoutError(Exception):
@@ -57,7 +57,7 @@ class HeldKey(AgentKey):
             self.public_blob = PublicBlob(certificate.type, certificate.blob)
 
     def asbytes(self) -> bytes:
-        """What the agent knows the key by: of a certificate, all of it."""
+        """The identity of the key in the agent: the complete certificate if it has one."""
         return self.blob
 
 
@@ -79,11 +79,11 @@ class TimedKey(HeldKey):
 
 
 class Candidate:
-    """A key to log in with: what messages call it, and how to get it when its turn comes.
+    """A key for a login: its name in messages, and how to load it when it is tried.
 
-    ``identity`` is the fingerprint, the same for a key in a file and in an agent; "" where it
-    cannot be told yet. ``locked`` says that ``load`` may ask for a passphrase. ``certificate`` is
-    what is shown in the key's place.
+    ``identity`` is the fingerprint, the same for a key in a file and in an agent; "" if it is not
+    known yet. ``locked`` says that ``load`` may ask for a passphrase. ``certificate`` is offered
+    instead of the key.
     """
 
     def __init__(
@@ -277,8 +277,8 @@ class Keyring:
 class _Agent(OpenAgent):
     """An agent at a socket.
 
-    One that does not answer in time is asked no more: what it says later would be taken for the
-    answer to another question.
+    An agent that does not respond in time is not used again, because a late response would count as
+    that of another request.
     """
 
     def __init__(self, path: str) -> None:
@@ -333,8 +333,7 @@ def _beside(path: Path) -> Path:
 
 
 def _without_certificate(key: paramiko.PKey) -> paramiko.PKey:
-    """The key as it is: paramiko adds a certificate that lies next to it, and shows nothing
-    else."""
+    """The plain key: paramiko would add a certificate next to it, and offer nothing else."""
     key.public_blob = None
     return key
 

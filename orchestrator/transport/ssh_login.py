@@ -30,7 +30,7 @@ class _SilentError(Exception):
 
 
 class Authenticator:
-    """What paramiko calls an authentication strategy, for one host."""
+    """An authentication strategy of paramiko, for one host."""
 
     def __init__(
         self, route: Route, keyring: Keyring, credentials: Credentials, began: Callable[[], None]
@@ -219,7 +219,7 @@ def _answer(text: str) -> Callable[[str, str, list[tuple[str, bool]]], list[str]
 
 
 def _prints(candidate: Candidate, key: paramiko.PKey) -> tuple[str, ...]:
-    """The fingerprints of what a list of authorized keys may have of an accepted key."""
+    """The fingerprints of an accepted key that a list of authorized keys may contain."""
     certificate = candidate.certificate
     if certificate is None:
         return (fingerprint(key.asbytes()),)

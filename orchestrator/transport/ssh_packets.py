@@ -1,4 +1,4 @@
-"""What paramiko reads and writes of an SSH connection: packets on a socket (controller)."""
+"""Packets of an SSH connection on a socket, for paramiko (controller)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Packets(OpenPacketizer):
         self._stream.patience = seconds
 
     def greeted(self, count: int) -> None:
-        """Bound what comes before the first packet, in lines that paramiko does not bound."""
+        """Limit the lines before the first packet, which paramiko does not limit."""
         self._greeted += count
         if self._greeted > MAX_GREETING_LENGTH:
             raise EndlessGreetingError("the text before the SSH greeting does not end")
@@ -52,8 +52,8 @@ class Packets(OpenPacketizer):
         """paramiko starts a thread here; ``start_client`` is given a timeout anyway."""
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:
-        """The next ``n`` bytes. paramiko believes whatever length a packet tells, before anything
-        proves who sent it."""
+        """The next ``n`` bytes. paramiko accepts any packet length before the server is
+        authenticated."""
         if n > LARGEST_PACKET:
             raise OversizeError(f"a packet of {n} bytes is too large")
         return super().read_all(n, check_rekey)
@@ -67,15 +67,15 @@ class Packets(OpenPacketizer):
         self._stream.held = self._stream.held or []
 
     def let_go(self) -> None:
-        """Send what was held, in one piece; EOFError."""
+        """Send the buffered data in one piece; EOFError."""
         with self._stream.sending:
             held, self._stream.held = self._stream.held, None
             self.write_all(b"".join(held or ()))
 
 
 class Tunnel:
-    """A channel of a jump host, in place of a socket. Nobody waits for its close: that tells the
-    jump host so, which may take nothing any more."""
+    """A channel of a jump host, in place of a socket. Closing does not wait, because the jump host
+    may no longer accept data."""
 
     def __init__(self, channel: paramiko.Channel) -> None:
         self.recv, self.send = channel.recv, channel.send

@@ -18,7 +18,7 @@ STATUS_TIMEOUT = 2.0
 
 
 class SshPipe:
-    """The streams of one channel. Nothing is read ahead of ``read`` but what the window allows."""
+    """The streams of one channel. Only as much as the window allows is read ahead of ``read``."""
 
     def __init__(
         self, session: EagerTransport, channel: paramiko.Channel, close: Callable[[], None]
@@ -39,7 +39,7 @@ class SshPipe:
         self._carried(len(data))
 
     def read(self, timeout: float) -> tuple[bytes, bytes]:
-        """What arrived on either stream; TimeoutError when nothing did."""
+        """The received data of either stream; TimeoutError if there is none."""
         end = time.monotonic() + timeout
         while True:
             self._arrived.clear()  # before looking, so that nothing is missed

@@ -49,7 +49,7 @@ class UnansweredError(paramiko.AuthenticationException):
 
 
 class EagerTransport(OpenTransport):
-    """A transport that does not wait where it need not; made by ``session_factory``."""
+    """A transport without unnecessary round trips; created by ``session_factory``."""
 
     # the stubs leave these out
     active: bool
@@ -71,7 +71,7 @@ class EagerTransport(OpenTransport):
         self._done_with = self._has_run = False
 
     def run(self) -> None:
-        """Read what the server sends, in the thread that this is."""
+        """Read the data of the server, in the current thread."""
         super().run()
         self._has_run = True
         if self._done_with:
@@ -101,7 +101,7 @@ class EagerTransport(OpenTransport):
             self.drop_handlers()
 
     def get_exception(self) -> Exception | None:
-        """Why the connection ended; one of ``BROKEN``, whatever paramiko stumbled over."""
+        """Why the connection ended; one of ``BROKEN`` for every failure of paramiko."""
         found = super().get_exception()
         if found is None or isinstance(found, BROKEN):
             return found
@@ -126,8 +126,8 @@ class EagerTransport(OpenTransport):
         return self.offered_host_keys
 
     def data_arrived(self, channel: Any, message: Message) -> None:
-        """Bound what is unread by what the server was allowed to send: paramiko holds whatever
-        comes, and each message until the next one."""
+        """Limit unread data to the amount that the server may send: paramiko stores everything, and
+        each message until the next one."""
         self.packetizer.carried(message.packet.seek(0, io.SEEK_END))
         message.packet = io.BytesIO()
         if len(channel.in_buffer) + len(channel.in_stderr_buffer) > 2 * WINDOW:
@@ -175,18 +175,18 @@ class EagerTransport(OpenTransport):
         raise self.get_exception() or paramiko.SSHException("Unable to open channel.")
 
     def get_auth_handler(self) -> Authentication:
-        """The handler that remembers what the server accepts."""
+        """The handler that stores the methods that the server accepts."""
         return Authentication(self)
 
     @property
     def accepted_methods(self) -> list[str]:
-        """What the server said that it accepts, when it last refused; empty before that."""
+        """The accepted methods in the last refusal of the server; empty before that."""
         handler = self.auth_handler
         return handler.accepted if isinstance(handler, Authentication) else []
 
 
 class Authentication(OpenAuthentication):
-    """paramiko's handler, told of each answer even if that is quicker than the sender."""
+    """paramiko's handler, which also receives responses that arrive before the sender waits."""
 
     def __init__(self, transport: EagerTransport) -> None:
         super().__init__(transport)
@@ -230,7 +230,7 @@ class Authentication(OpenAuthentication):
 def session_factory(
     timeout: float, prepare: Callable[[EagerTransport], None]
 ) -> Callable[..., paramiko.Transport]:
-    """What paramiko calls to make the transport of a connected socket."""
+    """The factory with which paramiko creates the transport of a connected socket."""
 
     def make(sock: Any, **_: Any) -> paramiko.Transport:
         """The prepared transport of a socket."""

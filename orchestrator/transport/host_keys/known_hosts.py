@@ -56,7 +56,7 @@ class KnownHosts:
 
 class _File:
     """The lines of one file, which may be long: plain names by a table; hashed ones, each of which
-    has to be tried, with the salt and the hash at hand."""
+    must be tried, with their salt and hash."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._plain: dict[str, list[Line]] = {}
@@ -118,7 +118,7 @@ def _hash_matches(name: str, pattern: str) -> bool:
 
 
 def _hash_parts(pattern: str) -> tuple[bytes, bytes] | None:
-    """Salt and hash of a hashed name; None for what is none."""
+    """Salt and hash of a hashed name; None for any other."""
     if not pattern.startswith(_HASHED):
         return None
     try:
@@ -142,7 +142,7 @@ def fingerprint(blob: bytes) -> str:
 
 
 def parse_line(text: str, path: str = "", number: int = 0) -> Line | None:
-    """One line of a file; None for a comment and for what is no key."""
+    """One line of a file; None for a comment or a line without a key."""
     words = text.split()
     marker = words.pop(0) if words and words[0].startswith("@") else ""
     if len(words) < 3 or words[0].startswith("#"):

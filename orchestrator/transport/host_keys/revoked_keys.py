@@ -1,6 +1,7 @@
 """The host keys that ``RevokedHostKeys`` of the SSH configuration revokes (controller).
 
-As with ssh, a file that cannot be read refuses every host it is for: what it revokes is not known.
+As with ssh, an unreadable file refuses every host to which it applies, because the revoked keys are
+unknown.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def _parsed(path: Path, mtime_ns: int, size: int) -> tuple[Line, ...]:
 
 
 def _key_of(words: list[str]) -> tuple[str, bytes] | None:
-    """The type and the key of a line, behind whatever stands before them."""
+    """The type and the key of a line, after any options."""
     for key_type, text in itertools.pairwise(words):
         try:
             blob = base64.b64decode(text, validate=True)

@@ -17,9 +17,9 @@ def scan(
 ) -> list[ScannedKey | ScanFailure]:
     """The key of every host, in their order; hosts without SSH are left out.
 
-    Hosts behind a jump host are asked through it, which takes a login there and so a key of the
-    jump host that is trusted already; jump hosts are asked too. Hosts that share address, port and
-    name are asked once.
+    Hosts behind a jump host are scanned through it, which requires a login there and a trusted key
+    of the jump host; jump hosts are scanned, too. Hosts that share address, port and name are asked
+    once.
     """
     from orchestrator.transport.ssh_connect import Dialer
 
@@ -38,7 +38,7 @@ def scan(
     dialer = Dialer(credentials)
 
     def shown(route: Route | ScanFailure) -> ScannedKey | ScanFailure:
-        """What one host shows, or why it shows nothing."""
+        """The key of one host, or why it has none."""
         if isinstance(route, ScanFailure):
             return route
         try:

@@ -32,7 +32,7 @@ _RSA = ("rsa-sha2-512", "rsa-sha2-256")
 
 
 class HostKeyCheck(paramiko.MissingHostKeyPolicy):
-    """What paramiko asks about a key; it is given no keys of its own, so it asks every time.
+    """paramiko's callback for host keys; paramiko has no known keys, so it calls it every time.
 
     As with ssh, a certificate counts if a ``@cert-authority`` line has its CA; else its key does.
     """
@@ -67,7 +67,7 @@ class HostKeyCheck(paramiko.MissingHostKeyPolicy):
         """Whether a host that shows this proves itself by a certificate of a CA that is known.
 
         False for a plain key, and for a certificate of another CA: then the key has to be known.
-        UnreachableError for what is revoked, and for a certificate of a known CA that is not valid.
+        UnreachableError for a revoked key, and for an invalid certificate of a known CA.
         """
         certificate = parse_certificate(key_blob)
         self._check_revoked(key_blob, certificate)
