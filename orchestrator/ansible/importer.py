@@ -33,8 +33,8 @@ _PLAYBOOKS = ("site", "main", "playbook", "all", "deploy", "local", "master", "s
 
 @dataclass
 class ImportResult:
-    """What an import wrote: paths of the site, and what became of each task; and which playbooks
-    and inventories it read."""
+    """The result of an import: paths of the site, the result of each task, and the imported
+    playbooks and inventories."""
 
     site: str
     inventory: str = ""

@@ -246,7 +246,7 @@ def _without_stops(builder: Conversion, entries: list[Entry]) -> list[Entry]:
 
 
 def _widen(entries: list[Entry]) -> None:
-    """Drop the conditions of a resource that another task sets up alike, whatever they say."""
+    """Drop the conditions of a resource that another task sets up in the same way."""
     for one in entries:
         if one.conditions or one.control or one.foreach or one.subscribe:
             continue

@@ -224,7 +224,7 @@ def note_unset(builder: Conversion, task: Task, name: str) -> None:
 
 
 def note_broken(builder: Conversion, task: Task) -> None:
-    """What an ``include_vars`` that is not converted may set cannot be read any more."""
+    """Variables of an unconverted ``include_vars`` can no longer be read."""
     folder = builder.files.base / "vars"
     paths = sorted(folder.glob("*.y*ml")) if folder.is_dir() else []
     try:

@@ -81,7 +81,7 @@ def _is_boolean(node: Any, scope: Scope) -> bool:
 
 
 def element_scope(scope: Scope, loop: Loop) -> Scope:
-    """The scope of one element of a loop, which ccm calls ``item`` whatever Ansible calls it."""
+    """The scope of one element of a loop, which is always ``item`` in ccm."""
     inner = scope.with_locals({"item": loop.sample, loop.variable: loop.sample})
     if loop.variable != "item":
         inner.renames = {**inner.renames, loop.variable: "item"}

@@ -43,7 +43,7 @@ class RoleManifest:
 
 @dataclass
 class Project:
-    """What is read, and what is written. ``directories`` has the roles."""
+    """The input and output of a conversion. ``directories`` has the roles."""
 
     directories: list[Path]
     hosts: Hosts = field(default_factory=Hosts)

@@ -93,7 +93,7 @@ def _reads_page(builder: Conversion, task: Task) -> bool:
 
 
 class Question:
-    """What a reading task asks, for each element of its loop. NotConvertible."""
+    """The look-ups of a reading task, for each element of its loop. NotConvertible."""
 
     def __init__(self, builder: Conversion, task: Task) -> None:
         self.builder, self.task = builder, task

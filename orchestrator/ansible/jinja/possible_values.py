@@ -244,7 +244,7 @@ def _of_register(keys: list[Any]) -> Sample:
 
 
 def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
-    """What a variable can be; one that is made of itself can be anything."""
+    """The possible values of a variable; one that reads itself can have any value."""
     known = scope.uses.samples
     if name not in known:
         known[name] = OPEN
@@ -254,7 +254,7 @@ def _of_variable(name: str, scope: Scope, depth: int) -> Sample:
 
 
 def resolve(value: Any, scope: Scope, depth: int = 0) -> Sample:
-    """What a value of YAML can be, once its template is rendered."""
+    """The possible values of a YAML value, once its template is rendered."""
     if is_template(value):
         try:
             parts = outputs(value)
@@ -285,7 +285,7 @@ def _plain(values: list[Any]) -> tuple[list[Any], bool]:
 
 
 def elements(sample: Sample) -> Sample:
-    """What the elements of a list, or the keys of a map, can be."""
+    """The possible elements of a list, or keys of a map."""
     found: list[Any] = []
     for value in sample.values:
         if isinstance(value, (list, tuple, dict)):
@@ -295,7 +295,7 @@ def elements(sample: Sample) -> Sample:
 
 
 def map_values(sample: Sample) -> Sample:
-    """What the values of a map can be."""
+    """The possible values of a map."""
     found = [one for value in sample.values if isinstance(value, dict) for one in value.values()]
     found, rendered = _plain(found)
     return Sample(found, set(), sample.open or bool(sample.kinds) or rendered)

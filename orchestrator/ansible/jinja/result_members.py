@@ -12,7 +12,7 @@ from orchestrator.ansible.jinja.scope import Register, Scope
 
 
 def one_result(register: Register, scope: Scope, index: int) -> Register:
-    """What the loop of a reading task found for one element that is written out."""
+    """The result of a reading task's loop for one literal element."""
     element = register.loop.elements[index]
     assert register.look_up_of is not None
     variables = {**scope.task_vars, register.loop.variable: element}

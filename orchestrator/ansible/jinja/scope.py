@@ -11,7 +11,7 @@ from orchestrator.ansible.problems import NotConvertible
 
 
 class Asking(Protocol):
-    """What a reading task asks, for each element of its loop."""
+    """The look-ups of a reading task, for each element of its loop."""
 
     kind: str
 
@@ -21,7 +21,7 @@ class Asking(Protocol):
 
 @dataclass
 class Register:
-    """What a task left under the name of its ``register``."""
+    """The result of a task, under the name of its ``register``."""
 
     name: str
     kind: str  # command, stat, file, change, or other
@@ -59,7 +59,7 @@ class Fleet:
 
 @dataclass
 class Uses:
-    """What the expressions of one manifest read."""
+    """The names that the expressions of one manifest read."""
 
     data: set[str] = field(default_factory=set)
     tables: set[str] = field(default_factory=set)

@@ -233,7 +233,7 @@ def _decided(node: Any) -> Any:
 
 
 def _of_text(node: nodes.Expr, result: Any, kinds: set[str], values: list[Any]) -> Any:
-    """Ansible takes a variable that holds ``yes`` as it is; ``bool`` reads such words."""
+    """Ansible does not convert a variable that contains ``yes``; ``bool`` reads such words."""
     words = [one for one in values if isinstance(one, str)]
     if words and all(as_bool(one) is None for one in words) and kinds <= {"text", "none"}:
         return nodes.CondExpr(result, nodes.Const(True), nodes.Const(False))

@@ -203,7 +203,7 @@ class _Translator:
         return None
 
     def _in_place(self, value: Any, keys: list[Any], scope: Scope) -> Any:
-        """What a definition gives here, or the member ``keys`` of it."""
+        """The value of a definition here, or its member ``keys``."""
         keys = list(keys)
         while keys and _has(value, keys[0]):
             value = value[keys.pop(0)]

@@ -159,7 +159,7 @@ _PERHAPS = re.compile(
 
 
 def _has_no_groups(given: Arguments) -> bool:
-    """Whether ``groups`` is an empty default: with ``append``, the groups stay as they are."""
+    """Whether ``groups`` is an empty default: with ``append``, the groups do not change."""
     raw = given.raw("groups")
     match = _PERHAPS.fullmatch(raw) if isinstance(raw, str) else None
     if match is None or given.boolean("append") in (None, False):

@@ -158,7 +158,7 @@ class Arguments:
         return "/root" + path[1:]
 
     def replace(self, name: str, value: Any) -> None:
-        """Another value for an argument, or none."""
+        """A replacement value for an argument, or None."""
         if value is None:
             self._args.pop(name, None)
         else:
@@ -264,7 +264,7 @@ class Arguments:
         return None if value is None else text_rewriter.value(value, self.scope)
 
     def sample(self, *names: str) -> Sample:
-        """What the value can be."""
+        """The possible values."""
         from orchestrator.ansible.jinja.possible_values import resolve
 
         value = self.raw(*names)
@@ -365,7 +365,7 @@ class Arguments:
         return None if kept is None else "{{ " + unparse(kept) + " }}"
 
     def _kept(self, name: str, node: nodes.Expr, empty: bool) -> nodes.Expr | None:
-        """What is left of ``x | default(omit)``: x, or None if nothing gives it.
+        """The rest of ``x | default(omit)``: x, or None if nothing sets it.
 
         ``empty``: an empty value is omitted, too.
         """

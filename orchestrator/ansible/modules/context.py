@@ -1,4 +1,4 @@
-"""What the mapper of a module knows in addition to the arguments (controller)."""
+"""The context of a module's mapper, in addition to the arguments (controller)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Files:
         return None
 
     def holds(self, path: Path) -> bool:
-        """Whether a path is of the project. What a symlink out of it leads to is not."""
+        """Whether a path is of the project. Targets of symlinks outside of it are not."""
         return _inside(self.base, path)
 
     def take(self, written: str, original: Path) -> None:

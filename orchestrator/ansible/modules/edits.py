@@ -147,7 +147,7 @@ def blockinfile(context: Context, given: Arguments) -> list[Entry]:
 
 @maps("replace")
 def replace(context: Context, given: Arguments) -> list[Entry]:
-    """What a pattern matches."""
+    """The text that a pattern matches."""
     given.refuse("after", "before")
     given.refuse("encoding", unless=("utf-8",))
     match = pattern(given.required("regexp"))

@@ -33,7 +33,7 @@ _OF_ROOT = {"owner": "root", "group": "root", "mode": "0755"}
 def attributes(
     context: Context, given: Arguments, mode: str, directory: bool = False
 ) -> dict[str, Any]:
-    """Owner, group and mode, with a mark where the original leaves them as they are."""
+    """Owner, group and mode, with a mark if the original does not change them."""
     given.refuse(*_UNSUPPORTED)
     for name in given.others(*_CONTEXT):
         context.check(f"{name}, a part of the context of SELinux, is not managed")

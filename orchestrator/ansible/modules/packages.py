@@ -136,7 +136,7 @@ def _rpm_file(context: Context, manager: str, path: str, ensure: str) -> list[En
 
 @maps("yum", "dnf", "dnf5", "package", "zypper", "pacman", "apk")
 def package(context: Context, given: Arguments) -> list[Entry]:
-    """Packages of dnf, or of whatever the host has."""
+    """Packages of dnf, or of the host's package manager."""
     given.refuse("installroot", "security", "bugfix", "download_only", "download_dir", "list",
                  "conf_file", unless=(False, []))  # fmt: skip
     _not_passed_on(

@@ -156,7 +156,7 @@ def _ccm_first(
 
 
 def _is_command(one: TaskResult, resources: Iterable[str]) -> bool:
-    """Whether check mode skips a task that ccm does with a command, whatever it would do."""
+    """Whether check mode skips a task that ccm does with a command, regardless of its effect."""
     skipped = one.status == "skipped" and not one.by_condition
     return skipped and any(name.startswith("exec#") for name in resources)
 
@@ -189,7 +189,8 @@ def _name(event: Event) -> str:
 
 
 def _difference(event: Event) -> str | None:
-    """What a preview says about a resource that is not as it should be; None if it is."""
+    """The prediction for a resource that differs from the desired state; None if it does not
+    differ."""
     if event["type"] == "apply" and not event.get("failed"):
         return None  # its resources have events of their own
     if event.get("failed"):

@@ -1,7 +1,7 @@
 """The directories that an import reads (controller).
 
-A project may be a stranger's: it names other files, and its links lead anywhere. Files outside of
-these directories, such as keys of the user, must not get into the site.
+A project may be untrusted: it may name any file, and have links to any path. Files outside of these
+directories, such as keys of the user, must not get into the site.
 """
 
 from __future__ import annotations

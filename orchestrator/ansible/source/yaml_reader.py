@@ -44,7 +44,7 @@ class Map(dict[str, Any]):
 
 
 class _Loader(yaml.SafeLoader):
-    """Keeps lines, and refuses what a stranger's file could overload a reader with."""
+    """Keeps lines, and refuses content that could overload a reader."""
 
     path = ""
 
