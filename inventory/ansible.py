@@ -74,7 +74,7 @@ def is_ini(text: str) -> bool:
 
 
 def read_ansible_list(root: Node, directory: str, checker: Checker) -> Declaration:
-    """What the list declares; problems go to the checker."""
+    """The declarations of the list; problems go to the checker."""
     return _AnsibleReader(directory, checker).read(root)
 
 

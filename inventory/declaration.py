@@ -17,7 +17,7 @@ class SetProperty(NamedTuple):
 
     @property
     def node(self) -> Node:
-        """What was written."""
+        """The declaration as written."""
         return self.written_in.value(self.key)
 
 

@@ -22,8 +22,8 @@ def read_declaration(root: Node, directory: str, checker: Checker) -> Declaratio
 
 
 def _written(node: Node) -> str | None:
-    """A name as it is written, whatever YAML makes of it: 3750, 1e3 and yes are names, as they are
-    as the keys of a map. None for what is no text at all."""
+    """A name as written, regardless of its type in YAML: 3750, 1e3 and yes are names, like keys of
+    a map. None for what is no text at all."""
     return node.text if isinstance(node, Scalar) and node.kind != "null" else None
 
 

@@ -34,7 +34,7 @@ def is_program(path: str) -> bool:
 
 
 def run_program(path: str, timeout: float = TIMEOUT, max_bytes: int = MAX_BYTES) -> str:
-    """What the program prints; InputError (``inventory.program``) where it fails in any way."""
+    """The output of the program; InputError (``inventory.program``) if it fails in any way."""
     with contextlib.ExitStack() as stack:
         try:
             program = running([os.path.abspath(path), "--list"], stdin=subprocess.DEVNULL)

@@ -107,7 +107,7 @@ class JsonSource(Source):
             return Scalar(self, 1, column=1, text="", kind="null", value=None, plain=True)
 
     def find(self, path: Path) -> tuple[Node, Node]:
-        """What a path leads to, behind its key; the last that is there."""
+        """The node at a path, after its key; the last existing one."""
         key = value = self.root
         for step in path:
             if isinstance(value, Mapping) and step in value:

@@ -77,7 +77,7 @@ class Host:
 
     @property
     def address(self) -> str:
-        """What is connected to."""
+        """The address of the connection."""
         return self.nearest("address", self.name)
 
     @property

@@ -27,7 +27,7 @@ def is_range(name: str) -> bool:
 
 
 def host_name_fault(name: str) -> tuple[str, str] | None:
-    """What is wrong with a host's name and what to do; None for a good one."""
+    """The problem of a host's name, with a hint; None if it is valid."""
     if _HOST.match(name) and name not in RESERVED:
         return None
     if "@" in name and _HOST.match(name.rpartition("@")[2]):
@@ -36,8 +36,8 @@ def host_name_fault(name: str) -> tuple[str, str] | None:
 
 
 def group_name_fault(name: str, *, has_all: bool = False) -> tuple[str, str] | None:
-    """What is wrong with a group's name and what to do; None for a good one, of which ``all`` is
-    one where the form of the inventory ``has_all``."""
+    """The problem of a group's name, with a hint; None if it is valid. ``all`` is valid if the form
+    of the inventory ``has_all``."""
     if _GROUP.match(name) and (name not in RESERVED or (has_all and name == "all")):
         return None
     fault = _fault("group", name, "._+-")

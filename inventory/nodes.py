@@ -72,7 +72,7 @@ class Node:
 
     @abstractmethod
     def describe(self) -> str:
-        """What the node is, in words for a message, such as ``a list``."""
+        """The kind of the node, for messages, such as ``a list``."""
 
     @abstractmethod
     def as_data(self) -> Any:

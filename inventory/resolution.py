@@ -114,7 +114,7 @@ class _Hosts:
         }
 
     def _chosen(self, direct: tuple[str, ...]) -> SharedValues:
-        """What is decided for the hosts that are named in exactly these groups."""
+        """The resolved values for the hosts in exactly these groups."""
         known = self._shared.get(direct)
         if known is None:
             groups = self._ordered(direct)

@@ -1,8 +1,8 @@
 """Picks hosts by patterns (controller).
 
 Patterns are joined by ``:`` or ``,``. A plain one adds hosts, ``&PATTERN`` keeps only hosts that
-are also in it, ``!PATTERN`` takes hosts away; additions come first, then ``&``, then ``!``, in
-whatever order they are written. Without an addition, all hosts are the start.
+are also in it, ``!PATTERN`` removes hosts; additions apply first, then ``&``, then ``!``, in any
+order they are written. Without an addition, all hosts are the start.
 
 A pattern is a host, a group, ``all``, a glob (``web*``), numbers as reports print them
 (``web[1-3,7]``, ``db[01-12]``) or ``~REGEX`` (from the beginning of the
@@ -214,7 +214,7 @@ class Selector:
 
 
 def _glob(text: str) -> Callable[[str], object]:
-    """What a glob matches, ranges of numbers in it meant as such."""
+    """The names that a glob matches, with its ranges of numbers expanded."""
     ranges = [found[1].split(",") for found in re.finditer(_RANGES, text)]
     regex = re.compile(fnmatch.translate(re.sub(_RANGES, "\0", text)).replace("\0", "([0-9]+)"))
 

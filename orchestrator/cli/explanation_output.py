@@ -1,4 +1,4 @@
-"""Writes where a value of data comes from (controller)."""
+"""Writes the origin of a value of data (controller)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ccm registration``: the registered services, and where they are stored (controller)."""
+"""``ccm registration``: the registered services and their store (controller)."""
 
 from __future__ import annotations
 

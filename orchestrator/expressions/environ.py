@@ -28,8 +28,8 @@ class Environ(dict[str, str]):
     """The variables that templates may read.
 
     ``secrets_read`` receives the values of variables with a secret name when they are read. A plan
-    tells its host which texts to mask, so it must not have secrets that no template of the host
-    reads.
+    contains the texts that its host must mask, so it must not have secrets that no template of the
+    host reads.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:

@@ -179,7 +179,7 @@ def _as_json(value: Any, expression: Expression, left: list[int] | None = None) 
 
 
 def _missing(value: Any, expression: Expression) -> str:
-    """What stands for a missing path in a list or a map; EvaluationError if it is not empty."""
+    """The value of a missing path in a list or a map; EvaluationError if it is not empty."""
     from jinja2 import TemplateError
 
     from orchestrator.language.sandbox import Empty

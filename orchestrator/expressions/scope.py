@@ -210,7 +210,7 @@ class Scope(NamedTuple):
 
     def hear_secrets(self, text: str) -> None:
         """Read every secret that a text names, because the text is rendered when the target already
-        masks. Errors come up where the secret is used.
+        masks. Errors are raised where the secret is used.
         """
         from orchestrator.secrets.reference import calls_in
 

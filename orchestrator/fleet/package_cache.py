@@ -44,9 +44,9 @@ def is_sha(text: Any) -> bool:
 
 
 class Answer(NamedTuple):
-    """What is known of packages, as JSON by their hashes: ``known`` is what two hosts found, or the
-    asking one itself, ``alone`` what one other host found. The asking host reads the rest itself,
-    and ``to_read``, which no other host is reading."""
+    """The known contents of packages, as JSON by their hashes: two hosts, or the requesting one
+    itself, found those in ``known``, and one other host found those in ``alone``. The asking host
+    reads the rest itself, and ``to_read``, which no other host is reading."""
 
     known: dict[str, str]
     alone: dict[str, str]
@@ -266,7 +266,7 @@ class _RemoteCache:
 
 
 def _checked(text: str) -> str:
-    """The JSON text of a report, "" for nothing; ProtocolError for what no host may report."""
+    """The JSON text of a report, "" for nothing; ProtocolError for an invalid report."""
     if len(text) > wire.MAX_FROM_TARGET:
         raise ProtocolError("a report of a package that is too large")
     try:

@@ -170,7 +170,7 @@ class Scan:
         raise AssertionError("the parser accepted a bracket that is not closed")
 
     def text(self, unit: Unit) -> str:
-        """What a unit on a single line is written as."""
+        """The text of a unit on a single line."""
         return self.lines[unit.line][unit.column : unit.end_column]
 
     def block_body(self, unit: Unit) -> tuple[int, int]:

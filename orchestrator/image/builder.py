@@ -30,9 +30,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 class Image(NamedTuple):
     """The runtime as a zip, which ``sha256`` names, and compiled for interpreters of ``tag``.
 
-    ``code_digest`` is what the compiled form is known by, see ``remote_runtime.bootstrap``, and
-    ``program`` the bootstrap as a word of a command, see ``orchestrator.image.program``. The sent
-    part, ``zip`` or ``code``, is read by ``payload`` when a host does not have it.
+    ``code_digest`` identifies the compiled form, see ``remote_runtime.bootstrap``, and ``program``
+    the bootstrap as a word of a command, see ``orchestrator.image.program``. The sent part, ``zip``
+    or ``code``, is read by ``payload`` when a host does not have it.
     """
 
     sha256: str

@@ -1,4 +1,4 @@
-"""What is wrong with an expression that shows without facts and data (controller)."""
+"""The problems of an expression that can be found without facts and data (controller)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OF_FILES = ("managed",)
 
 
 class Vocabulary(NamedTuple):
-    """What an expression may use: the sandbox that runs it, and the names of a scope.
+    """The limits of an expression: the sandbox that runs it, and the names of a scope.
 
     ``known`` are all names, of which the ``extra`` ones beat functions of expr-lang. ``jet`` gives
     message and hint of each mistake in a call of ``jet()``.

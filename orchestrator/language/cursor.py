@@ -1,4 +1,4 @@
-"""Goes over the tokens of a text, whatever its language (controller)."""
+"""Iterates over the tokens of a text, in any language (controller)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Cursor:
 
     @property
     def sign(self) -> str:
-        """What the next token is."""
+        """The kind of the next token."""
         return self.token.sign
 
     def after(self, count: int = 1) -> Token:

@@ -85,8 +85,8 @@ class UnavailableFamilyError(FactsUnavailableError):
 class NeedFileError(CcmError):
     """``file()`` names a file of the target whose text the scope does not hold.
 
-    A signal, not a failure: whoever evaluates may read the file, add it to the scope's
-    ``target_files`` and evaluate again.
+    A signal, not a failure: the caller may read the file, add it to the scope's ``target_files``
+    and evaluate again.
     """
 
     default_kind = "template.file"

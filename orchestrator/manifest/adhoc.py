@@ -95,7 +95,7 @@ def observed_site(
 ) -> Site:
     """A site of resources that are only observed: no property is required; InputError.
 
-    ``properties`` say where a resource is, such as the virtual environment of a package.
+    ``properties`` identify a resource, such as the virtual environment of a package.
     """
     given = properties or {}
     problems = _problems_of_properties(type_, given)

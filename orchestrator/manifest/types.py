@@ -201,8 +201,8 @@ class Type:
         )
 
     def hint_for(self, key: str) -> str:
-        """What a property is for, in one sentence, as the hint of a problem without another one.
-        ``name`` is the name of a resource.
+        """The purpose of a property in one sentence, as the default hint of a problem. ``name`` is
+        the name of a resource.
         """
         kind = self._name if key == "name" else self.properties.get(key)
         about = summary(str(kind.schema.get("description", ""))) if kind else ""

@@ -121,7 +121,7 @@ class RunData:
             return ""
 
     def secrets(self) -> SecretLookup | None:
-        """What reads the secrets of the run; None for a command that reads none."""
+        """The reader of the run's secrets; None for a command that reads none."""
         if not (self._reads_secrets or self._elsewhere):
             return None
         return self.secret_lookup()
@@ -131,7 +131,7 @@ class RunData:
         self._secrets, self._reads_secrets = secrets, True
 
     def secret_lookup(self) -> SecretLookup:
-        """What reads the secrets of the run, made on first use."""
+        """The reader of the run's secrets, created on first use."""
         with self._lock:
             if self._secrets is None:
                 from orchestrator.secrets.lookup import SecretLookup
@@ -143,7 +143,7 @@ class RunData:
 
     @property
     def keys(self) -> KeySources:
-        """Where the keys of secrets are."""
+        """The sources of the keys of secrets."""
         if self._secret_keys is None:
             from orchestrator.secrets.key_sources import KeySources
 
@@ -151,7 +151,7 @@ class RunData:
         return self._secret_keys
 
     def forward_to(self, ask: Callable[[Any], Any]) -> None:
-        """Have another process answer what is asked once per run."""
+        """Let another process answer the requests that are made once per run."""
         self.registry.forward_to(ask)
         self.buckets.forward_to(ask)
         self._elsewhere = ask
@@ -253,7 +253,7 @@ class ManifestData:
         return self._shared[by]
 
     def circles(self) -> list[Problem]:
-        """The circular references in ``data`` that exist on every host, whatever its facts are.
+        """The circular references in ``data`` that exist on every host, regardless of its facts.
 
         Values that an override, a data file or another source may replace are checked per host.
         """

@@ -26,7 +26,7 @@ class PartialData(Facts):
         self.reasons = reasons
 
     def refuse(self, key: object) -> None:
-        """Raise FactsUnavailableError for what is not known."""
+        """Raise FactsUnavailableError for unknown facts."""
         if isinstance(key, str) and key in self.reasons:
             raise self.reasons[key]
 

@@ -414,7 +414,7 @@ class Planner:
         self._run_data.use_secrets(secrets)
 
     def examined(self, host: Any) -> ExaminedResources:
-        """What the resources of a host come to, if known without contacting it."""
+        """The results of a host's resources, if known without contacting it."""
         from orchestrator.planning.facts import NoFacts
         from orchestrator.planning.site.check import UnknownFacts
         from orchestrator.planning.site.secret_use import examine_resources

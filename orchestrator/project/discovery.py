@@ -78,7 +78,7 @@ def _nearest(start: str) -> str:
 def directories_above(manifest: str) -> list[Path]:
     """The directory of a manifest and those above it, up to that of the project or the repository.
 
-    Where there is neither, the directory and the one above it. Ends as the search for ``ccm.yaml``.
+    Without either, the directory and the one above it. Ends as the search for ``ccm.yaml``.
     """
     directory = Path(os.path.abspath(manifest)).parent
     owner = directory.stat().st_uid

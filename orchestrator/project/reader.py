@@ -90,7 +90,7 @@ def _read(file: ProjectFile) -> Project:
 
 
 def _history_token(node: Node | None, directory: str) -> dict[str, str]:
-    """Where the token for the history is, with an absolute path."""
+    """The source of the token for the history, with an absolute path."""
     written = to_plain(node) if isinstance(node, Mapping) else {}
     if "file" in written:
         return {"file": os.path.abspath(_directory(written["file"], directory))}
@@ -207,7 +207,7 @@ def _logins(root: Mapping) -> list[Problem]:
 
 
 def _complaints(root: Node) -> list[Problem]:
-    """What the schema says against the document, each with its place."""
+    """The violations of the schema, each with its position."""
     from orchestrator.manifest.checks.schema_errors import SchemaValidator
 
     found = []

@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
     @property
     def word(self) -> str:
-        """What the project's file calls it."""
+        """Its name in the project file."""
         return self.key or self.name
 
 
@@ -153,7 +153,7 @@ class PositionedValue(NamedTuple):
 
 
 class Project(NamedTuple):
-    """What the project's file says: settings, and of each rollout its options, both by name.
+    """The content of the project file: settings, and the options of each rollout, by name.
 
     A rollout's value is true or false, or a list of ``PositionedValue`` words as a flag takes them.
     ``secrets`` is as ``key_sources`` takes it, and ``directory`` is that of the file.

@@ -92,7 +92,7 @@ class CommandOutput(Subscriber):
         return self._known.setdefault(answer, answer)
 
     def groups(self, fold: bool) -> list[OutputGroup]:
-        """Failures first, then the most hosts first; ``fold`` sets names and numbers aside."""
+        """Failures first, then the largest groups; ``fold`` ignores names and numbers."""
         found: dict[tuple[object, ...], list[HostResult]] = {}
         for host in self._order:
             if host in self._results:

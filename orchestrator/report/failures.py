@@ -115,7 +115,8 @@ _Key = tuple[str, str, int | None, str, str]
 
 
 class Failures:
-    """Collects failures, event by event; memory and time are limited, whatever hosts send.
+    """Collects failures, event by event; memory and time are limited, regardless of what hosts
+    send.
 
     ``skipped`` counts the resources that did not run because a required one failed. ``names`` are
     those of the run's hosts.

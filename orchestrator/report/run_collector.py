@@ -135,7 +135,7 @@ class RunCollector(Subscriber):
     ``outputs``: the output of commands is stored as well; with ``verbose`` it always is.
     ``dangers`` has the dangerous changes of a preview, None for a push or without ``dangerous``.
 
-    Memory is limited, whatever hosts send, see ``Entries``.
+    Memory is limited, regardless of what hosts send, see ``Entries``.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ def normalized(text: str, host: str) -> str:
 
 
 def folded(text: str, host: str) -> str:
-    """The text without the host's own name and without any number, however it is set out."""
+    """The text without the host's name and any numbers, in any layout."""
     text = re.sub(_NUMBERS, "#", re.sub(_VARYING, "#", without_host_name(host, text)))
     return re.sub(_BLANKS, " ", text)
 

@@ -36,7 +36,7 @@ class _HostReports:
         self.due: set[str] = set()
 
     def mark(self, name: str, is_skipped: bool) -> None:
-        """Note of a resource; what a skipped ``apply`` holds has no events."""
+        """Note a resource; the resources of a skipped ``apply`` have no events."""
         for place in self.plan.places.get(name, ()):
             if not self.told[place]:
                 self.told[place] = 1

@@ -34,7 +34,7 @@ class Amount(NamedTuple):
 
 
 def parse_amount(text: str) -> Amount:
-    """What ``5`` or ``10%`` says; ValueError with what is wrong."""
+    """Parse ``5`` or ``10%``; ValueError with the problem."""
     found = _TEXT.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is neither a number of hosts nor a percentage such as 10%")

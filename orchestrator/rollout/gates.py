@@ -1,4 +1,4 @@
-"""Gates: what a wave must pass before the next one begins (controller)."""
+"""Gates: checks between waves (controller)."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ FEW = 5
 
 
 class SharedLimit(NamedTuple):
-    """At most ``maximum`` hosts at once with the same value of ``variable``, dots nest."""
+    """At most ``maximum`` hosts at once with the same value of ``variable``; a dot in its name sets
+    a nested key."""
 
     variable: str
     maximum: int
@@ -27,7 +28,7 @@ class SharedLimit(NamedTuple):
 
 
 def parse_per(text: str) -> SharedLimit:
-    """What ``rack=1`` says; ValueError."""
+    """Parse ``rack=1``; ValueError."""
     found = _TEXT.fullmatch(text)
     if found is None or not int(found[2]):
         raise ValueError(f"{text!r} is not a variable and a number of hosts, such as rack=1")
@@ -78,7 +79,7 @@ def check_sharing(limits: Sequence[SharedLimit], hosts: Sequence[Any]) -> Iterat
 
 
 def value_of(variable: str, vars_: Mapping[str, Any]) -> str | None:
-    """What a variable is, as one text: 7 and "7" are the same; None if it is not set."""
+    """The value of a variable as text: 7 and "7" are equal; None if it is not set."""
     found: Any = vars_
     for key in variable.split("."):
         found = found.get(key, _UNSET) if isinstance(found, Mapping) else _UNSET

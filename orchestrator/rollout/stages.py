@@ -87,7 +87,7 @@ def _nodes(node: document.Node) -> list[document.Node]:
 
 
 def _complaints(root: document.Node) -> list[Problem]:
-    """What the schema says against the document, each with its place."""
+    """The violations of the schema, each with its position."""
     found = []
     for one in SchemaValidator(schemas.load("stages"))(document.to_plain(root), "a stages file"):
         where = document.node_at(root, one.path, of_key=one.unknown_key).position
@@ -101,7 +101,7 @@ def _complaints(root: document.Node) -> list[Problem]:
 
 
 def _stage(node: document.Node, directory: str, problems: list[Problem]) -> Stage:
-    """One that fits the schema; what its words do not say is among the problems."""
+    """A document that matches the schema; other mistakes are among the problems."""
 
     def parsed(key: str, parse: Callable[[str], Any]) -> tuple[Any, ...]:
         """The parsed words of a list; mistakes become problems."""

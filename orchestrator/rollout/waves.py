@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def parse_waves(text: str) -> tuple[Amount, ...]:
-    """What ``1,10%,100%`` says: how many hosts are through after each wave; ValueError.
+    """Parse ``1,10%,100%``, the total number of hosts after each wave; ValueError.
 
     Counts must increase, and so must shares; which of a count and a share is more, the selection
     decides.

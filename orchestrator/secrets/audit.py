@@ -1,4 +1,4 @@
-"""What ``ccm secrets check`` finds in a repository (controller)."""
+"""The findings of ``ccm secrets check`` in a repository (controller)."""
 
 from __future__ import annotations
 

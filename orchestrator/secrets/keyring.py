@@ -75,7 +75,7 @@ class Keyring:
         return data
 
     def run(self, reference: Reference) -> bytes:
-        """What a command of the project prints, without its last newlines; SecretError."""
+        """The output of a command of the project, without its last newlines; SecretError."""
         source = self.sources.commands.get(reference.command)
         if source is None:
             raise unknown_command(reference, self.sources)

@@ -1,4 +1,4 @@
-"""A temporary file for an editor, which is removed whatever happens (controller)."""
+"""A temporary file for an editor, which is always removed (controller)."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def edit_text(
     accept: Callable[[str], Made],
     again: Callable[[SecretError], bool],
 ) -> Made:
-    """What ``accept`` makes of the text after the user's editor; SecretError if the editor fails.
+    """The result of ``accept`` for the edited text; SecretError if the editor fails.
 
     If ``accept`` raises SecretError, ``again`` says whether the editor opens once more, with the
-    text as the user left it. The file has mode 0600. It and what the editor leaves next to it are
-    removed.
+    text as the user left it. The file has mode 0600. It is removed, with all files that the editor
+    leaves next to it.
     """
     with private_directory() as directory:
         path = directory / f"secret{suffix}"

@@ -29,10 +29,10 @@ def shell(command: str, argument: str = "") -> list[str]:
 def output_of(
     words: Sequence[str], seconds: float, *, what: str, directory: str = "", data: bytes = b""
 ) -> bytes:
-    """What the program prints; SecretError if it fails, prints too much or takes too long.
+    """The output of the program; SecretError if it fails, prints too much or takes too long.
 
-    ``what`` names it in messages. What it prints on stderr is shown if it fails, never its output.
-    The program gets ``data`` on its standard input, and none of ccm's own passwords.
+    ``what`` names it in messages. If it fails, its stderr is shown, but never its output. The
+    program gets ``data`` on its standard input, and none of ccm's own passwords.
     """
     environ = {
         name: text

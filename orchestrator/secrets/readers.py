@@ -80,7 +80,7 @@ def _of_age(data: bytes, keys: KeySources) -> Iterator[str]:
 
 
 def _tag(key: str) -> str:
-    """What an age header has of a public SSH key."""
+    """The part of a public SSH key in an age header."""
     try:
         blob = base64.b64decode(key.split()[1])
     except (IndexError, ValueError):

@@ -31,7 +31,7 @@ class Reference(NamedTuple):
 
     @property
     def argument(self) -> str:
-        """What is passed to the command."""
+        """The argument of the command."""
         return self.source.removeprefix(COMMAND).partition("/")[2]
 
     @property

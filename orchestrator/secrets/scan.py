@@ -174,7 +174,7 @@ def findings_in(path: str, text: str) -> Iterator[Finding]:
 
 
 class _Kind(NamedTuple):
-    """What a file is: a program, made by a program, and a place of made-up secrets."""
+    """The kind of a file: a program, generated, and a place of fictitious secrets."""
 
     program: bool
     generated: bool

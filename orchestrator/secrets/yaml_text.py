@@ -1,4 +1,4 @@
-"""Changes single values in the text of a YAML file and leaves the rest as it is (controller)."""
+"""Changes single values in the text of a YAML file, and nothing else (controller)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN_LINE = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]*")
 
 
 class Span(NamedTuple):
-    """A scalar in a text: where it begins and ends, its tag, its value, and how deep it stands.
+    """A scalar in a text: its start and end, its tag, its value, and its depth.
 
     ``flow``: it is inside brackets or braces. ``anchor`` is its ``&NAME`` and a blank, or "".
     """
@@ -34,8 +34,8 @@ class Span(NamedTuple):
 
 class Spans(NamedTuple):
     """The scalars of a text by path. ``maps`` has for each block map where a key can be added, and
-    its indentation. What an alias stands for counts where its anchor is; ``aliases`` has the paths
-    of the others.
+    its indentation. The value of an alias counts at its anchor; ``aliases`` has the paths of the
+    others.
     """
 
     scalars: Mapping[Path, Span]

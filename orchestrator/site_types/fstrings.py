@@ -22,7 +22,7 @@ _AFTER_VALUE = ("}", "!", ":")
 
 
 def fstring_problems(source: bytes, file: str) -> list[Problem]:
-    """What Python 3.6 does not read in the f-strings of a module that parses here."""
+    """The syntax in f-strings of a module that Python 3.6 does not support."""
     return [
         Problem(f"{what}, and hosts may have Python 3.6", Position(file, line, column + 1), hint)
         for what, hint, (line, column) in _newer(source)

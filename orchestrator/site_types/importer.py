@@ -86,7 +86,7 @@ def _place(module: Module, text: str) -> Position:
 
 
 def import_member(type_name: str, modules: Mapping[str, Module], stem: str, name: str) -> Any:
-    """What a module of a type has by a name; InputError if it cannot be imported."""
+    """An attribute of a type's module; InputError if it cannot be imported."""
     package = f"{_PACKAGE}.{type_name}"
     with _LOCK:
         _provide(package, modules)

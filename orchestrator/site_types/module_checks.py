@@ -1,7 +1,7 @@
 """Checks the modules of a type as far as that goes without running them (controller).
 
 Hosts may have Python 3.6, so newer syntax is refused here and not on some of them. A type imports
-the standard library, what the runtime offers to types, and its own modules.
+the standard library, the public modules of the runtime, and its own modules.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PACKAGES = {
 
 
 def module_problems(package: str, member: str, file: str, source: bytes) -> list[Problem]:
-    """What is wrong with one module: ``member`` is its path in the type's directory ``package``."""
+    """The problems of one module: ``member`` is its path in the type's directory ``package``."""
     tree = _parsed(file, source, _OLDEST)
     if isinstance(tree, Problem):
         return [tree]
@@ -56,7 +56,7 @@ def module_problems(package: str, member: str, file: str, source: bytes) -> list
 
 
 def controller_problems(file: str, source: bytes, function: str) -> list[Problem]:
-    """What is wrong with a module that runs on the controller alone and has to have a function."""
+    """The problems of a module that runs only on the controller and must define a function."""
     tree = _parsed(file, source, None)
     if isinstance(tree, Problem):
         return [tree]

@@ -13,7 +13,7 @@ from remote_runtime.text.nearest import nearest
 
 
 class _Mistake(NamedTuple):
-    """Where in the schema, what is wrong, and what to do."""
+    """A problem of a schema: its position, its text and a hint."""
 
     path: list[str | int]
     message: str

@@ -131,7 +131,7 @@ class SiteTypes:
         return sorted(self._types)
 
     def sources(self) -> dict[str, bytes]:
-        """What targets need: the modules by their path below the runtime's types."""
+        """The modules for targets, by their path below the runtime's types."""
         return {
             f"{name}/{path}": source
             for name, found in sorted(self._types.items())

@@ -114,7 +114,7 @@ class _Download:
         return b"".join(parts)
 
     def _next(self, here: Address, error: Any) -> Address:
-        """Where a redirect leads; SourceError for any other answer."""
+        """The target of a redirect; SourceError for any other response."""
         from urllib.parse import urljoin
 
         if error.code not in _CODES:
@@ -189,7 +189,7 @@ def _late(address: Address, seconds: float) -> SourceError:
 
 
 def _told(address: Address, error: BaseException, seconds: float) -> SourceError:
-    """What a failure of urllib says to the user."""
+    """The message for a failure of urllib."""
     reason = getattr(error, "reason", error)
     if isinstance(reason, TimeoutError):
         return _late(address, seconds)

@@ -65,7 +65,7 @@ def _value(address: Address, access: Access) -> str | None:
 def read_bytes(address: Address, access: Access, maximum: int) -> bytes | None:
     """The bytes at an address, of the cache where it has a digest; None as in ``read_text``.
 
-    SourceError, also where they have another digest.
+    SourceError, even for another digest.
     """
     from orchestrator.sources import cache
     from orchestrator.sources.download import check_trust, download

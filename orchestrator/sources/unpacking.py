@@ -28,7 +28,7 @@ class File(NamedTuple):
 
 
 class _Bounded(io.RawIOBase):
-    """What a stream unpacks to, up to a number of bytes."""
+    """The unpacked data of a stream, up to a number of bytes."""
 
     def __init__(self, data: bytes, maximum: int) -> None:
         self._stream = gzip.GzipFile(fileobj=io.BytesIO(data))
@@ -97,7 +97,7 @@ def write(files: Mapping[str, File], directory: Path) -> None:
 
 
 def is_below(files: Mapping[str, File], directory: Path) -> bool:
-    """Whether a directory has these files as they are, and no other."""
+    """Whether a directory has exactly these files, unchanged."""
     seen = set()
     for parent, directories, names in os.walk(directory):
         for name in [*names, *directories]:

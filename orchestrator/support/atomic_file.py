@@ -35,7 +35,7 @@ def replacing(path: Path, mode: int = 0o600, *, durable: bool = False) -> Iterat
 
 
 def _is_device(path: Path) -> bool:
-    """Whether what is at a path, or what a link there leads to, is no file that can be replaced."""
+    """Whether a path, or the target of a link there, cannot be replaced like a file."""
     try:
         mode = path.stat().st_mode
     except OSError:

@@ -44,7 +44,7 @@ class BackgroundCall(Generic[T]):
         return self._found
 
     def wait(self, until: float | None) -> T:
-        """What it comes to, or raises; TimeoutError if it is not over ``until`` then."""
+        """Its result or exception; TimeoutError if it has not ended by ``until``."""
         if not self._over.wait(None if until is None else max(0.0, until - time.monotonic())):
             raise TimeoutError
         if self._error is not None:

@@ -1,7 +1,7 @@
 """Makes text from any source safe for a terminal or a text file (controller).
 
-Text from a host may contain escape sequences or bidirectional controls, which change what is
-displayed. They are removed before anything else uses the text.
+Text from a host may contain escape sequences or bidirectional controls, which change the displayed
+text. They are removed before anything else uses the text.
 """
 
 import json
@@ -129,5 +129,6 @@ def plain_json_value(value: Any) -> Any:
 
 
 def junit_class(host: str) -> str:
-    """A host's name as a class of JUnit: readers take what is before a last dot for a package."""
+    """A host's name as a class of JUnit: readers treat the part before the last dot as a
+    package."""
     return host.replace(".", "_")

@@ -171,7 +171,7 @@ def _is_same(found: str, wanted: str) -> bool:
 
 
 def _npm_version(host: Host, path: str, name: str) -> str:
-    """By npm's own record of what it installed; for the host, by npm itself."""
+    """From npm's record of installed packages; for the host, from npm itself."""
     if not path:
         asked = host.run("npm ls --global --depth=0 --json %s", name)
         if not asked.stdout.strip():

@@ -91,14 +91,14 @@ def entry(host: Any, database: str, name: str, least: int) -> list[str]:
 
 
 class Observation(NamedTuple):
-    """An answer of the host: ``holds``, or what was found instead."""
+    """An answer of the host: ``holds``, or the actual value."""
 
     holds: bool
     instead: str = ""
 
 
 class Mismatch(NamedTuple):
-    """One line of a report: what differs, what was expected, what was found."""
+    """One line of a report: the property, the expected value and the actual one."""
 
     what: str
     expected: str

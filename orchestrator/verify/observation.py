@@ -41,8 +41,8 @@ def observe(
 ) -> list[list[Observation]]:
     """The host's answers, one for each expectation of each check, in order.
 
-    ``read_all`` runs commands that only read on the host; ``mask`` hides secrets in what was found
-    instead. UnreachableError.
+    ``read_all`` runs commands that only read on the host; ``mask`` hides secrets in actual values.
+    UnreachableError.
     """
     found: list[list[Observation | None]] = [[None] * len(check) for check in checks]
     waiting = [(i, j) for i, check in enumerate(checks) for j in range(len(check))]

@@ -182,7 +182,7 @@ def _backed(subject: Subject) -> set[str]:
 
 
 def _named(host: Host, subject: Subject) -> set[str]:
-    """Every path that a resource names, also where it leads through links."""
+    """Every path that a resource names, including those through links."""
 
     def paths() -> Iterator[str]:
         """Names, paths in properties, and the files of a tree."""

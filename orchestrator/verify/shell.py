@@ -1,6 +1,6 @@
 """Commands on one host, over one channel of its connection (controller).
 
-What the host answers is untrusted data: lengths are checked, nothing is interpreted.
+The host's responses are untrusted data: lengths are checked, nothing is interpreted.
 """
 
 from __future__ import annotations

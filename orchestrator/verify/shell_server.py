@@ -54,7 +54,7 @@ def read_exactly(stream: int, count: int) -> bytes:
 
 
 class RunningCommand:
-    """One command with what it has written so far."""
+    """One command with its output so far."""
 
     def __init__(self, command: bytes, environment: "dict[str, str]") -> None:
         self.process = subprocess.Popen(
@@ -151,7 +151,7 @@ class Server:
     def together(
         self, commands: "list[bytes]", timeout: float, maximum: int
     ) -> "list[tuple[int, int, bytes, bytes]] | None":
-        """The answers of many commands that one shell runs, None if they cannot be told."""
+        """The answers of many commands that one shell runs, None if they are unknown."""
         mark = binascii.hexlify(os.urandom(16))
         script = b"".join(EACH % (command, mark, mark) for command in commands)
         code, fate, out, err = self.answer(script, timeout, maximum)

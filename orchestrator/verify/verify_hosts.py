@@ -88,7 +88,8 @@ class Member:
     def _start(self, program: Image) -> Link:
         """The channel of a program there.
 
-        A server that allows one session (MaxSessions 1) refuses it until the one before is gone.
+        A server that allows one session (MaxSessions 1) refuses it until the previous one has
+        ended.
         """
         login, end = self._logged_in(), time.monotonic() + _SESSION_WAIT
         while True:

@@ -22,7 +22,7 @@ STEPS = 500
 
 
 class _Value:
-    """A value that is there, so that ``Or`` takes it whatever it is."""
+    """An existing value, so that ``Or`` accepts it with any content."""
 
     __slots__ = ("value",)
 
@@ -215,7 +215,7 @@ class _Bound:
         return self._evaluation.charge(self._evaluation.settled(found))
 
     def let(self, name: str, value: Any) -> Any:
-        """What it comes to with one more name."""
+        """Its result with one more name."""
         return self._evaluation.run(self._number, {**self._names, name: value})
 
 

@@ -19,7 +19,7 @@ _POINTERS = {"#": "it", "#acc": "acc", "#index": "index"}
 
 
 class Literals(Reader):
-    """What begins a value."""
+    """The start of a value."""
 
     def primary(self) -> nodes.Expr:
         """A literal, a name, a pointer of a predicate, or what stands in brackets."""

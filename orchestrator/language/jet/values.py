@@ -60,7 +60,7 @@ def compare(operator: str, left: Any, right: Any) -> bool:
 
 
 def calculate(operator: str, left: Any, right: Any) -> Any:
-    """Arithmetic; ``+`` joins whatever it is to a text on its left."""
+    """Arithmetic; ``+`` joins any value to a text on its left."""
     if operator == "+" and isinstance(left, str):
         right = text(right)
         bounds.check_replace(left, ("", ""))

@@ -1,6 +1,6 @@
 """The Jinja2 environment of whole templates (controller).
 
-What a template costs is bounded: its loops, calls and long texts are counted (``bounds.spend``),
+The cost of a template is limited: its loops, calls and long texts are counted (``bounds.spend``),
 and the operations that the sandbox bounds everywhere are bounded here, too.
 
 Jinja2 counts lines only, so the tokens carry their offset (from 1) in place of the line: what

@@ -87,7 +87,7 @@ def _problem(path: str, declared: DeclaredResource, remover: DeclaredResource) -
 def _conflicts(
     resources: Iterable[DeclaredResource],
 ) -> Iterator[tuple[DeclaredResource, DeclaredResource, str]]:
-    """What types find among their own resources."""
+    """The conflicts that types find among their resources."""
     by_type: dict[str, list[DeclaredResource]] = {}
     for declared in resources:
         fixed = declared.foreach is None and isinstance(declared.name, str)

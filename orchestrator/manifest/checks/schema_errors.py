@@ -43,7 +43,7 @@ class SchemaError(NamedTuple):
     """One problem of a value: its path, the message and the hint.
 
     ``wants_text``: text was expected and a number or a boolean was found. ``unknown_key``: the last
-    key of the path is not allowed, whatever its value. ``missing``: the required key that is
+    key of the path is not allowed, regardless of its value. ``missing``: the required key that is
     missing.
     """
 

@@ -48,7 +48,7 @@ def without_data(
 
 def _raising(key: str, error: FactsUnavailableError) -> Deferred:
     def refuse() -> Any:
-        """Raise what the value needs."""
+        """Raise the missing input of the value."""
         raise error
 
     return Deferred([], f"data.{key}", refuse)

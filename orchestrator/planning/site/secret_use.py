@@ -1,4 +1,4 @@
-"""Where a secret ends: the resources that differ if its value does (controller)."""
+"""The uses of a secret: the resources that differ if its value does (controller)."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ class SecretUse(NamedTuple):
 
 
 class ExaminedSite(Protocol):
-    """A planner, as far as it is needed here."""
+    """The required interface of a planner."""
 
     def use_secrets(self, secrets: SecretLookup) -> None:
         """Take the secrets from here."""
 
     def examined(self, host: Any) -> ExaminedResources:
-        """What the resources of a host come to."""
+        """The results of a host's resources."""
 
 
 class ExaminedResources(NamedTuple):
-    """What a host's resources come to, by ``type#name``, and how many are not known."""
+    """The results of a host's resources, by ``type#name``, and the number of unknown ones."""
 
     digests: Mapping[str, bytes]
     unknown: int
 
 
 def examine_resources(walk: Walk, root: AppliedManifest) -> ExaminedResources:
-    """What the resources of a host come to in a visit of its manifests."""
+    """The results of a host's resources, from a visit of its manifests."""
     walk.examine(root)
     digests: dict[str, bytes] = {}
     for index, entry in enumerate(walk.resources):
@@ -97,8 +97,8 @@ class DummySecrets(SecretLookup):
 
 
 def names_of(name: str) -> list[str]:
-    """What a secret is called in a run: the reference itself, and the encrypted values that it
-    leads to in a file of data. SecretError.
+    """The names of a secret in a run: the reference itself, and its encrypted values in a data
+    file. SecretError.
     """
     try:
         reference = parse_reference(name)

@@ -50,7 +50,7 @@ class _Key(NamedTuple):
 
 
 class _Reads:
-    """What the code of templates and expressions reads of data."""
+    """The data that the code of templates and expressions reads."""
 
     def __init__(self, texts: Iterable[ReadingText]) -> None:
         self.members: dict[Path, set[str]] = {}

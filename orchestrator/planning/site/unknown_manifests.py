@@ -15,8 +15,8 @@ _MAX_NAMES = 3
 
 
 class UnknownManifest(NamedTuple):
-    """What needs an input of this ``kind``: the child manifest of an ``apply`` resource, or the
-    resources of a ``template``.
+    """The part that needs an input of this ``kind``: the child manifest of an ``apply`` resource,
+    or the resources of a ``template``.
     """
 
     kind: str
@@ -27,7 +27,8 @@ class UnknownManifest(NamedTuple):
 def unknown_in(
     part: RunManifest, by: DeclaredResource | None, kind: str
 ) -> Iterator[UnknownManifest]:
-    """What is not known of a manifest, applied ``by`` a resource, whose data or resources are not.
+    """The unknown parts of a manifest, applied ``by`` a resource, whose data or resources are
+    unknown.
 
     The resources of a manifest without a template are known by number.
     """
@@ -40,7 +41,7 @@ def unknown_in(
 
 
 def in_words(unseen: Iterable[UnknownManifest]) -> list[str]:
-    """Say what was not checked, and what it needs; one text for each need."""
+    """List the unchecked parts, and their missing inputs; one text for each input."""
     every = list(dict.fromkeys(unseen))
     texts = []
     for kind, need in NEEDS.items():

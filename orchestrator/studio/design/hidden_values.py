@@ -30,7 +30,7 @@ REFUSED = "input.secret"
 
 
 class Secret(NamedTuple):
-    """A secret as it is written, and its ``value``; ``whole``: it is its own value.
+    """The source text of a secret, and its ``value``; ``whole``: it is a complete value.
 
     ``by_place``: its property is a secret. Others only have the text of one.
     """

@@ -74,7 +74,7 @@ class Section(NamedTuple):
 
 
 def id_of(path: Path) -> str:
-    """A name for a path that a form can use, whatever its keys contain."""
+    """A name for a path that a form can use, with any characters in its keys."""
     return "s" + hashlib.sha256(repr(path).encode()).hexdigest()[:12]
 
 

@@ -11,7 +11,7 @@ _DIGITS = 7  # hexadecimal, after the time
 
 
 def run_number(run_id: str) -> int | None:
-    """The number of a run ID; None for what is not one."""
+    """The number of a run ID; None if it is not one."""
     found = _ID.fullmatch(run_id)
     if found is None:
         return None

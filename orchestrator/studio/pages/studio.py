@@ -56,7 +56,7 @@ class Studio(NamedTuple):
         return SavedRun(directory)
 
     def version_of(self, run_id: str) -> int:
-        """Grows with each change of a run; with each change of what is visible without one."""
+        """A counter of changes to runs; or of changes that are visible without a run."""
         if run_id:
             return self.keeper.version_of(run_id)
         if not self.is_part:

@@ -1,6 +1,6 @@
 """Reads the plans of a project for pages, with a cache (controller).
 
-A plan is a stranger's file: the reader of plans checks it against its schema and its digest. The
+A plan is an untrusted file: the reader of plans checks it against its schema and its digest. The
 stamp of the file decides whether a cached plan is still valid.
 """
 

@@ -1,4 +1,5 @@
-"""What a language for a directory of files is, and what the engines share (controller)."""
+"""The interface of a template language for directories, and the common parts of the engines
+(controller)."""
 
 from __future__ import annotations
 

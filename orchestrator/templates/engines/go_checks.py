@@ -24,7 +24,7 @@ from orchestrator.language.paths import BadPathError, PathText, check_path_text
 def lookup_problems(
     text: str, delimiters: tuple[str, str], functions: Sequence[str]
 ) -> Iterator[tuple[str, int]]:
-    """What is wrong with the paths that a template looks up, each with its offset in the text.
+    """The problems of the paths that a template looks up, each with its offset in the text.
 
     TemplateSyntaxError of gotpl.
     """

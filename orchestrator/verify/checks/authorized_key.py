@@ -124,7 +124,7 @@ def _entry(host: Host, user: str) -> list[str]:
 
 
 def _path(host: Host, subject: Subject) -> str:
-    """The file, "" where the user or the file does not exist."""
+    """The file, "" if the user or the file does not exist."""
     user = subject.text("user") or subject.name
     fields = _entry(host, user)
     if not fields:

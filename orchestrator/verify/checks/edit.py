@@ -168,7 +168,7 @@ def _same(found: tuple[str, str], wanted: tuple[str, str], form: str) -> bool:
 
 
 def _words(section: str) -> list[str]:
-    """The name of a section of ssh as it is compared."""
+    """The normalized name of an ssh section."""
     first, *others = [*section.replace("=", " ", 1).split(), ""]
     return [first.lower(), *others]
 
@@ -183,5 +183,5 @@ def _agrees(found: list[str], value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A value as it is written in a file."""
+    """A value in the format of the file."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -27,7 +27,7 @@ _OF_USERS = ("/etc/systemd/user", "/run/systemd/user", "/usr/lib/systemd/user")
 
 
 def expectations(subject: Subject) -> list[Expectation]:
-    """Runs or not; starts at boot or not where the resource says so."""
+    """Whether it runs, and starts at boot if the resource sets this."""
     owner, _, given = subject.name.rpartition("/")
     enable, user = subject.get("enable"), owner or str(subject.get("user") or "")
     running = subject.get("ensure", "running") == "running"

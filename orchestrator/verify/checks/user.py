@@ -69,7 +69,7 @@ def _state(host: Host, name: str) -> str:
 
 
 def _place(host: Host, database: str, name: str, place: int) -> str:
-    """One field of an entry; "none" where there is no entry."""
+    """One field of an entry; "none" if there is no entry."""
     fields = entry(host, database, name, _FIELDS)
     return fields[place] if fields else "none"
 
@@ -149,7 +149,7 @@ def _expiry(subject: Subject) -> Expectation:
 
 
 def _created(subject: Subject) -> Expectation:
-    """The home directory, where the user gets one."""
+    """The home directory, if the user has one."""
     explicit = subject.get("create_home") is True
 
     def find(host: Host) -> str:

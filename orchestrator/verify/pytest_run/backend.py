@@ -88,7 +88,7 @@ class RecordingBackend(HostBackend):
         self._missing = dict.fromkeys(opening)
 
     def ask(self, read_all: Callable[[Sequence[bytes]], list[Answer]]) -> None:
-        """Find out what is missing."""
+        """Raise the missing commands."""
         commands = list(self._missing)
         self._missing.clear()
         self._answers.update(zip(commands, read_all(commands), strict=True))

@@ -129,7 +129,7 @@ class CheckPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Make the report plain text without secrets, whatever its source."""
+        """Make the report plain text without secrets, from any source."""
         report = yield
         host = _host_of(item)
         if call.excinfo is not None:
@@ -169,7 +169,7 @@ class CheckPlugin:
 
 
 def _host_of(item: pytest.Item) -> str:
-    """The name of the host that a test is for, "" where it is for none."""
+    """The name of a test's host, "" without one."""
     if isinstance(item, DerivedItem):
         return item.host_name
     callspec = getattr(item, "callspec", None)

@@ -64,7 +64,7 @@ def leave(token: str) -> None:
 
 
 def fleet_of(given: Mapping[str, Any]) -> Fleet:
-    """The fleet of a specification's parameters; what is wrong with them ends the collection."""
+    """The fleet of a specification's parameters; a problem ends the collection."""
     key = _key(given)
     with _lock, _in_a_sentence():
         if key not in _fleets:

@@ -60,7 +60,7 @@ class DerivedItem(pytest.Item):
         return item
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Where it comes from, for pytest's own report, which would take dots out of the id."""
+        """Its location, for pytest's own report, which would remove dots from the ID."""
         return self.path, None, f"{self.host_name}: {self.label}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
