@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import statistics
 from collections.abc import Iterator
@@ -79,6 +80,29 @@ PHRASES = {
     r"\bcannot be asked\b|\basks? nothing\b": "cannot be reached, does not prompt",
 }
 
+# Phrases of the old style in docstrings of the controller, each with what to write instead.
+DOCSTRING_PHRASES = {
+    r"\bspelt\b": "spelled",
+    r"\banew\b": "again",
+    r"\b(?:a stranger's|strangers)\b": "untrusted",
+    r"\b(?:None|[A-Z]\w*Error|\"\"|empty) where (?:there|it|they|the|an?|no|one|that)\b": "if",
+    r"\b[Gg]oes on\b": "continues",
+    r"\ban? \w+ of (?:its|their|our|his) own\b": "its own",
+    r"\b[Tt]ake note\b": "note",
+    r"\bwho(?:ever|m)\b": "the user who, the caller",
+    r"\bwhatever\b": "regardless of, any",
+    r"\bat hand\b": "available",
+    r"(?:^|[.!?:] )What (?:an?|the|it|is|was) ": "the noun itself",
+    r"\bmended\b|\bheeds?\b": "fixed, follows",
+    r"\bas (?:it|they) (?:is|are|was|were)[.,;]": "unchanged",
+}
+CONTROLLER = [
+    *sorted((ROOT / "inventory").rglob("*.py")),
+    *sorted((ROOT / "orchestrator").rglob("*.py")),
+    *sorted((ROOT / "schemas").rglob("*.py")),
+]
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"*_]*\s+")
 
 
@@ -134,6 +158,37 @@ def test_sentences_are_short(page: Path) -> None:
 def test_words_are_plain(page: Path) -> None:
     """A page has no phrase of the old style."""
     assert found_phrases(page.read_text(encoding="utf-8")) == []
+
+
+def found_docstring_phrases(source: str) -> list[str]:
+    """The phrases of the old style in docstrings, each with what to write instead."""
+    tree = ast.parse(source)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)]
+    texts = [" ".join((ast.get_docstring(node) or "").split()) for node in nodes]
+    return [
+        f"{text[:100]}… (write: {instead})"
+        for text in texts
+        for pattern, instead in DOCSTRING_PHRASES.items()
+        if re.search(pattern, text)
+    ]
+
+
+def test_docstrings_are_plain() -> None:
+    """No docstring of the controller has a phrase of the old style."""
+    found = {
+        _name(path): phrases
+        for path in CONTROLLER
+        if (phrases := found_docstring_phrases(path.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+def test_phrases_of_docstrings_are_found() -> None:
+    """A phrase counts in a docstring, also over two lines, but not in code or a comment."""
+    source = (
+        '"""What a module\ndoes."""\ndef f():\n    """A plan, anew."""\n    return "anew"  # anew\n'
+    )
+    assert len(found_docstring_phrases(source)) == 2
 
 
 def test_sentences_and_phrases_are_found() -> None:
