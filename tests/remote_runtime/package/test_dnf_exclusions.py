@@ -41,7 +41,7 @@ class Exclusions(DirectoryTest):
         text = "removing nginx failed: nginx is excluded by `exclude=nginx` in /etc/dnf/dnf.conf"
         self.assertEqual((error.message, error.kind), (text, "package.excluded"))
         self.assertIn(
-            "dnf leaves vim",
+            "dnf does not change vim",
             dnf_exclusions.not_removed_error("removing vim", "vim", self.root).message,
         )
 
