@@ -248,7 +248,7 @@ def _spellings(secret: str) -> Dict[str, bool]:
         plain.append(text.translate({38: "\\u0026", 60: "\\u003c", 62: "\\u003e"}))  # in HTML
     for marks in _MARKS:
         plain.append(secret.translate({38: "&amp;", 60: "&lt;", 62: "&gt;", **marks}))
-    for kept in ("", "/", "/:@"):
+    for kept in ("", "/", "/:@", "~", "~/", "~/:@"):  # such as Java and Python 3.6 quote a tilde
         quoted = _quoted(data, kept)
         plain += [quoted, quoted.lower(), quoted.replace("%20", "+"), quoted.replace("%", "%25")]
     found = dict.fromkeys(_base64_cores(data) + _base32_cores(data), True)
@@ -266,7 +266,7 @@ def _bytes_of(secret: str) -> bytes:
 
 def _quoted(data: bytes, safe: str) -> str:
     """Bytes as a URL has them, without urllib."""
-    unreserved = "_.-~" + safe
+    unreserved = "_.-" + safe
     texts = [chr(b) if b < 128 else "" for b in data]
     return "".join(
         [c if c and (c.isalnum() or c in unreserved) else "%%%02X" % b for c, b in zip(texts, data)]

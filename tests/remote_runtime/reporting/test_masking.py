@@ -104,6 +104,9 @@ class MaskTest(unittest.TestCase):
             quote(encoded, ""),
             encoded.replace("/", "\\/"),
             quote(quote("a?b>c?d~é/ü", ""), ""),
+            "a%3Fb%3Ec%3Fd~%C3%A9%2F%C3%BC",
+            "a%3Fb%3Ec%3Fd%7E%C3%A9%2F%C3%BC",
+            "a%253Fb%253Ec%253Fd%257E%25C3%25A9%252F%25C3%25BC",
         ):
             self.assertEqual(mask.text("x %s y" % text), "x [masked] y")
 
