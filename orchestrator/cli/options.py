@@ -175,7 +175,7 @@ def add_preview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refresh-lists",
         action="store_true",
-        help="refresh a host's package lists before its first package that needs them, also in a "
+        help="refresh a host's package lists before its first package that needs them, even in a "
         "preview",
     )
     add_bounds(parser)

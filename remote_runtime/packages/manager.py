@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # The same text on every host, so that a report groups it.
 LISTS_OUTDATED = (
     "the package lists are missing or out of date, so package changes are uncertain; "
-    "--refresh-lists refreshes them first, also in a preview, and `update_cache: 1h` on "
+    "--refresh-lists refreshes them first, even in a preview, and `update_cache: 1h` on "
     "the first package refreshes them in a push"
 )
 _OF_PACKAGES = ("/usr/", "/etc/", "/lib", "/bin/", "/sbin/", "/opt/", "/var/")

@@ -113,7 +113,7 @@ def _password(subject: Subject) -> Expectation:
         """How the hash on the host compares."""
         found = _told(host, command, subject.name).split()[0]
         if found == nothing:
-            raise RuntimeError("the host shows no entry of its shadow database")
+            raise RuntimeError("the host has no readable entry in its shadow database")
         return "the desired hash" if found == wanted else "another hash"
 
     return equal("password", "the desired hash", find)
